@@ -1,0 +1,199 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target is built alike: Swift 6 mode, explicit existentials and imports, no warnings.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+// Modules are listed from the bottom up; a module may depend only on those above it in this list.
+let package = Package(
+    name: "ShapeEdit",
+    products: [
+        .executable(name: "shapeedit", targets: ["shapeedit"]),
+        .executable(name: "shapeedit-thumbnailer", targets: ["shapeedit-thumbnailer"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
+    targets: [
+        // System: the C libraries and the system calls, nothing of ShapeEdit.
+        .systemLibrary(
+            name: "CFuse3", path: "Sources/System/CFuse3", pkgConfig: "fuse3",
+            providers: [.apt(["libfuse3-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CCrypto", path: "Sources/System/CCrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CPangoCairo", path: "Sources/System/CPangoCairo", pkgConfig: "pangocairo",
+            providers: [.apt(["libpango1.0-dev"])]),
+        .systemLibrary(
+            name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng",
+            providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(
+            name: "CChafa", path: "Sources/System/CChafa", pkgConfig: "chafa",
+            providers: [.apt(["libchafa-dev"])]),
+        .systemLibrary(
+            name: "CCurl", path: "Sources/System/CCurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(
+            name: "CCurlShim", dependencies: ["CCurl"], path: "Sources/System/CCurlShim"),
+        .target(name: "CPNGShim", dependencies: ["CPNG"], path: "Sources/System/CPNGShim"),
+        .target(
+            name: "CFuseShim", dependencies: ["CFuse3"], path: "Sources/System/CFuseShim"),
+        .target(name: "CWorkerShim", path: "Sources/System/CWorkerShim"),
+        .target(name: "CSystemShim", path: "Sources/System/CSystemShim"),
+        .target(name: "CTerminalShim", path: "Sources/System/CTerminalShim"),
+        .target(
+            name: "SystemCalls", dependencies: ["CCrypto", "CSystemShim"],
+            path: "Sources/System/SystemCalls",
+            swiftSettings: strict),
+
+        // The product, bottom up.
+        .target(name: "Model", path: "Sources/Model", swiftSettings: strict),
+        .target(
+            name: "Documents", path: "Sources/Documents", exclude: ["Schemas"],
+            swiftSettings: strict),
+        .target(
+            name: "Editing", dependencies: ["Documents"], path: "Sources/Editing",
+            swiftSettings: strict),
+        .target(
+            name: "Drawing", dependencies: ["Documents", "CPangoCairo", "CPNGShim", "CChafa"],
+            path: "Sources/Drawing", swiftSettings: strict),
+        .target(
+            name: "Terminal", dependencies: ["CTerminalShim"], path: "Sources/Terminal",
+            swiftSettings: strict),
+        .target(
+            name: "Editor", dependencies: ["Documents", "Drawing", "Editing", "Terminal"],
+            path: "Sources/Editor", swiftSettings: strict),
+        .target(
+            name: "Catalog", dependencies: ["Model", "SystemCalls", "CSQLite"],
+            path: "Sources/Catalog", swiftSettings: strict),
+        .target(
+            name: "Content", dependencies: ["Model", "SystemCalls"], path: "Sources/Content",
+            swiftSettings: strict),
+        .target(
+            name: "Stores",
+            dependencies: [
+                "Model", "SystemCalls", "CCurl", "CCurlShim", "CCrypto",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Stores", swiftSettings: strict),
+        .target(
+            name: "Thumbnailing", dependencies: ["SystemCalls", "CWorkerShim"],
+            path: "Sources/Thumbnailing", swiftSettings: strict),
+        .target(
+            name: "Coordination",
+            dependencies: ["Model", "SystemCalls", "CSystemShim", "Catalog", "Content"],
+            path: "Sources/Coordination", swiftSettings: strict),
+        .target(
+            name: "FileSystem",
+            dependencies: [
+                "Model", "SystemCalls", "Catalog", "Content", "Coordination", "CFuseShim",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/FileSystem", swiftSettings: strict),
+        .target(
+            name: "DocumentFiles",
+            dependencies: ["Model", "SystemCalls", "CSystemShim", "Documents", "Editing"],
+            path: "Sources/DocumentFiles", swiftSettings: strict),
+        .executableTarget(
+            name: "shapeedit",
+            dependencies: [
+                "Model", "SystemCalls", "Catalog", "Content", "Coordination", "FileSystem",
+                "Documents", "Editing", "Drawing", "DocumentFiles", "Terminal", "Editor",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Programs/shapeedit", swiftSettings: strict),
+        .executableTarget(
+            name: "shapeedit-thumbnailer",
+            dependencies: [
+                "Documents", "Drawing", "SystemCalls", "Thumbnailing", "CWorkerShim",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Sources/Programs/shapeedit-thumbnailer", swiftSettings: strict),
+
+        // Tests. Those of the mount drive the built program from outside.
+        .target(
+            name: "DocumentFuzzing", dependencies: ["Documents"],
+            path: "Tests/Support/DocumentFuzzing", swiftSettings: strict),
+        .executableTarget(
+            name: "documents-fuzz", dependencies: ["DocumentFuzzing"],
+            path: "Tests/Support/DocumentFuzz", swiftSettings: strict),
+        .testTarget(
+            name: "DocumentsTests", dependencies: ["Documents", "DocumentFuzzing"],
+            path: "Tests/DocumentsTests", exclude: ["Corpus"], swiftSettings: strict),
+        .testTarget(
+            name: "EditingTests", dependencies: ["Editing", "Documents", "DocumentFuzzing"],
+            path: "Tests/EditingTests", swiftSettings: strict),
+        .testTarget(
+            name: "CatalogTests", dependencies: ["Catalog", "Model", "SystemCalls"],
+            path: "Tests/CatalogTests", swiftSettings: strict),
+        .testTarget(
+            name: "DrawingTests", dependencies: ["Drawing", "Documents", "CPNG"],
+            path: "Tests/DrawingTests", exclude: ["Exports/read_models.py", "Exports/read_svg.py"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "TerminalTests", dependencies: ["Terminal", "DocumentFuzzing"],
+            path: "Tests/TerminalTests", swiftSettings: strict),
+        .testTarget(
+            name: "EditorTests",
+            dependencies: [
+                "Editor", "Editing", "Documents", "Drawing", "Terminal", "TestSupport", "Probing",
+            ],
+            path: "Tests/EditorTests", swiftSettings: strict),
+        .executableTarget(
+            name: "shapeedit-drawing-bench", dependencies: ["Drawing", "Documents"],
+            path: "Tests/Support/DrawingBench", swiftSettings: strict),
+        .testTarget(
+            name: "CoordinationTests", dependencies: ["Coordination", "Model"],
+            path: "Tests/CoordinationTests", swiftSettings: strict),
+        .testTarget(
+            name: "VolumeTests",
+            dependencies: ["FileSystem", "Coordination", "Catalog", "Model", "SystemCalls"],
+            path: "Tests/VolumeTests", swiftSettings: strict),
+        .testTarget(
+            name: "StoreTests",
+            dependencies: [
+                "Stores", "Model", "SystemCalls", "TestSupport", "Probing",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/StoreTests", swiftSettings: strict),
+        .testTarget(
+            name: "ThumbnailingTests",
+            dependencies: ["Thumbnailing", "shapeedit-thumbnailer"],
+            path: "Tests/ThumbnailingTests", swiftSettings: strict),
+        .target(name: "CKernel", path: "Tests/Support/CKernel"),
+        .target(
+            name: "Probing", dependencies: ["CKernel"], path: "Tests/Support/Probing",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "shapeedit-probe", dependencies: ["Probing", "CKernel"],
+            path: "Tests/Support/Probe", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["Probing", "CKernel"],
+            path: "Tests/Support/TestSupport", swiftSettings: strict),
+        .testTarget(
+            name: "MountTests",
+            dependencies: ["TestSupport", "Probing", "CKernel", "shapeedit-probe"],
+            path: "Tests/MountTests", swiftSettings: strict),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: ["TestSupport", "Probing", "CKernel", "shapeedit-probe"],
+            path: "Tests/CommandTests",
+            exclude: ["Outputs/read_pictures.py", "Outputs/read_documents.py"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FaultTests",
+            dependencies: ["TestSupport", "Probing", "CKernel", "shapeedit-probe"],
+            path: "Tests/FaultTests", swiftSettings: strict),
+    ]
+)
