@@ -1,0 +1,206 @@
+#define _GNU_SOURCE
+#include "fuseshim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* The kernel's side of the protocol, as far as it is needed here. */
+enum { OPCODE_INIT = 26 };
+#define INIT_HANDLE_KILLPRIV_V2 (1u << 28)
+#define INIT_EXT (1u << 30)
+/* Bits of flags2, the upper half of the 64 INIT flags. */
+#define INIT2_PASSTHROUGH (1u << (37 - 32))
+#define BACKING_OPEN _IOW(229, 1, struct backing_map)
+#define BACKING_CLOSE _IOW(229, 2, uint32_t)
+
+struct backing_map {
+    int32_t fd;
+    uint32_t flags;
+    uint64_t padding;
+};
+
+struct in_header {
+    uint32_t len, opcode;
+    uint64_t unique, nodeid;
+    uint32_t uid, gid, pid, padding;
+};
+
+struct init_in {
+    uint32_t major, minor, max_readahead, flags, flags2;
+};
+
+struct out_header {
+    uint32_t len;
+    int32_t error;
+    uint64_t unique;
+};
+
+struct init_out {
+    uint32_t major, minor, max_readahead, flags;
+    uint16_t max_background, congestion_threshold;
+    uint32_t max_write, time_gran;
+    uint16_t max_pages, map_alignment;
+    uint32_t flags2, max_stack_depth;
+    uint32_t unused[6];
+};
+
+/* libfuse passes the session's userdata to these, which is not ours: one mount a process. */
+static struct shim_connection *current;
+
+static ssize_t read_request(int fd, void *buffer, size_t length, void *userdata) {
+    (void)userdata;
+    ssize_t result = read(fd, buffer, length);
+    if (result >= (ssize_t)(sizeof(struct in_header) + 16) && current->init_unique == 0) {
+        struct in_header *header = buffer;
+        if (header->opcode == OPCODE_INIT) {
+            struct init_in *init = (struct init_in *)(header + 1);
+            current->init_unique = header->unique;
+            current->offered = init->flags;
+            if (init->flags & INIT_EXT) current->offered2 = init->flags2;
+        }
+    }
+    return result;
+}
+
+static ssize_t write_reply(int fd, struct iovec *iov, int count, void *userdata) {
+    (void)userdata;
+    struct out_header *header = iov[0].iov_base;
+    if (current->init_unique != 0 && header->unique == current->init_unique && count == 2 &&
+        header->error == 0 && iov[1].iov_len == sizeof(struct init_out)) {
+        struct init_out *init = iov[1].iov_base;
+        current->init_unique = UINT64_MAX;
+        if (current->offered & INIT_HANDLE_KILLPRIV_V2) {
+            /* Without it every write would ask for security.capability first. */
+            init->flags |= INIT_HANDLE_KILLPRIV_V2;
+            current->has_kill_privileges = 1;
+        }
+        if (current->want_passthrough && (current->offered & INIT_EXT) &&
+            (current->offered2 & INIT2_PASSTHROUGH)) {
+            init->flags |= INIT_EXT;
+            init->flags2 |= INIT2_PASSTHROUGH;
+            init->max_stack_depth = 1;
+            current->has_passthrough = 1;
+        }
+    }
+    return writev(fd, iov, count);
+}
+
+static ssize_t receive(int in, off_t *in_offset, int out, off_t *out_offset, size_t length,
+                       unsigned int flags, void *userdata) {
+    (void)userdata;
+    return splice(in, in_offset, out, out_offset, length, flags);
+}
+
+static ssize_t send_spliced(int in, off_t *in_offset, int out, off_t *out_offset, size_t length,
+                            unsigned int flags, void *userdata) {
+    (void)userdata;
+    return splice(in, in_offset, out, out_offset, length, flags);
+}
+
+int shim_attach(struct fuse_session *session, struct shim_connection *connection) {
+    static const struct fuse_custom_io io = {
+        .writev = write_reply,
+        .read = read_request,
+        .splice_receive = receive,
+        .splice_send = send_spliced,
+    };
+    current = connection;
+    connection->device = fuse_session_fd(session);
+    return fuse_session_custom_io(session, &io, connection->device);
+}
+
+int32_t shim_backing_open(struct shim_connection *connection, int descriptor) {
+    struct backing_map map = {.fd = descriptor};
+    return ioctl(connection->device, BACKING_OPEN, &map);
+}
+
+int shim_backing_close(struct shim_connection *connection, int32_t backing) {
+    uint32_t id = (uint32_t)backing;
+    return ioctl(connection->device, BACKING_CLOSE, &id);
+}
+
+struct open_out {
+    uint64_t handle;
+    uint32_t flags;
+    int32_t backing;
+};
+
+int shim_reply_open(fuse_req_t request, uint64_t handle, uint32_t flags, int32_t backing) {
+    struct open_out out = {handle, flags, backing};
+    return fuse_reply_buf(request, (const char *)&out, sizeof out);
+}
+
+/* The kernel's fuse_entry_out. */
+struct entry_out {
+    uint64_t nodeid, generation, entry_valid, attr_valid;
+    uint32_t entry_valid_nsec, attr_valid_nsec;
+    uint64_t ino, size, blocks, atime, mtime, ctime;
+    uint32_t atimensec, mtimensec, ctimensec, mode, nlink, uid, gid, rdev, blksize, flags;
+};
+
+int shim_reply_create(fuse_req_t request, const struct fuse_entry_param *entry, uint64_t handle,
+                      uint32_t flags, int32_t backing) {
+    struct {
+        struct entry_out entry;
+        struct open_out open;
+    } out;
+    const struct stat *attr = &entry->attr;
+    memset(&out, 0, sizeof out);
+    out.entry.nodeid = entry->ino;
+    out.entry.generation = entry->generation;
+    out.entry.entry_valid = (uint64_t)entry->entry_timeout;
+    out.entry.attr_valid = (uint64_t)entry->attr_timeout;
+    out.entry.ino = attr->st_ino;
+    out.entry.size = (uint64_t)attr->st_size;
+    out.entry.blocks = (uint64_t)attr->st_blocks;
+    out.entry.atime = (uint64_t)attr->st_atim.tv_sec;
+    out.entry.mtime = (uint64_t)attr->st_mtim.tv_sec;
+    out.entry.ctime = (uint64_t)attr->st_ctim.tv_sec;
+    out.entry.atimensec = (uint32_t)attr->st_atim.tv_nsec;
+    out.entry.mtimensec = (uint32_t)attr->st_mtim.tv_nsec;
+    out.entry.ctimensec = (uint32_t)attr->st_ctim.tv_nsec;
+    out.entry.mode = attr->st_mode;
+    out.entry.nlink = (uint32_t)attr->st_nlink;
+    out.entry.uid = attr->st_uid;
+    out.entry.gid = attr->st_gid;
+    out.entry.rdev = (uint32_t)attr->st_rdev;
+    out.entry.blksize = (uint32_t)attr->st_blksize;
+    out.open.handle = handle;
+    out.open.flags = flags;
+    out.open.backing = backing;
+    return fuse_reply_buf(request, (const char *)&out, sizeof out);
+}
+
+int shim_loop(struct fuse_session *session, unsigned int threads) {
+    struct fuse_loop_config *config = fuse_loop_cfg_create();
+    if (config == NULL) return -ENOMEM;
+    /* One descriptor for all threads, so that another daemon can take the mount over. */
+    fuse_loop_cfg_set_clone_fd(config, 0);
+    fuse_loop_cfg_set_max_threads(config, threads);
+    int result = fuse_session_loop_mt(session, config);
+    fuse_loop_cfg_destroy(config);
+    return result;
+}
+
+void shim_exit(struct fuse_session *session) { fuse_session_exit(session); }
+
+int shim_reply_file(fuse_req_t request, int descriptor, int64_t offset, size_t size) {
+    struct fuse_bufvec vector = FUSE_BUFVEC_INIT(size);
+    vector.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+    vector.buf[0].fd = descriptor;
+    vector.buf[0].pos = offset;
+    /* Without SPLICE_MOVE, which would take the pages out of the backing file's cache. */
+    return fuse_reply_data(request, &vector, 0);
+}
+
+ssize_t shim_write_buffer(struct fuse_bufvec *source, int descriptor, int64_t offset) {
+    struct fuse_bufvec target = FUSE_BUFVEC_INIT(fuse_buf_size(source));
+    target.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+    target.buf[0].fd = descriptor;
+    target.buf[0].pos = offset;
+    return fuse_buf_copy(&target, source, 0);
+}

@@ -1,0 +1,89 @@
+#include "pngshim.h"
+
+#include <png.h>
+#include <setjmp.h>
+#include <stdlib.h>
+
+struct shim_png {
+    png_structp png;
+    png_infop info;
+    uint32_t width;
+    shim_png_sink sink;
+    void *context;
+    uint8_t *row;
+};
+
+static void write_bytes(png_structp png, png_bytep bytes, size_t count) {
+    shim_png *self = png_get_io_ptr(png);
+    if (self->sink(self->context, bytes, count) != 0) png_error(png, "the sink refused");
+}
+
+static void flush_bytes(png_structp png) { (void)png; }
+
+/* Silent: the caller learns by the return value, and nothing may write to standard error. */
+static void fail(png_structp png, png_const_charp text) {
+    (void)text;
+    png_longjmp(png, 1);
+}
+
+static void warn(png_structp png, png_const_charp text) {
+    (void)png;
+    (void)text;
+}
+
+shim_png *shim_png_begin(uint32_t width, uint32_t height, int level, shim_png_sink sink,
+                         void *context) {
+    shim_png *self = calloc(1, sizeof *self);
+    if (self == NULL) return NULL;
+    self->width = width;
+    self->sink = sink;
+    self->context = context;
+    self->row = malloc((size_t)width * 3);
+    self->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, fail, warn);
+    if (self->png != NULL) self->info = png_create_info_struct(self->png);
+    if (self->row == NULL || self->info == NULL) {
+        shim_png_free(self);
+        return NULL;
+    }
+    if (setjmp(png_jmpbuf(self->png)) != 0) {
+        shim_png_free(self);
+        return NULL;
+    }
+    png_set_write_fn(self->png, self, write_bytes, flush_bytes);
+    png_set_compression_level(self->png, level);
+    png_set_filter(self->png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
+    png_set_IHDR(self->png, self->info, width, height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
+    png_set_sRGB(self->png, self->info, PNG_sRGB_INTENT_PERCEPTUAL);
+    png_write_info(self->png, self->info);
+    return self;
+}
+
+int shim_png_rows(shim_png *self, const uint32_t *pixels, size_t rows) {
+    if (setjmp(png_jmpbuf(self->png)) != 0) return -1;
+    for (size_t y = 0; y < rows; y++) {
+        const uint32_t *source = pixels + y * self->width;
+        uint8_t *target = self->row;
+        for (uint32_t x = 0; x < self->width; x++) {
+            uint32_t pixel = source[x];
+            target[3 * x] = (uint8_t)(pixel >> 16);
+            target[3 * x + 1] = (uint8_t)(pixel >> 8);
+            target[3 * x + 2] = (uint8_t)pixel;
+        }
+        png_write_row(self->png, self->row);
+    }
+    return 0;
+}
+
+int shim_png_end(shim_png *self) {
+    if (setjmp(png_jmpbuf(self->png)) != 0) return -1;
+    png_write_end(self->png, self->info);
+    return 0;
+}
+
+void shim_png_free(shim_png *self) {
+    if (self == NULL) return;
+    if (self->png != NULL) png_destroy_write_struct(&self->png, &self->info);
+    free(self->row);
+    free(self);
+}

@@ -1,0 +1,40 @@
+#ifndef SHAPEEDIT_SYSTEMSHIM_H
+#define SHAPEEDIT_SYSTEMSHIM_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* System calls that Swift cannot import: variadic ones and those behind _GNU_SOURCE.
+   Each returns what the system call returns and leaves errno alone. */
+
+/* The name ps -L shows; at most 15 bytes. */
+int shim_set_thread_name(const char *name);
+/* Shares the blocks of source with target where the file system can (FICLONE). */
+int shim_clone_file(int target, int source);
+ssize_t shim_copy_file_range(int source, int64_t *source_offset, int target, int64_t *target_offset,
+                             size_t count);
+int shim_fallocate(int descriptor, int mode, int64_t offset, int64_t length);
+/* Writes out everything of the file system that holds descriptor. */
+int shim_sync_file_system(int descriptor);
+/* 0 or EPERM: thread is alive and the leader of its process; ESRCH: it is not. */
+int shim_probe_leader(int thread);
+/* Sets (1) or clears (0) the immutable flag of an open file. */
+int shim_set_immutable(int descriptor, int immutable);
+/* lseek with SEEK_DATA (data = 1) or SEEK_HOLE (data = 0). */
+int64_t shim_seek(int descriptor, int64_t offset, int data);
+/* renameat2 with RENAME_NOREPLACE. */
+int shim_rename_exclusively(const char *from, const char *to);
+/* 1 if somebody else has the file of descriptor open for writing or mapped from such a descriptor,
+   0 if not, -1 if it cannot be told. descriptor must be the caller's only one for the file if it
+   writes; with one that writes, readers count too. */
+int shim_is_written(int descriptor);
+/* fgetxattr, flistxattr and fsetxattr. */
+ssize_t shim_get_attribute(int descriptor, const char *name, void *value, size_t size);
+ssize_t shim_list_attributes(int descriptor, char *names, size_t size);
+int shim_set_attribute(int descriptor, const char *name, const void *value, size_t size);
+/* Gives freed memory back to the system. */
+void shim_trim_memory(void);
+/* umount2 with MNT_DETACH. */
+int shim_unmount_lazily(const char *path);
+
+#endif

@@ -1,0 +1,74 @@
+#define _GNU_SOURCE
+#include "systemshim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+int shim_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
+
+int shim_clone_file(int target, int source) { return ioctl(target, FICLONE, source); }
+
+ssize_t shim_copy_file_range(int source, int64_t *source_offset, int target, int64_t *target_offset,
+                             size_t count) {
+    return copy_file_range(source, source_offset, target, target_offset, count, 0);
+}
+
+int shim_fallocate(int descriptor, int mode, int64_t offset, int64_t length) {
+    return fallocate(descriptor, mode, offset, length);
+}
+
+int shim_sync_file_system(int descriptor) { return syncfs(descriptor); }
+
+int shim_probe_leader(int thread) { return (int)syscall(SYS_tgkill, thread, thread, 0); }
+
+int shim_set_immutable(int descriptor, int immutable) {
+    int flags = 0;
+    if (ioctl(descriptor, FS_IOC_GETFLAGS, &flags) < 0) return -1;
+    flags = immutable ? flags | FS_IMMUTABLE_FL : flags & ~FS_IMMUTABLE_FL;
+    return ioctl(descriptor, FS_IOC_SETFLAGS, &flags);
+}
+
+int64_t shim_seek(int descriptor, int64_t offset, int data) {
+    return lseek(descriptor, offset, data ? SEEK_DATA : SEEK_HOLE);
+}
+
+int shim_rename_exclusively(const char *from, const char *to) {
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
+void shim_trim_memory(void) { malloc_trim(0); }
+
+int shim_unmount_lazily(const char *path) { return umount2(path, MNT_DETACH); }
+
+int shim_is_written(int descriptor) {
+    /* A lease is only given while nobody stands against it: the one way to ask the kernel for an
+       inode's count of writers, which mappings belong to. */
+    int flags = fcntl(descriptor, F_GETFL);
+    if (flags < 0)
+        return -1;
+    int kind = (flags & O_ACCMODE) == O_RDONLY ? F_RDLCK : F_WRLCK;
+    if (fcntl(descriptor, F_SETLEASE, kind) != 0)
+        return errno == EAGAIN ? 1 : -1;
+    return fcntl(descriptor, F_SETLEASE, F_UNLCK) == 0 ? 0 : -1;
+}
+
+ssize_t shim_get_attribute(int descriptor, const char *name, void *value, size_t size) {
+    return fgetxattr(descriptor, name, value, size);
+}
+
+ssize_t shim_list_attributes(int descriptor, char *names, size_t size) {
+    return flistxattr(descriptor, names, size);
+}
+
+int shim_set_attribute(int descriptor, const char *name, const void *value, size_t size) {
+    return fsetxattr(descriptor, name, value, size, 0);
+}

@@ -1,0 +1,42 @@
+#ifndef SHAPEEDIT_WORKERSHIM_H
+#define SHAPEEDIT_WORKERSHIM_H
+
+#include <spawn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What processes that draw other people's documents need of the kernel and Swift cannot import. */
+
+/* Sends bytes with a descriptor, which stays the sender's; -1 with errno. descriptor -1: none.
+   Never raises SIGPIPE. */
+ssize_t shim_send(int socket, const void *bytes, size_t count, int descriptor);
+/* Receives bytes and at most one descriptor, which becomes the caller's; *descriptor is -1 if none
+   came. 0: the other side closed. */
+ssize_t shim_receive(int socket, void *bytes, size_t count, int *descriptor);
+
+/* Limits of this process, for good: -1 with errno. */
+int shim_limit_address_space(uint64_t bytes);
+int shim_limit_file_size(uint64_t bytes);
+int shim_limit_core(void);
+int shim_limit_descriptors(uint64_t count);
+/* Neither this process nor what it starts can gain privileges. */
+int shim_no_new_privileges(void);
+/* Only files below the paths can be opened, and only to read; nothing can be changed. Paths that
+   are not there are left out. -1 with errno where the kernel has no Landlock. */
+int shim_landlock(const char *const *paths, size_t count);
+/* Lets pass what computing, reading files and talking over open sockets take; everything else
+   (programs, new sockets, signals to others, writing opens, ...) fails with EPERM.
+   -1 with errno where the kernel has no seccomp filters or the machine is not known. */
+int shim_seccomp(void);
+/* Ends this process by SIGPROF once it has used that much processor time from now; 0: never. */
+int shim_processor_limit(unsigned seconds);
+
+/* A descriptor that becomes readable when the process ends; -1 with errno. */
+int shim_pidfd(pid_t process);
+/* A descriptor that becomes readable when 8 bytes are written to it; -1 with errno. */
+int shim_event(void);
+/* Closes all descriptors from that number up in the process that will be started. */
+int shim_spawn_close_from(posix_spawn_file_actions_t *actions, int first);
+
+#endif

@@ -1,0 +1,54 @@
+internal import CSystemShim
+internal import Glibc
+
+/// Whole-directory operations of the container's own folder.
+public enum Directories {
+    /// Makes `path` and what is missing above it, each 0700. An existing directory is not an error.
+    public static func make(_ path: String) throws(Errno) {
+        if Glibc.mkdir(path, 0o700) == 0 || Glibc.errno == EEXIST { return }
+        guard Glibc.errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex
+        else { throw Errno.last }
+        try make(String(path[..<slash]))
+        try check { Glibc.mkdir(path, 0o700) }
+    }
+
+    /// The names in `path` without `.` and `..`, in no order.
+    public static func names(in path: String) throws(Errno) -> [String] {
+        guard let directory = opendir(path) else { throw Errno.last }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Renames a file unless the new name is taken: EEXIST then.
+    public static func renameExclusively(_ from: String, _ to: String) throws(Errno) {
+        try check { shim_rename_exclusively(from, to) }
+    }
+
+    /// Makes the entries of the directory `path` survive power loss.
+    public static func synchronize(_ path: String) throws(Errno) {
+        let descriptor = try OwnedDescriptor.open(path, O_RDONLY | O_DIRECTORY)
+        try check { fsync(descriptor.number) }
+    }
+
+    /// Removes `path` with everything below it; does not follow symlinks. Missing is not an error.
+    public static func removeTree(_ path: String) throws(Errno) {
+        var status = stat()
+        if lstat(path, &status) != 0 {
+            if Glibc.errno == ENOENT { return }
+            throw Errno.last
+        }
+        if status.st_mode & S_IFMT == S_IFDIR {
+            for name in try names(in: path) { try removeTree(path + "/" + name) }
+            try check { rmdir(path) }
+        } else {
+            try check { unlink(path) }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+internal import CCrypto
+internal import Glibc
+
+/// SHA-256 by libcrypto.
+public enum Hashing {
+    /// Bytes read at a time from a file: fits the second-level cache.
+    private static let chunk = 256 * 1024
+
+    /// The 32 bytes of the SHA-256 of the file's bytes up to `size`; less if the file is shorter.
+    public static func sha256(of descriptor: borrowing OwnedDescriptor, size: Int64) throws(Errno)
+        -> (count: Int64, digest: [UInt8])
+    {
+        guard let context = EVP_MD_CTX_new() else { throw Errno(ENOMEM) }
+        defer { EVP_MD_CTX_free(context) }
+        EVP_DigestInit_ex(context, EVP_sha256(), nil)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Int(min(Int64(chunk), max(size, 1))), alignment: 16)
+        defer { buffer.deallocate() }
+        var offset: Int64 = 0
+        while offset < size {
+            let wanted = Int(min(Int64(buffer.count), size - offset))
+            let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+            let count = try descriptor.read(into: part, at: offset)
+            EVP_DigestUpdate(context, buffer.baseAddress, count)
+            offset += Int64(count)
+            if count < wanted { break }
+        }
+        var digest = [UInt8](repeating: 0, count: 32)
+        EVP_DigestFinal_ex(context, &digest, nil)
+        return (offset, digest)
+    }
+
+    /// The 16 bytes of the MD5 of some bytes, for names that others look for under it; worth nothing
+    /// against forgery.
+    public static func md5(_ bytes: [UInt8]) throws(Errno) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 16)
+        guard EVP_Digest(bytes, bytes.count, &digest, nil, EVP_md5(), nil) == 1 else {
+            throw Errno(ENOTSUP)
+        }
+        return digest
+    }
+}

@@ -1,0 +1,34 @@
+internal import CSystemShim
+
+/// Extended attributes.
+extension OwnedDescriptor {
+    /// The value of an extended attribute; `nil` if there is none or it cannot be read.
+    public func attribute(_ name: String) -> [UInt8]? {
+        while true {
+            let size = shim_get_attribute(number, name, nil, 0)
+            if size < 0 { return nil }
+            var value = [UInt8](repeating: 0, count: size + 1)
+            let count = shim_get_attribute(number, name, &value, value.count)
+            // It has grown meanwhile.
+            if count < 0, Errno.last.code == 34 { continue }
+            return count < 0 ? nil : Array(value[..<count])
+        }
+    }
+
+    /// The names of the extended attributes; none where the file system has none.
+    public var attributeNames: [String] {
+        let size = shim_list_attributes(number, nil, 0)
+        guard size > 0 else { return [] }
+        var names = [CChar](repeating: 0, count: size)
+        let count = shim_list_attributes(number, &names, size)
+        guard count > 0 else { return [] }
+        return names[..<count].split(separator: 0).map {
+            String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+
+    /// Sets an extended attribute.
+    public func setAttribute(_ name: String, _ value: [UInt8]) throws(Errno) {
+        try check { shim_set_attribute(number, name, value, value.count) }
+    }
+}

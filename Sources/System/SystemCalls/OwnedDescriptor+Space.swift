@@ -1,0 +1,79 @@
+internal import CSystemShim
+internal import Glibc
+
+/// How a range of a file is treated by ``OwnedDescriptor/allocate(_:offset:length:)``: the bits of
+/// fallocate(2).
+public struct AllocationMode: OptionSet, Sendable {
+    /// The bits.
+    public let rawValue: Int32
+    /// Takes the bits as they are.
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+    /// FALLOC_FL_KEEP_SIZE.
+    public static let keepSize = AllocationMode(rawValue: 1)
+    /// FALLOC_FL_PUNCH_HOLE.
+    public static let punchHole = AllocationMode(rawValue: 2)
+}
+
+extension OwnedDescriptor {
+    /// fallocate(2).
+    public func allocate(_ mode: AllocationMode, offset: Int64, length: Int64) throws(Errno) {
+        try check { shim_fallocate(number, mode.rawValue, offset, length) }
+    }
+
+    /// copy_file_range(2), one call: the bytes copied, fewer than `count` at the end of the source.
+    public func copyRange(
+        from source: borrowing OwnedDescriptor, at sourceOffset: Int64, to offset: Int64, count: Int
+    ) throws(Errno) -> Int {
+        var from = sourceOffset
+        var to = offset
+        return try check {
+            shim_copy_file_range(source.number, &from, number, &to, count)
+        }
+    }
+
+    /// Where data (or, with `data` false, a hole) starts at or after `offset`; ENXIO past the end.
+    public func seek(data: Bool, from offset: Int64) throws(Errno) -> Int64 {
+        try check { shim_seek(number, offset, data ? 1 : 0) }
+    }
+
+    /// Makes this empty file a copy of the first `size` bytes of `source`: shares the blocks where
+    /// the file system can, else copies the data and keeps the holes.
+    public func copyContent(of source: borrowing OwnedDescriptor, size: Int64) throws(Errno) {
+        if shim_clone_file(number, source.number) == 0 {
+            try check { ftruncate(number, off_t(size)) }
+            return
+        }
+        try check { ftruncate(number, off_t(size)) }
+        var position: Int64 = 0
+        while position < size {
+            guard let start = try? source.seek(data: true, from: position), start < size else {
+                break
+            }
+            let end = min((try? source.seek(data: false, from: start)) ?? size, size)
+            position = start
+            while position < end {
+                let count = try copyRange(
+                    from: source, at: position, to: position, count: Int(end - position))
+                if count == 0 { return }
+                position += Int64(count)
+            }
+        }
+    }
+
+    /// Sets or clears the immutable flag; needs CAP_LINUX_IMMUTABLE and a file system that has it.
+    public func setImmutable(_ immutable: Bool) throws(Errno) {
+        try check { shim_set_immutable(number, immutable ? 1 : 0) }
+    }
+
+    /// Whether somebody else can write the file: has it open for that, or mapped from such an open
+    /// file. If this descriptor writes, others that only read count too. `false` where the file
+    /// system cannot tell (no leases).
+    ///
+    /// The answer holds while nobody can open the file. The process must ignore SIGIO.
+    public var isWritten: Bool { shim_is_written(number) == 1 }
+
+    /// Writes out all of the file system that holds this file (syncfs).
+    public func synchronizeFileSystem() throws(Errno) {
+        try check { shim_sync_file_system(number) }
+    }
+}

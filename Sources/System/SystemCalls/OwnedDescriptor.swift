@@ -1,0 +1,73 @@
+public import Glibc
+
+/// A file descriptor with exactly one owner, closed when the owner goes away.
+public struct OwnedDescriptor: ~Copyable, Sendable {
+    /// The descriptor's number, valid while this value lives.
+    public let number: Int32
+
+    /// Takes over `number`: from now on it is closed here and nowhere else.
+    public init(adopting number: Int32) { self.number = number }
+
+    deinit { Glibc.close(number) }
+
+    /// Opens `path` (relative to `directory`, a descriptor or `AT_FDCWD`) with `O_CLOEXEC` added.
+    public static func open(
+        _ path: String, at directory: Int32 = AT_FDCWD, _ flags: Int32, mode: mode_t = 0
+    ) throws(Errno) -> OwnedDescriptor {
+        OwnedDescriptor(
+            adopting: try check { Glibc.openat(directory, path, flags | O_CLOEXEC, mode) })
+    }
+
+    /// Gives the number away; the caller closes it.
+    public consuming func release() -> Int32 {
+        let number = self.number
+        discard self
+        return number
+    }
+
+    /// `fstat`.
+    public func status() throws(Errno) -> stat {
+        var result = stat()
+        try check { fstat(number, &result) }
+        return result
+    }
+
+    /// Reads at `offset` until `buffer` is full or the file ends; the number of bytes read.
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
+        throws(Errno) -> Int
+    {
+        guard let base = buffer.baseAddress else { return 0 }
+        var done = 0
+        while done < buffer.count {
+            let count = try check {
+                pread(number, base + done, buffer.count - done, off_t(offset) + done)
+            }
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+
+    /// Writes all of `buffer` at `offset`.
+    public func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(Errno) {
+        guard let base = buffer.baseAddress else { return }
+        var done = 0
+        while done < buffer.count {
+            done += try check {
+                pwrite(number, base + done, buffer.count - done, off_t(offset) + done)
+            }
+        }
+    }
+
+    /// Writes all of `bytes` at `offset`.
+    public func write(_ bytes: [UInt8], at offset: Int64) throws(Errno) {
+        var problem: Errno?
+        bytes.withUnsafeBytes { buffer in
+            do throws(Errno) { try write(buffer, at: offset) } catch { problem = error }
+        }
+        if let problem { throw problem }
+    }
+
+    /// Makes data and size survive power loss.
+    public func synchronizeData() throws(Errno) { try check { fdatasync(number) } }
+}
