@@ -1,0 +1,48 @@
+/// The SHA-256 of a content; blobs are named by it.
+package struct ContentHash: Hashable, Sendable, CustomStringConvertible {
+    /// The 32 bytes, eight to a word, the first byte in the lowest bits of `word0`.
+    package var word0, word1, word2, word3: UInt64
+
+    package init(word0: UInt64, word1: UInt64, word2: UInt64, word3: UInt64) {
+        self.word0 = word0
+        self.word1 = word1
+        self.word2 = word2
+        self.word3 = word3
+    }
+
+    /// Reads exactly 32 bytes; `nil` for any other count.
+    package init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 32 else { return nil }
+        var words: [UInt64] = [0, 0, 0, 0]
+        for (index, byte) in bytes.enumerated() {
+            words[index / 8] |= UInt64(byte) << UInt64(index % 8 * 8)
+        }
+        self.init(word0: words[0], word1: words[1], word2: words[2], word3: words[3])
+    }
+
+    /// The 32 bytes in the order of the hash's hexadecimal form.
+    package var bytes: [UInt8] {
+        [word0, word1, word2, word3].flatMap { word in
+            (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
+        }
+    }
+
+    /// 64 lower-case hexadecimal digits.
+    package var description: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+
+/// Where the bytes of a version lie in the container's folder.
+package enum ContentPlace: UInt8, Sendable {
+    /// There are none: a directory, a special file, or a regular file that was never written.
+    case none = 0
+    /// In `staging/<node>`: published, not yet known to be on the disk, hash perhaps not known yet.
+    case staged = 1
+    /// In `blobs/<first two digits>/<hash>`: durable, its hash known.
+    case sealed = 2
+    /// In `staging/<node>` and, by an fsync, on the disk; hash perhaps not known yet.
+    case durable = 3
+}

@@ -1,0 +1,40 @@
+/// What went wrong, in words for a person: what, where, and what to do.
+///
+/// The one error type that crosses module borders upward; ``exitStatus`` is what the CLI ends with.
+/// File system operations do not use it: they answer errno values.
+package struct Failure: Error, CustomStringConvertible, Sendable {
+    /// The kinds are the exit codes of sysexits.h, so that scripts can tell them apart.
+    package enum Kind: Int32, Sendable {
+        case usage = 64
+        case badData = 65
+        case noInput = 66
+        case unavailable = 69
+        case software = 70
+        case system = 71
+        case systemFile = 72
+        case cannotCreate = 73
+        case inputOutput = 74
+        case temporary = 75
+        case noPermission = 77
+        case configuration = 78
+    }
+
+    package let kind: Kind
+    package let message: String
+    /// Nothing is wrong but that the disk is full: worth another try when there is room.
+    package let isDiskFull: Bool
+
+    package init(_ kind: Kind, _ message: String, isDiskFull: Bool = false) {
+        self.kind = kind
+        self.message = message
+        self.isDiskFull = isDiskFull
+    }
+
+    /// The same failure, saying also what to do about it.
+    package func advising(_ advice: String) -> Failure {
+        Failure(kind, "\(message); \(advice)", isDiskFull: isDiskFull)
+    }
+
+    package var description: String { message }
+    package var exitStatus: Int32 { kind.rawValue }
+}

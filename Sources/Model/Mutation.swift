@@ -1,0 +1,76 @@
+/// One step of a mutation on the catalog's tables.
+///
+/// Effects set state, they do not compute it: applying one twice, or applying a whole log again
+/// from any earlier point, gives the same tables. Recovery rests on that.
+package enum Effect: Hashable, Sendable {
+    case putItem(ItemRow)
+    case removeItem(ItemNumber)
+    case putName(parent: ItemNumber, name: [UInt8], item: ItemNumber)
+    case removeName(parent: ItemNumber, name: [UInt8])
+    case putAttribute(ItemNumber, name: [UInt8], value: [UInt8])
+    case removeAttribute(ItemNumber, name: [UInt8])
+    case putVersion(VersionRow)
+    case removeVersion(ItemNumber, Ordinal)
+    /// All versions that `item` wrote belong to `document` from now on (save-by-rename).
+    case adoptVersions(item: ItemNumber, document: DocumentID)
+    case putSession(SessionRow)
+    case removeSession(ItemNumber, Ordinal)
+}
+
+/// What a change was, as the log tells it to those who react to it.
+package enum ChangeKind: UInt8, Sendable, CaseIterable {
+    case created = 1
+    case removed = 2
+    /// A name moved; `parent` and `name` are the new ones.
+    case renamed = 3
+    /// Another name was given (hard link).
+    case linked = 4
+    case attributes = 5
+    case extendedAttributes = 6
+    /// A new version is current.
+    case published = 7
+    /// A close() or fsync() acknowledged staged bytes; nothing readers see changed.
+    case staged = 8
+    /// A version is durable and its hash known.
+    case sealed = 9
+    /// Earlier versions were thinned out.
+    case pruned = 10
+    /// An unlinked item's last user let go.
+    case purged = 11
+    /// A session ended without a publish.
+    case discarded = 12
+    /// The check of the container repaired something.
+    case repaired = 13
+    /// An access time moved, as relatime has it.
+    case accessed = 14
+}
+
+/// A change of the container: an entry of the change log together with what it does to the tables.
+package struct Mutation: Hashable, Sendable {
+    /// Given by the catalog when it accepts the mutation; 0 before.
+    package var sequence: ChangeSequence
+    package var time: Timestamp
+    package var kind: ChangeKind
+    /// The item that changed.
+    package var item: ItemNumber
+    /// Where it has its (new) name, if the change was about one.
+    package var parent: ItemNumber?
+    package var name: [UInt8]?
+    /// The process that asked, 0 if it was the daemon itself.
+    package var process: Int32
+    package var effects: [Effect]
+
+    package init(
+        sequence: ChangeSequence = 0, time: Timestamp, kind: ChangeKind, item: ItemNumber,
+        parent: ItemNumber? = nil, name: [UInt8]? = nil, process: Int32 = 0, effects: [Effect]
+    ) {
+        self.sequence = sequence
+        self.time = time
+        self.kind = kind
+        self.item = item
+        self.parent = parent
+        self.name = name
+        self.process = process
+        self.effects = effects
+    }
+}
