@@ -1,0 +1,87 @@
+package import Model
+
+/// Rows of the catalog in and out of the index.
+extension MemoryIndex {
+    /// The item as the catalog keeps it.
+    package func row(_ position: Position) -> ItemRow {
+        let record = self[item: position].pointee
+        return ItemRow(
+            number: ItemNumber(rawValue: record.number), mode: record.mode, user: record.user,
+            group: record.group, links: record.links,
+            device: record.isRegular || record.isDirectory || record.isSymlink ? 0 : record.word0,
+            size: record.size, blocks: Int64(record.blocks) * 8,
+            modified: Timestamp(rawValue: record.modified),
+            changed: Timestamp(rawValue: record.changed),
+            accessed: Timestamp(rawValue: record.accessed),
+            document: DocumentID(rawValue: record.document), ordinal: record.ordinal,
+            nextOrdinal: record.nextOrdinal, place: record.isRegular ? record.place : .none,
+            hash: record.isRegular ? record.hash : nil,
+            target: record.isSymlink ? Array(target(position)) : nil)
+    }
+
+    /// Puts in an item that is not there yet, with its target; names come separately.
+    @discardableResult
+    package func insert(_ row: ItemRow) -> Position {
+        let position = insertItem(row.number)
+        let record = self[item: position]
+        record.pointee.document = row.document.rawValue
+        record.pointee.size = row.size
+        record.pointee.modified = row.modified.rawValue
+        record.pointee.changed = row.changed.rawValue
+        record.pointee.accessed = row.accessed.rawValue
+        record.pointee.mode = row.mode
+        record.pointee.user = row.user
+        record.pointee.group = row.group
+        record.pointee.links = row.links
+        record.pointee.ordinal = row.ordinal
+        record.pointee.nextOrdinal = row.nextOrdinal
+        record.pointee.blocks = UInt32(clamping: (row.blocks + 7) / 8)
+        if record.pointee.isRegular {
+            record.pointee.place = row.place
+            record.pointee.hash = row.hash
+        } else if let target = row.target {
+            target.withUnsafeBytes { setTarget(position, $0) }
+        } else if !record.pointee.isDirectory {
+            record.pointee.word0 = row.device
+        }
+        return position
+    }
+
+    /// What the symlink points to; behind it stands a NUL.
+    package func target(_ position: Position) -> UnsafeRawBufferPointer {
+        let record = self[item: position]
+        return UnsafeRawBufferPointer(
+            start: bytes.pointer(UInt32(truncatingIfNeeded: record.pointee.word2)),
+            count: Int(record.pointee.word3))
+    }
+
+    private func setTarget(_ position: Position, _ target: UnsafeRawBufferPointer) {
+        self[item: position].pointee.word2 = UInt64(bytes.store(target))
+        self[item: position].pointee.word3 = UInt64(target.count)
+    }
+
+    func removeTarget(_ position: Position) {
+        let record = self[item: position]
+        bytes.remove(
+            UInt32(truncatingIfNeeded: record.pointee.word2), length: Int(record.pointee.word3))
+    }
+
+    /// The directory that holds the item's first name; 0 for the root and for unlinked items.
+    package func parent(of position: Position) -> Position {
+        let name = self[item: position].pointee.firstName
+        return name == 0 ? 0 : self[name: name].pointee.parent
+    }
+
+    /// The item's first name from the root, for messages and links; `nil` if it has none.
+    package func path(of position: Position) -> [UInt8]? {
+        var parts: [[UInt8]] = []
+        var current = position
+        while self[item: current].pointee.number != ItemNumber.root.rawValue {
+            let name = self[item: current].pointee.firstName
+            if name == 0 { return nil }
+            parts.append(Array(nameBytes(name)))
+            current = self[name: name].pointee.parent
+        }
+        return Array(parts.reversed().joined(separator: [UInt8(ascii: "/")]))
+    }
+}

@@ -1,0 +1,270 @@
+package import Model
+internal import Synchronization
+package import SystemCalls
+
+/// Takes mutations in, gives them their sequence, and brings them to the journal and to SQLite.
+///
+/// ``append(_:)`` orders (under the caller's lock, in memory), ``flush(upTo:)`` writes the journal
+/// and returns when the mutation survives the death of the daemon, ``synchronize()`` when it
+/// survives power loss. A thread of its own applies what the journal has to SQLite in batches; a
+/// file of the journal is used again once SQLite has all of it durably.
+package final class ChangeLog: @unchecked Sendable {
+    // Unchecked because `journal` and `database` are not Sendable: the first is only used under
+    // `writer`, the second only by the applying thread once that is started.
+
+    /// Bytes kept free in the journal for what was already admitted.
+    private static let reserve = 512 << 10
+    /// Mutations that may wait for SQLite before callers are slowed down.
+    private static let longestQueue = 30_000
+    /// Mutations of one SQLite transaction.
+    private static let batch = 8_192
+    /// How long mutations may gather before they are applied, in milliseconds.
+    private static let gathering: UInt64 = 1_500
+
+    private struct Pending {
+        var next: ChangeSequence
+        var mutations: [Mutation] = []
+    }
+    private struct Writer {
+        var flushed: ChangeSequence
+        /// Everything up to here survives power loss.
+        var synchronized: ChangeSequence = 0
+        var broken: Errno?
+    }
+    private struct Queue {
+        var mutations: [Mutation] = []
+        /// Everything up to here is in SQLite.
+        var applied: ChangeSequence
+        /// Everything up to here is in SQLite and on the disk.
+        var durable: ChangeSequence
+        var wantDurable: ChangeSequence = 0
+        /// Somebody waits: do not gather.
+        var hurried = false
+        var problem: Failure?
+        var closing = false
+        var closed = false
+    }
+
+    private let journal: Journal
+    private let database: CatalogDatabase
+    private let pending: Lock<Pending>
+    private let writer: Lock<Writer>
+    private let queue: Monitor<Queue>
+    /// As ``Writer/broken``, for those who do not write.
+    private let isBroken = Atomic(false)
+
+    /// - Parameter database: holds every mutation of the journal; used by this object alone from
+    ///   now on.
+    package init(journal: Journal, database: CatalogDatabase) {
+        let applied = database.appliedSequence
+        self.journal = journal
+        self.database = database
+        pending = Lock(Pending(next: applied + 1))
+        writer = Lock(Writer(flushed: applied))
+        queue = Monitor(Queue(applied: applied, durable: applied))
+        Threads.start("catalog") { [self] in applyForever() }
+    }
+
+    /// The last sequence given out.
+    package var head: ChangeSequence { pending.withLock { $0.next - 1 } }
+
+    // MARK: Taking in
+
+    /// Says whether another mutation can be taken: waits a little while SQLite is far behind.
+    ///
+    /// - Throws: ENOSPC when SQLite cannot write and the journal is nearly full, EIO when the
+    ///   journal cannot be written. Nothing has been changed then.
+    package func admit() throws(Errno) {
+        // Not under the writer's lock, which is held while the journal is written.
+        if isBroken.load(ordering: .acquiring) { throw Errno(5) }
+        if queue.withLock({ $0.mutations.count < Self.longestQueue && $0.problem == nil }) {
+            return
+        }
+        let full: Bool? = queue.wait(until: MonotonicClock.after(milliseconds: 5_000)) { state in
+            if state.mutations.count < Self.longestQueue { return false }
+            if state.problem != nil { return true }
+            return nil
+        }
+        if full == true { throw Errno(28) }
+        if queue.withLock({ $0.problem }) != nil,
+            writer.withLock({ _ in
+                journal.room < journal.capacity / 4 && !otherFileIsFree
+            })
+        {
+            throw Errno(28)
+        }
+    }
+
+    /// Gives `mutation` the next sequence. Call it under the lock that guards what it describes, so
+    /// that the log's order is the order in which things happened.
+    @discardableResult
+    package func append(_ mutation: Mutation) -> ChangeSequence {
+        pending.withLock { state in
+            var mutation = mutation
+            mutation.sequence = state.next
+            state.next += 1
+            state.mutations.append(mutation)
+            return mutation.sequence
+        }
+    }
+
+    /// Returns when the mutation `sequence` and all before it survive the daemon's death.
+    package func flush(upTo sequence: ChangeSequence) throws(Errno) {
+        try writer.withLock { (state) throws(Errno) in
+            if state.flushed >= sequence { return }
+            try write(&state)
+        }
+    }
+
+    /// Returns when everything appended so far survives power loss.
+    package func synchronize() throws(Errno) {
+        try writer.withLock { (state) throws(Errno) in
+            try write(&state)
+            if state.synchronized == state.flushed { return }
+            try journal.synchronize()
+            state.synchronized = state.flushed
+        }
+    }
+
+    private var otherFileIsFree: Bool {
+        let last = journal.lastOfOther
+        return queue.withLock { state in state.durable >= last }
+    }
+
+    /// Writes what is pending; the writer's lock is held.
+    private func write(_ state: inout Writer) throws(Errno) {
+        if let broken = state.broken { throw broken }
+        var mutations = pending.withLock { pending in
+            defer { pending.mutations = [] }
+            return pending.mutations[...]
+        }
+        while !mutations.isEmpty {
+            // Put into bytes here, not when it was appended: that was under the volume's lock.
+            var bytes: [UInt8] = []
+            var count = 0
+            for mutation in mutations where bytes.count < Self.reserve {
+                Journal.append(mutation, to: &bytes)
+                count += 1
+            }
+            let part = mutations.prefix(count)
+            do throws(Errno) { try makeRoom(for: bytes.count, state) } catch {
+                // Nothing is lost: it waits here until there is room.
+                pending.withLock { $0.mutations = mutations + $0.mutations }
+                throw error
+            }
+            let last = part[part.endIndex - 1].sequence
+            do throws(Errno) { try journal.write(bytes, last: last) } catch {
+                // What is in memory can no longer be recorded: nothing more may be acknowledged.
+                state.broken = Errno(5)
+                isBroken.store(true, ordering: .releasing)
+                throw error
+            }
+            state.flushed = last
+            mutations = mutations.dropFirst(count)
+            // The applying thread looks by itself every now and then: waking it for each mutation
+            // would cost more than the mutation.
+            let many = queue.withLock { state -> Bool in
+                state.mutations += part
+                return state.mutations.count >= Self.batch
+            }
+            if many { queue.signal { _ in } }
+        }
+    }
+
+    /// Goes on in the other file when this one is nearly full and the other is free; waits for that
+    /// only if it must. The applying thread never comes here, so it can be waited for.
+    private func makeRoom(for count: Int, _ state: Writer) throws(Errno) {
+        if count + Self.reserve <= journal.room { return }
+        let retired = journal.lastOfOther
+        queue.signal { queue in
+            queue.wantDurable = max(queue.wantDurable, retired)
+            queue.hurried = true
+        }
+        // The reserve is there for this: the other file is not free yet.
+        if count <= journal.room, !otherFileIsFree { return }
+        let free: Bool? = queue.wait(until: MonotonicClock.after(milliseconds: 30_000)) { queue in
+            if queue.durable >= retired { return true }
+            return queue.problem == nil ? nil : false
+        }
+        guard free == true else { throw Errno(28) }
+        try journal.rotate()
+        queue.signal { $0.wantDurable = max($0.wantDurable, state.flushed) }
+    }
+
+    // MARK: Applying
+
+    private func applyForever() {
+        while true {
+            _ = queue.wait(until: MonotonicClock.after(milliseconds: Self.gathering)) {
+                state -> Bool? in
+                if state.hurried || state.closing || state.mutations.count >= Self.batch {
+                    return true
+                }
+                return nil
+            }
+            let (mutations, closing) = queue.withLock { state in
+                (Array(state.mutations.prefix(Self.batch)), state.closing)
+            }
+            do throws(Failure) {
+                try apply(mutations)
+                if closing, mutations.isEmpty {
+                    try database.checkpoint()
+                    break
+                }
+            } catch {
+                queue.signal { $0.problem = error }
+                if closing { break }
+                _ = queue.wait(until: MonotonicClock.after(milliseconds: 500)) {
+                    $0.closing ? true : nil
+                }
+            }
+        }
+        database.close()
+        queue.signal { $0.closed = true }
+    }
+
+    private func apply(_ mutations: [Mutation]) throws(Failure) {
+        if !mutations.isEmpty { try database.applyAll(mutations) }
+        let applied = database.appliedSequence
+        let wantDurable = queue.signal { state -> Bool in
+            state.mutations.removeFirst(mutations.count)
+            state.applied = applied
+            state.problem = nil
+            if state.mutations.isEmpty { state.hurried = false }
+            return state.wantDurable > state.durable && applied >= state.wantDurable
+        }
+        if wantDurable {
+            try database.checkpoint()
+            queue.signal { $0.durable = applied }
+        }
+    }
+
+    /// Returns when SQLite has everything appended so far.
+    package func drain() throws(Failure) {
+        let wanted = head
+        do throws(Errno) { try flush(upTo: wanted) } catch {
+            throw Failure(.inputOutput, "the journal cannot be written: \(error)")
+        }
+        queue.signal { $0.hurried = true }
+        let result: Failure?? = queue.wait(until: MonotonicClock.after(milliseconds: 60_000)) {
+            state in
+            if state.applied >= wanted { return .some(nil) }
+            if let problem = state.problem { return .some(problem) }
+            return nil
+        }
+        guard let outcome = result else {
+            throw Failure(.temporary, "the catalog did not take the changes within a minute")
+        }
+        if let problem = outcome { throw problem }
+    }
+
+    /// What stops SQLite from taking changes, if anything does.
+    package var problem: Failure? { queue.withLock { $0.problem } }
+
+    /// Applies everything, makes it durable and ends the thread. Nothing may be appended afterwards.
+    package func close() {
+        try? flush(upTo: head)
+        queue.signal { $0.closing = true }
+        let _: Bool? = queue.wait { $0.closed ? true : nil }
+    }
+}

@@ -1,0 +1,150 @@
+internal import Glibc
+package import Model
+package import SystemCalls
+
+/// The write-ahead journal of a container: mutations that SQLite may not have yet.
+///
+/// Two files of a fixed size, written by turns. They are allocated when they are made, so that a
+/// full disk cannot stop a record that was admitted. A record is its length, its CRC-32 and the
+/// mutation; what follows the last record of a file is older (its sequence is not the next one) or
+/// zero. One thread at a time; ``ChangeLog`` sees to that.
+package final class Journal {
+    /// Bytes of one file; smaller where the disk has no room for it.
+    private static let sizes = [16 << 20, 4 << 20, 1 << 20]
+
+    /// Where its files are.
+    package let folder: String
+    private var current = 0
+
+    /// What a file holds.
+    private struct Fill {
+        var offset = 0
+        var last: ChangeSequence = 0
+    }
+    private var fills = [Fill(), Fill()]
+    private let first: OwnedDescriptor
+    private let second: OwnedDescriptor
+    /// Bytes a file can take.
+    package let capacity: Int
+
+    /// Opens the journal in `folder`, making it if it is not there.
+    package init(folder: String) throws(Errno) {
+        self.folder = folder
+        try Directories.make(folder)
+        first = try OwnedDescriptor.open(folder + "/0", O_RDWR | O_CREAT, mode: 0o600)
+        second = try OwnedDescriptor.open(folder + "/1", O_RDWR | O_CREAT, mode: 0o600)
+        let sizes = (Int(try first.status().st_size), Int(try second.status().st_size))
+        var capacity = min(sizes.0, sizes.1)
+        for size in Self.sizes where capacity < Self.sizes[2] {
+            do throws(Errno) {
+                try first.allocate([], offset: 0, length: Int64(size))
+                try second.allocate([], offset: 0, length: Int64(size))
+                capacity = size
+            } catch {
+                // Give back what a failed try took, then ask for less.
+                ftruncate(first.number, off_t(sizes.0))
+                ftruncate(second.number, off_t(sizes.1))
+                if size == Self.sizes[2] { throw error }
+            }
+        }
+        self.capacity = capacity
+    }
+
+    private func withFile<Result>(
+        _ index: Int, _ body: (borrowing OwnedDescriptor) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        index == 0 ? try body(first) : try body(second)
+    }
+
+    /// All whole records, in order. Ends at the first place where a record is missing or torn.
+    package func records() throws(Errno) -> [Mutation] {
+        let lists = [try records(in: 0), try records(in: 1)].filter { !$0.isEmpty }
+            .sorted { $0[0].sequence < $1[0].sequence }
+        var all: [Mutation] = []
+        for list in lists {
+            if let last = all.last, list[0].sequence != last.sequence + 1 {
+                // The older file ends before the newer begins only if its records are long applied.
+                all = []
+            }
+            all += list
+        }
+        return all
+    }
+
+    private func records(in index: Int) throws(Errno) -> [Mutation] {
+        let bytes = try withFile(index) { (file) throws(Errno) -> [UInt8] in
+            var bytes = [UInt8](repeating: 0, count: Int(try file.status().st_size))
+            var problem: Errno?
+            bytes.withUnsafeMutableBytes { buffer in
+                do throws(Errno) { _ = try file.read(into: buffer, at: 0) } catch {
+                    problem = error
+                }
+            }
+            if let problem { throw problem }
+            return bytes
+        }
+        var list: [Mutation] = []
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            let length = Int(Self.word(bytes, offset))
+            guard length > 0, length <= bytes.count - offset - 8 else { break }
+            let payload = bytes[offset + 8..<offset + 8 + length]
+            guard Checksum.of(payload) == Self.word(bytes, offset + 4),
+                let mutation = try? MutationCoding.decode(payload),
+                list.isEmpty || mutation.sequence == list[list.count - 1].sequence + 1
+            else { break }
+            list.append(mutation)
+            offset += 8 + length
+        }
+        return list
+    }
+
+    private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
+        (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << UInt32($1 * 8) }
+    }
+
+    /// Adds the mutation's record, as it stands in a file.
+    package static func append(_ mutation: Mutation, to bytes: inout [UInt8]) {
+        let payload = MutationCoding.encode(mutation)
+        var head = ByteWriter()
+        head.putFixed(UInt32(payload.count))
+        head.putFixed(Checksum.of(payload[...]))
+        bytes += head.bytes
+        bytes += payload
+    }
+
+    /// Room left in the file being written.
+    package var room: Int { capacity - fills[current].offset }
+
+    /// The last record of the file that is not being written: it may be overwritten once SQLite has
+    /// everything up to it, durably.
+    package var lastOfOther: ChangeSequence { fills[1 - current].last }
+
+    /// Writes whole records, the last of which is `last`; they must fit in ``room``.
+    package func write(_ bytes: [UInt8], last: ChangeSequence) throws(Errno) {
+        let offset = fills[current].offset
+        try withFile(current) { (file) throws(Errno) in
+            var problem: Errno?
+            bytes.withUnsafeBytes { buffer in
+                do throws(Errno) { try file.write(buffer, at: Int64(offset)) } catch {
+                    problem = error
+                }
+            }
+            if let problem { throw problem }
+        }
+        fills[current].offset = offset + bytes.count
+        fills[current].last = last
+    }
+
+    /// Makes the written records survive power loss.
+    package func synchronize() throws(Errno) {
+        try withFile(current) { (file) throws(Errno) in try file.synchronizeData() }
+    }
+
+    /// Goes on in the other file, from its start. The full one is made durable first.
+    package func rotate() throws(Errno) {
+        try synchronize()
+        current = 1 - current
+        fills[current] = Fill()
+    }
+}

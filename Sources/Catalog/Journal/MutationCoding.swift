@@ -1,0 +1,237 @@
+import Model
+
+/// Mutations as bytes of the journal. A new kind of effect takes a new tag; tags are never reused.
+enum MutationCoding {
+    private enum Tag: UInt8 {
+        case putItem = 1, removeItem, putName, removeName, putAttribute, removeAttribute
+        case putVersion, removeVersion, adoptVersions, putSession, removeSession
+    }
+
+    static func encode(_ mutation: Mutation) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.put(mutation.sequence)
+        writer.putFixed(mutation.time.rawValue)
+        writer.put(mutation.kind.rawValue)
+        writer.put(mutation.item.rawValue)
+        writer.put(mutation.parent?.rawValue ?? 0)
+        writer.put(mutation.name != nil)
+        if let name = mutation.name { writer.put(name) }
+        writer.put(Int64(mutation.process))
+        writer.put(UInt64(mutation.effects.count))
+        for effect in mutation.effects { encode(effect, &writer) }
+        return writer.bytes
+    }
+
+    static func decode(_ bytes: ArraySlice<UInt8>) throws(ByteReader.Malformed) -> Mutation {
+        var reader = ByteReader(bytes)
+        let sequence = try reader.unsigned()
+        let time = Timestamp(rawValue: try reader.fixed())
+        guard let kind = ChangeKind(rawValue: try reader.byte()) else {
+            throw ByteReader.Malformed()
+        }
+        let item = ItemNumber(rawValue: try reader.unsigned())
+        let parent = try reader.unsigned()
+        let name: [UInt8]? = try reader.bool() ? try reader.string() : nil
+        let process = Int32(truncatingIfNeeded: try reader.signed())
+        var effects: [Effect] = []
+        for _ in 0..<(try reader.unsigned()) { effects.append(try decodeEffect(&reader)) }
+        guard reader.isAtEnd else { throw ByteReader.Malformed() }
+        return Mutation(
+            sequence: sequence, time: time, kind: kind, item: item,
+            parent: parent == 0 ? nil : ItemNumber(rawValue: parent), name: name,
+            process: process, effects: effects)
+    }
+
+    private static func encode(_ effect: Effect, _ writer: inout ByteWriter) {
+        switch effect {
+        case .putItem(let row):
+            writer.put(Tag.putItem.rawValue)
+            encode(row, &writer)
+        case .removeItem(let item):
+            writer.put(Tag.removeItem.rawValue)
+            writer.put(item.rawValue)
+        case .putName(let parent, let name, let item):
+            writer.put(Tag.putName.rawValue)
+            writer.put(parent.rawValue)
+            writer.put(name)
+            writer.put(item.rawValue)
+        case .removeName(let parent, let name):
+            writer.put(Tag.removeName.rawValue)
+            writer.put(parent.rawValue)
+            writer.put(name)
+        case .putAttribute(let item, let name, let value):
+            writer.put(Tag.putAttribute.rawValue)
+            writer.put(item.rawValue)
+            writer.put(name)
+            writer.put(value)
+        case .removeAttribute(let item, let name):
+            writer.put(Tag.removeAttribute.rawValue)
+            writer.put(item.rawValue)
+            writer.put(name)
+        case .putVersion(let row):
+            writer.put(Tag.putVersion.rawValue)
+            encode(row, &writer)
+        case .removeVersion(let item, let ordinal):
+            writer.put(Tag.removeVersion.rawValue)
+            writer.put(item.rawValue)
+            writer.put(ordinal)
+        case .adoptVersions(let item, let document):
+            writer.put(Tag.adoptVersions.rawValue)
+            writer.put(item.rawValue)
+            writer.put(document.rawValue)
+        case .putSession(let row):
+            writer.put(Tag.putSession.rawValue)
+            encode(row, &writer)
+        case .removeSession(let item, let ordinal):
+            writer.put(Tag.removeSession.rawValue)
+            writer.put(item.rawValue)
+            writer.put(ordinal)
+        }
+    }
+
+    private static func decodeEffect(_ reader: inout ByteReader) throws(ByteReader.Malformed)
+        -> Effect
+    {
+        guard let tag = Tag(rawValue: try reader.byte()) else { throw ByteReader.Malformed() }
+        if tag == .putVersion { return .putVersion(try decodeVersion(&reader)) }
+        if tag == .putItem { return .putItem(try decodeItem(&reader)) }
+        if tag == .putSession { return .putSession(try decodeSession(&reader)) }
+        let item = ItemNumber(rawValue: try reader.unsigned())
+        switch tag {
+        case .removeItem: return .removeItem(item)
+        case .putName:
+            let name = try reader.string()
+            return .putName(
+                parent: item, name: name, item: ItemNumber(rawValue: try reader.unsigned()))
+        case .removeName: return .removeName(parent: item, name: try reader.string())
+        case .putAttribute:
+            let name = try reader.string()
+            return .putAttribute(item, name: name, value: try reader.string())
+        case .removeAttribute: return .removeAttribute(item, name: try reader.string())
+        case .removeVersion: return .removeVersion(item, try reader.unsigned32())
+        case .adoptVersions:
+            return .adoptVersions(
+                item: item, document: DocumentID(rawValue: try reader.unsigned()))
+        case .removeSession: return .removeSession(item, try reader.unsigned32())
+        case .putItem, .putVersion, .putSession: throw ByteReader.Malformed()
+        }
+    }
+
+    private static func encode(_ row: ItemRow, _ writer: inout ByteWriter) {
+        writer.put(row.number.rawValue)
+        writer.put(row.mode)
+        writer.put(row.user)
+        writer.put(row.group)
+        writer.put(row.links)
+        writer.put(row.device)
+        writer.put(row.size)
+        writer.put(row.blocks)
+        writer.putFixed(row.modified.rawValue)
+        writer.putFixed(row.changed.rawValue)
+        writer.putFixed(row.accessed.rawValue)
+        writer.put(row.document.rawValue)
+        writer.put(row.ordinal)
+        writer.put(row.nextOrdinal)
+        writer.put(row.place.rawValue)
+        encode(row.hash, &writer)
+        writer.put(row.target != nil)
+        if let target = row.target { writer.put(target) }
+    }
+
+    private static func decodeItem(_ reader: inout ByteReader) throws(ByteReader.Malformed)
+        -> ItemRow
+    {
+        let number = ItemNumber(rawValue: try reader.unsigned())
+        let mode = try reader.unsigned32()
+        let user = try reader.unsigned32()
+        let group = try reader.unsigned32()
+        let links = try reader.unsigned32()
+        let device = try reader.unsigned()
+        let size = try reader.signed()
+        let blocks = try reader.signed()
+        let modified = Timestamp(rawValue: try reader.fixed())
+        let changed = Timestamp(rawValue: try reader.fixed())
+        let accessed = Timestamp(rawValue: try reader.fixed())
+        let document = DocumentID(rawValue: try reader.unsigned())
+        let ordinal = try reader.unsigned32()
+        let nextOrdinal = try reader.unsigned32()
+        let place = try decodePlace(&reader)
+        let hash = try decodeHash(&reader)
+        return ItemRow(
+            number: number, mode: mode, user: user, group: group, links: links, device: device,
+            size: size, blocks: blocks, modified: modified, changed: changed, accessed: accessed,
+            document: document, ordinal: ordinal, nextOrdinal: nextOrdinal, place: place,
+            hash: hash, target: try reader.bool() ? try reader.string() : nil)
+    }
+
+    private static func encode(_ row: VersionRow, _ writer: inout ByteWriter) {
+        writer.put(row.document.rawValue)
+        writer.put(row.item.rawValue)
+        writer.put(row.ordinal)
+        writer.put(row.size)
+        writer.put(row.blocks)
+        writer.putFixed(row.modified.rawValue)
+        writer.putFixed(row.published.rawValue)
+        writer.put(row.author)
+        writer.put(row.place.rawValue)
+        encode(row.hash, &writer)
+    }
+
+    private static func decodeVersion(_ reader: inout ByteReader) throws(ByteReader.Malformed)
+        -> VersionRow
+    {
+        VersionRow(
+            document: DocumentID(rawValue: try reader.unsigned()),
+            item: ItemNumber(rawValue: try reader.unsigned()), ordinal: try reader.unsigned32(),
+            size: try reader.signed(), blocks: try reader.signed(),
+            modified: Timestamp(rawValue: try reader.fixed()),
+            published: Timestamp(rawValue: try reader.fixed()), author: try reader.unsigned32(),
+            place: try decodePlace(&reader), hash: try decodeHash(&reader))
+    }
+
+    private static func encode(_ row: SessionRow, _ writer: inout ByteWriter) {
+        writer.put(row.item.rawValue)
+        writer.put(row.ordinal)
+        writer.put(row.author)
+        writer.put(row.size)
+        writer.putFixed(row.modified.rawValue)
+        writer.putFixed(row.changed.rawValue)
+        writer.put(row.wrote)
+        writer.put(row.synced)
+    }
+
+    private static func decodeSession(_ reader: inout ByteReader) throws(ByteReader.Malformed)
+        -> SessionRow
+    {
+        SessionRow(
+            item: ItemNumber(rawValue: try reader.unsigned()), ordinal: try reader.unsigned32(),
+            author: try reader.unsigned32(), size: try reader.signed(),
+            modified: Timestamp(rawValue: try reader.fixed()),
+            changed: Timestamp(rawValue: try reader.fixed()), wrote: try reader.bool(),
+            synced: try reader.bool())
+    }
+
+    private static func decodePlace(_ reader: inout ByteReader) throws(ByteReader.Malformed)
+        -> ContentPlace
+    {
+        guard let place = ContentPlace(rawValue: try reader.byte()) else {
+            throw ByteReader.Malformed()
+        }
+        return place
+    }
+
+    private static func encode(_ hash: ContentHash?, _ writer: inout ByteWriter) {
+        writer.put(hash != nil)
+        guard let hash else { return }
+        for word in [hash.word0, hash.word1, hash.word2, hash.word3] { writer.putFixed(word) }
+    }
+
+    private static func decodeHash(_ reader: inout ByteReader) throws(ByteReader.Malformed)
+        -> ContentHash?
+    {
+        guard try reader.bool() else { return nil }
+        return ContentHash(
+            word0: try reader.fixed(), word1: try reader.fixed(), word2: try reader.fixed(),
+            word3: try reader.fixed())
+    }
+}

@@ -1,0 +1,110 @@
+package import Model
+
+/// Which earlier versions of documents are kept. Pure: the caller drops what these functions name.
+///
+/// The current version, the last of a document's, always stays. While it is only staged, the last
+/// version that is durable stays too: recovery needs it if the power goes.
+package enum Retention {
+    /// Programs save in steps (write, then fix up): what was replaced so soon was never looked at.
+    static let sameSaveSeconds: Double = 2
+    /// Everything of the last hour stays: one may want to go back to any state of the work at hand.
+    static let hour: Double = 3_600
+    /// The last version of each hour stays for a day ...
+    static let day: Double = 24 * hour
+    /// ... and the last of each day for a month; nobody remembers what was older, and backups are
+    /// for that.
+    static let month: Double = 30 * day
+
+    /// The versions of one document that its age rule drops, oldest first.
+    ///
+    /// `versions` are all of the document's, oldest first, the last one current. Thinning after
+    /// every save or once in a while comes to the same. Hours and days are those of UTC.
+    package static func superfluous(_ versions: [VersionRow], now: Timestamp) -> [VersionRow] {
+        let safe = mustStay(versions)
+        var dropped: [VersionRow] = []
+        for (index, version) in versions.enumerated() where !safe.contains(index) {
+            let next = versions[index + 1].published
+            if isSuperfluous(version.published, next: next, now: now) { dropped.append(version) }
+        }
+        return dropped
+    }
+
+    /// What else has to be dropped so that the earlier versions of all documents take at most
+    /// `budget` bytes, in the order in which to drop it.
+    ///
+    /// `documents` are the versions of each document, oldest first, the last one current; only
+    /// documents with earlier versions matter. The document whose earlier versions take most loses
+    /// its oldest first, again and again. The newest earlier version of each goes only when there
+    /// is nothing else, largest first. What recovery needs stays even if the budget is exceeded.
+    package static func exceeding(
+        _ documents: [[VersionRow]], budget: Int64
+    ) -> [VersionRow] {
+        /// A version and the bytes that the document's earlier versions take while it is there.
+        var thinned: [(bytes: Int64, version: VersionRow)] = []
+        var newest: [(bytes: Int64, version: VersionRow)] = []
+        var total: Int64 = 0
+        for versions in documents {
+            let safe = mustStay(versions)
+            var bytes: Int64 = 0
+            for (index, version) in versions.enumerated().dropLast().reversed() {
+                bytes += version.size
+                // Dropping what has no bytes gains nothing.
+                if safe.contains(index) || version.size == 0 { continue }
+                if index == versions.count - 2 {
+                    newest.append((bytes, version))
+                } else {
+                    thinned.append((bytes, version))
+                }
+            }
+            total += bytes
+        }
+        // The bytes only shrink from a document's oldest version to its newest, so one sorting does
+        // what looking for the largest document after every drop would.
+        thinned.sort(by: isBefore)
+        newest.sort(by: isBefore)
+        var dropped: [VersionRow] = []
+        for (_, version) in thinned + newest where total > budget {
+            dropped.append(version)
+            total -= version.size
+        }
+        return dropped
+    }
+
+    /// The indices of the current version and, while that is staged, of the last durable one.
+    private static func mustStay(_ versions: [VersionRow]) -> Set<Int> {
+        guard let current = versions.last else { return [] }
+        var indices: Set = [versions.count - 1]
+        if current.place == .staged,
+            let durable = versions.lastIndex(where: { $0.place != .staged })
+        {
+            indices.insert(durable)
+        }
+        return indices
+    }
+
+    private static func isSuperfluous(
+        _ published: Timestamp, next: Timestamp, now: Timestamp
+    ) -> Bool {
+        let isLastOfHour = bucket(published, hour) != bucket(next, hour)
+        // Hours bound this, lest a program that saves every second all day leaves one version.
+        if next.secondsSince(published) <= sameSaveSeconds, !isLastOfHour { return true }
+        let age = now.secondsSince(published)
+        if age < hour { return false }
+        if age < day { return !isLastOfHour }
+        if age < month { return bucket(published, day) == bucket(next, day) }
+        return true
+    }
+
+    /// Which hour or day a moment lies in.
+    private static func bucket(_ moment: Timestamp, _ seconds: Double) -> Int64 {
+        let length = Int64(seconds)
+        return (moment.seconds - (moment.seconds % length + length) % length) / length
+    }
+
+    private static func isBefore(
+        _ one: (bytes: Int64, version: VersionRow), _ other: (bytes: Int64, version: VersionRow)
+    ) -> Bool {
+        if one.bytes != other.bytes { return one.bytes > other.bytes }
+        return one.version.published < other.version.published
+    }
+}

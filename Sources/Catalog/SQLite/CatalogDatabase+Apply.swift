@@ -1,0 +1,103 @@
+package import Model
+
+/// The one way that mutations get into the tables.
+extension CatalogDatabase {
+    /// Applies the mutations in one transaction, with their entries in the change log.
+    ///
+    /// Mutations that have been applied before are skipped, so a journal may be replayed from any
+    /// earlier point.
+    ///
+    /// - Throws: `.badData` if a change is missing between the last one applied and one of these;
+    ///   what SQLite reports otherwise. Then nothing has been applied.
+    package func apply(_ mutations: [Mutation]) throws(Failure) {
+        let fresh = mutations.drop { $0.sequence <= appliedSequence && $0.sequence > 0 }
+        guard let last = fresh.last else { return }
+        var batch = EffectBatch()
+        var expected = appliedSequence
+        for mutation in fresh {
+            expected += 1
+            guard mutation.sequence == expected else {
+                throw Failure(
+                    .badData,
+                    """
+                    \(connection.path): change \(expected) is missing, \(mutation.sequence) came \
+                    in its place
+                    """)
+            }
+            for effect in mutation.effects { batch.add(effect) }
+        }
+        let highest = max(highestNumber, batch.highestNumber)
+        try connection.transaction { () throws(Failure) in
+            try write(fresh)
+            try write(batch)
+            try setCounter(.applied, last.sequence)
+            if highest > highestNumber { try setCounter(.highest, highest) }
+        }
+        appliedSequence = last.sequence
+        highestNumber = highest
+    }
+
+    private func write(_ changes: ArraySlice<Mutation>) throws(Failure) {
+        let insert = try connection.statement("INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?)")
+        for change in changes {
+            insert.bind(1, change.sequence)
+            insert.bind(2, change.time.rawValue)
+            insert.bind(3, Int64(change.kind.rawValue))
+            insert.bind(4, change.item.rawValue)
+            if let parent = change.parent { insert.bind(5, parent.rawValue) }
+            insert.bind(6, change.name)
+            insert.bind(7, Int64(change.process))
+            try insert.run()
+        }
+    }
+
+    /// Sorted by item number where many rows may come, because neighbours share pages.
+    private func write(_ batch: EffectBatch) throws(Failure) {
+        for (number, row) in batch.items.sorted(by: { $0.key < $1.key }) {
+            if let row { try put(row) } else { try delete("item WHERE id = ?", number) }
+        }
+        for (key, item) in batch.names.sorted(by: { $0.key.parent < $1.key.parent }) {
+            let sql =
+                item == nil
+                ? "DELETE FROM name WHERE parent = ? AND name = ?"
+                : "INSERT OR REPLACE INTO name VALUES (?, ?, ?)"
+            let statement = try connection.statement(sql)
+            statement.bind(1, key.parent.rawValue)
+            statement.bind(2, key.name)
+            if let item { statement.bind(3, item.rawValue) }
+            try statement.run()
+        }
+        for number in batch.strippedItems { try delete("xattr WHERE item = ?", number) }
+        for (number, attributes) in batch.attributes {
+            for (name, value) in attributes { try put(number, name, value) }
+        }
+        for (item, document) in batch.adoptions {
+            let update = try connection.statement("UPDATE version SET document = ? WHERE item = ?")
+            update.bind(1, document.rawValue)
+            update.bind(2, item.rawValue)
+            try update.run()
+        }
+        for (item, versions) in batch.versions.sorted(by: { $0.key < $1.key }) {
+            for (ordinal, row) in versions {
+                if let row { try put(row) } else { try delete("version", item, ordinal) }
+            }
+        }
+        for (key, row) in batch.sessions {
+            if let row { try put(row) } else { try delete("session", key.item, key.ordinal) }
+        }
+    }
+
+    private func delete(_ clause: String, _ item: ItemNumber) throws(Failure) {
+        let delete = try connection.statement("DELETE FROM \(clause)")
+        delete.bind(1, item.rawValue)
+        try delete.run()
+    }
+
+    private func delete(_ table: String, _ item: ItemNumber, _ ordinal: Ordinal) throws(Failure) {
+        let delete = try connection.statement(
+            "DELETE FROM \(table) WHERE item = ? AND ordinal = ?")
+        delete.bind(1, item.rawValue)
+        delete.bind(2, ordinal)
+        try delete.run()
+    }
+}

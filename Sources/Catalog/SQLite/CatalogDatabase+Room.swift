@@ -1,0 +1,84 @@
+package import Model
+
+/// Room on the disk that the catalog has before it needs it: removing files makes room, and a full
+/// disk must not keep the catalog from recording that.
+///
+/// The catalog's own file is allocated ahead of each transaction, so that a checkpoint needs nothing
+/// more; SQLite's log and shared memory have their blocks (``CatalogRoom``); and a row of the table
+/// `meta` holds pages that are given up to the other tables when the disk is full.
+extension CatalogDatabase {
+    /// Mutations of one transaction, and of one on a full disk.
+    private static let batch = 8_192
+    private static let smallBatch = 64
+    /// What a mutation adds to the tables and their indexes, in bytes; more than most do.
+    private static let growth: Int64 = 512
+    /// What a transaction may add whatever its size: a page or two for each tree.
+    private static let slack: Int64 = 64 << 10
+    private static let reserveBytes: Int64 = 1 << 20
+    private static let pageBytes: Int64 = 4_096
+
+    /// Takes the room, as far as the disk has it, and keeps it until the catalog is closed.
+    package func holdRoom() throws(Failure) {
+        holdsRoom = true
+        connection.setChunk(64 << 10)
+        hasReserve = try connection.integer("SELECT count(*) FROM meta WHERE key = 'reserve'") != 0
+        try refillReserve()
+        if room == nil { room = try? CatalogRoom(path: connection.path) }
+        room?.hold()
+    }
+
+    /// Applies any number of mutations, in as many transactions as the disk has room for.
+    ///
+    /// - Throws: as ``apply(_:)``; some of the mutations may have been applied then, which
+    ///   ``appliedSequence`` tells.
+    package func applyAll(_ mutations: [Mutation]) throws(Failure) {
+        var rest = mutations[...]
+        while !rest.isEmpty {
+            if extendFile(for: min(rest.count, Self.batch)) {
+                do throws(Failure) {
+                    try apply(Array(rest.prefix(Self.batch)))
+                    rest = rest.dropFirst(Self.batch)
+                    try refillReserve()
+                    continue
+                } catch {
+                    if !error.isDiskFull { throw error }
+                }
+            }
+            try makeRoom()
+            try apply(Array(rest.prefix(Self.smallBatch)))
+            // The next one has the log from its start again.
+            try checkpoint()
+            rest = rest.dropFirst(Self.smallBatch)
+        }
+        room?.hold()
+    }
+
+    /// Whether the file has the blocks for all pages that are in SQLite's log, and for more.
+    private func extendFile(for mutations: Int) -> Bool {
+        guard holdsRoom else { return true }
+        guard let pages = try? connection.integer("PRAGMA page_count") else { return false }
+        return connection.extendFile(
+            to: pages * Self.pageBytes + Int64(mutations) * Self.growth + Self.slack)
+    }
+
+    /// Empties SQLite's log and gives the reserve's pages to the other tables.
+    private func makeRoom() throws(Failure) {
+        try checkpoint()
+        guard hasReserve else { return }
+        try connection.execute("DELETE FROM meta WHERE key = 'reserve'")
+        hasReserve = false
+        try checkpoint()
+    }
+
+    /// On a full disk there is none, until there is room again.
+    private func refillReserve() throws(Failure) {
+        if hasReserve || !holdsRoom { return }
+        do throws(Failure) {
+            try connection.execute(
+                "INSERT INTO meta VALUES ('reserve', zeroblob(\(Self.reserveBytes)))")
+            hasReserve = true
+        } catch {
+            if !error.isDiskFull { throw error }
+        }
+    }
+}

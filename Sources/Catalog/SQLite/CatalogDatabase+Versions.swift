@@ -1,0 +1,101 @@
+package import Model
+
+/// Published versions and write sessions that have acknowledged something.
+extension CatalogDatabase {
+    /// All sessions, by item and ordinal.
+    package func sessions() throws(Failure) -> [SessionRow] {
+        let select = try connection.statement("SELECT * FROM session ORDER BY item, ordinal")
+        defer { select.reset() }
+        var rows: [SessionRow] = []
+        while try select.step() {
+            rows.append(
+                SessionRow(
+                    item: ItemNumber(rawValue: select.unsigned(0)), ordinal: select.unsigned32(1),
+                    author: select.unsigned32(2), size: select.integer(3),
+                    modified: Timestamp(rawValue: select.unsigned(4)),
+                    changed: Timestamp(rawValue: select.unsigned(5)),
+                    wrote: select.integer(6) != 0, synced: select.integer(7) != 0))
+        }
+        return rows
+    }
+
+    /// The versions whose content is not sealed yet, by item and ordinal.
+    package func stagedVersions() throws(Failure) -> [VersionRow] {
+        let select = try connection.statement(
+            "SELECT * FROM version WHERE place IN (1, 3) ORDER BY item, ordinal")
+        defer { select.reset() }
+        return try rows(select)
+    }
+
+    /// The versions of a document in the order of their publish. The last is the current one,
+    /// unless the clock was set back or a file that is older than the document was renamed over
+    /// it: who must be sure compares with the item's ordinal.
+    package func versions(of document: DocumentID) throws(Failure) -> [VersionRow] {
+        // Moments after the year 2174 are negative in the table and later than all others.
+        let select = try connection.statement(
+            """
+            SELECT * FROM version WHERE document = ?
+            ORDER BY published < 0, published, item, ordinal
+            """)
+        defer { select.reset() }
+        select.bind(1, document.rawValue)
+        return try rows(select)
+    }
+
+    /// The version that `item`'s session `ordinal` published; `nil` if there is none (any more).
+    package func version(
+        _ item: ItemNumber, _ ordinal: Ordinal
+    ) throws(Failure) -> VersionRow? {
+        let select = try connection.statement(
+            "SELECT * FROM version WHERE item = ? AND ordinal = ?")
+        defer { select.reset() }
+        select.bind(1, item.rawValue)
+        select.bind(2, ordinal)
+        return try select.step() ? try row(select) : nil
+    }
+
+    /// Shows every document that has more than one version.
+    package func documentsWithEarlierVersions(
+        _ body: (DocumentID) -> Void
+    ) throws(Failure) {
+        let select = try connection.statement(
+            "SELECT document FROM version GROUP BY document HAVING count(*) > 1")
+        defer { select.reset() }
+        while try select.step() { body(DocumentID(rawValue: select.unsigned(0))) }
+    }
+
+    /// Whether a version or an item has this content, so that its blob must stay.
+    package func isReferenced(_ hash: ContentHash) throws(Failure) -> Bool {
+        let select = try connection.statement(
+            """
+            SELECT EXISTS (SELECT 1 FROM version WHERE hash = ?1)
+                OR EXISTS (SELECT 1 FROM item WHERE hash = ?1)
+            """)
+        defer { select.reset() }
+        select.bind(1, hash)
+        return try select.step() && select.integer(0) != 0
+    }
+
+    /// Shows every version once, by item and ordinal.
+    package func forEachVersion(_ body: (VersionRow) -> Void) throws(Failure) {
+        let select = try connection.statement("SELECT * FROM version ORDER BY item, ordinal")
+        defer { select.reset() }
+        while try select.step() { body(try row(select)) }
+    }
+
+    private func rows(_ select: Statement) throws(Failure) -> [VersionRow] {
+        var rows: [VersionRow] = []
+        while try select.step() { rows.append(try row(select)) }
+        return rows
+    }
+
+    private func row(_ select: Statement) throws(Failure) -> VersionRow {
+        VersionRow(
+            document: DocumentID(rawValue: select.unsigned(2)),
+            item: ItemNumber(rawValue: select.unsigned(0)), ordinal: select.unsigned32(1),
+            size: select.integer(3), blocks: select.integer(4),
+            modified: Timestamp(rawValue: select.unsigned(5)),
+            published: Timestamp(rawValue: select.unsigned(6)), author: select.unsigned32(7),
+            place: try select.place(8), hash: try select.hash(9))
+    }
+}

@@ -1,0 +1,29 @@
+package import Model
+
+/// An entry of the change log, as those who react to changes read it.
+package struct ChangeRow: Hashable, Sendable {
+    /// Without a gap from one change to the next.
+    package var sequence: ChangeSequence
+    package var time: Timestamp
+    package var kind: ChangeKind
+    /// The item that changed.
+    package var item: ItemNumber
+    /// Where it has its (new) name, if the change was about one.
+    package var parent: ItemNumber?
+    package var name: [UInt8]?
+    /// The process that asked, 0 if it was the daemon itself.
+    package var process: Int32
+
+    package init(
+        sequence: ChangeSequence, time: Timestamp, kind: ChangeKind, item: ItemNumber,
+        parent: ItemNumber?, name: [UInt8]?, process: Int32
+    ) {
+        self.sequence = sequence
+        self.time = time
+        self.kind = kind
+        self.item = item
+        self.parent = parent
+        self.name = name
+        self.process = process
+    }
+}

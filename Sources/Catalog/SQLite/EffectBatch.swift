@@ -1,0 +1,70 @@
+internal import Model
+
+/// What a run of effects comes to: at most one write for each row. Pure.
+///
+/// Writing it gives the same tables as applying the effects one by one, in less time: a file that
+/// is created, written and closed puts its item several times.
+struct EffectBatch {
+    struct NameKey: Hashable {
+        var parent: ItemNumber
+        var name: [UInt8]
+    }
+
+    struct SessionKey: Hashable {
+        var item: ItemNumber
+        var ordinal: Ordinal
+    }
+
+    // In all of these, `nil` as a value means that the row goes.
+    private(set) var items: [ItemNumber: ItemRow?] = [:]
+    private(set) var names: [NameKey: ItemNumber?] = [:]
+    private(set) var attributes: [ItemNumber: [[UInt8]: [UInt8]?]] = [:]
+    private(set) var versions: [ItemNumber: [Ordinal: VersionRow?]] = [:]
+    private(set) var sessions: [SessionKey: SessionRow?] = [:]
+
+    /// Items whose attributes in the tables go, before those of the batch are put.
+    private(set) var strippedItems: Set<ItemNumber> = []
+    /// Items whose versions in the tables change the document, before those of the batch are put.
+    private(set) var adoptions: [ItemNumber: DocumentID] = [:]
+    /// The highest number of an item or a document that was put, even if it went again.
+    private(set) var highestNumber: UInt64 = 0
+
+    mutating func add(_ effect: Effect) {
+        switch effect {
+        case .putItem(let row):
+            items.updateValue(row, forKey: row.number)
+            highestNumber = max(highestNumber, row.number.rawValue, row.document.rawValue)
+        case .removeItem(let number):
+            items.updateValue(nil, forKey: number)
+            attributes[number] = nil
+            strippedItems.insert(number)
+        case .putName(let parent, let name, let item):
+            names.updateValue(item, forKey: NameKey(parent: parent, name: name))
+        case .removeName(let parent, let name):
+            names.updateValue(nil, forKey: NameKey(parent: parent, name: name))
+        case .putAttribute(let item, let name, let value):
+            attributes[item, default: [:]].updateValue(value, forKey: name)
+        case .removeAttribute(let item, let name):
+            attributes[item, default: [:]].updateValue(nil, forKey: name)
+        case .putVersion(let row):
+            versions[row.item, default: [:]].updateValue(row, forKey: row.ordinal)
+        case .removeVersion(let item, let ordinal):
+            versions[item, default: [:]].updateValue(nil, forKey: ordinal)
+        case .adoptVersions(let item, let document):
+            adopt(item, document)
+        case .putSession(let row):
+            sessions.updateValue(row, forKey: SessionKey(item: row.item, ordinal: row.ordinal))
+        case .removeSession(let item, let ordinal):
+            sessions.updateValue(nil, forKey: SessionKey(item: item, ordinal: ordinal))
+        }
+    }
+
+    private mutating func adopt(_ item: ItemNumber, _ document: DocumentID) {
+        adoptions[item] = document
+        versions[item] = versions[item]?.mapValues { row in
+            var adopted = row
+            adopted?.document = document
+            return adopted
+        }
+    }
+}

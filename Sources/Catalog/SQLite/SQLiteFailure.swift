@@ -1,0 +1,37 @@
+internal import CSQLite
+internal import Model
+
+/// How a SQLite error reads to a person.
+enum SQLiteFailure {
+    /// For a SQLite result code, extended or not, that SQLite explains with `message`.
+    static func make(_ code: Int32, _ message: String, path: String) -> Failure {
+        if code & 0xff == SQLITE_FULL || code == shared {
+            return Failure(
+                .inputOutput,
+                "\(path): the disk is full (SQLite error \(code)); free some space on it",
+                isDiskFull: true)
+        }
+        let (kind, advice) = meaning(of: code & 0xff)
+        return Failure(
+            kind, "\(path): \(message) (SQLite error \(code))\(advice)")
+    }
+
+    /// The memory that connections share, a file beside the catalog, could not be made larger.
+    private static let shared: Int32 = SQLITE_IOERR | 19 << 8
+
+    static func make(_ code: Int32, path: String) -> Failure {
+        make(code, String(cString: sqlite3_errstr(code)), path: path)
+    }
+
+    private static func meaning(of code: Int32) -> (Failure.Kind, String) {
+        switch code {
+        case SQLITE_NOTADB, SQLITE_CORRUPT: (.badData, "")
+        case SQLITE_IOERR: (.inputOutput, "")
+        case SQLITE_BUSY, SQLITE_LOCKED: (.temporary, "; another program is using the catalog")
+        case SQLITE_CANTOPEN: (.noInput, "")
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: (.noPermission, "")
+        case SQLITE_NOMEM: (.system, "")
+        default: (.software, "")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+internal import Model
+
+/// The tables of a container's catalog, and how an older catalog becomes a current one.
+enum Schema {
+    /// "SHED": marks a SQLite file as a container's catalog.
+    static let applicationID: Int64 = 0x5348_4544
+
+    /// The `user_version` of a catalog that this program writes.
+    static var currentVersion: Int64 { Int64(migrations.count) }
+
+    /// Brings the database to the current version, each step in one transaction; `create` says
+    /// whether an empty one may become a catalog.
+    static func prepare(_ connection: Connection, create: Bool) throws(Failure) {
+        let version = try check(connection, create: create)
+        for (index, migration) in migrations.enumerated().dropFirst(version) {
+            try connection.transaction { () throws(Failure) in
+                for sql in migration { try connection.execute(sql) }
+                try connection.execute("PRAGMA application_id = \(applicationID)")
+                try connection.execute("PRAGMA user_version = \(index + 1)")
+            }
+        }
+    }
+
+    /// Refuses whatever is not a catalog that this program can read; changes nothing.
+    private static func check(_ connection: Connection, create: Bool) throws(Failure) -> Int {
+        let version = try connection.integer("PRAGMA user_version")
+        let application = try connection.integer("PRAGMA application_id")
+        if application == 0, version == 0, create,
+            try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
+        {
+            return 0
+        }
+        guard application == applicationID, version > 0 else {
+            throw Failure(
+                .badData,
+                "\(connection.path): this is not a ShapeEdit catalog")
+        }
+        guard version <= currentVersion else {
+            throw Failure(
+                .configuration,
+                """
+                \(connection.path): the container was made by a newer ShapeEdit (catalog version \
+                \(version), this program knows up to \(currentVersion)); update ShapeEdit
+                """)
+        }
+        return Int(version)
+    }
+
+    /// Statement lists; the list at index n leads from version n to n + 1. Never edit one that
+    /// has been released, only append.
+    private static let migrations: [[String]] = [first]
+
+    // Integers that are unsigned in the program (numbers, identities, moments) are stored as the
+    // same bits, signed. Names and xattr names are blobs because a name is any bytes.
+    private static let first = [
+        "CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID",
+        """
+        CREATE TABLE item (
+            id INTEGER PRIMARY KEY, mode INTEGER NOT NULL, uid INTEGER NOT NULL,
+            gid INTEGER NOT NULL, links INTEGER NOT NULL, device INTEGER NOT NULL,
+            size INTEGER NOT NULL, blocks INTEGER NOT NULL, modified INTEGER NOT NULL,
+            changed INTEGER NOT NULL, accessed INTEGER NOT NULL, document INTEGER NOT NULL,
+            ordinal INTEGER NOT NULL, next_ordinal INTEGER NOT NULL, place INTEGER NOT NULL,
+            hash BLOB, target BLOB
+        ) STRICT
+        """,
+        "CREATE INDEX item_hash ON item (hash) WHERE hash IS NOT NULL",
+        """
+        CREATE TABLE name (
+            parent INTEGER NOT NULL, name BLOB NOT NULL, item INTEGER NOT NULL,
+            PRIMARY KEY (parent, name)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX name_item ON name (item)",
+        """
+        CREATE TABLE xattr (
+            item INTEGER NOT NULL, name BLOB NOT NULL, value BLOB NOT NULL,
+            PRIMARY KEY (item, name)
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE version (
+            item INTEGER NOT NULL, ordinal INTEGER NOT NULL, document INTEGER NOT NULL,
+            size INTEGER NOT NULL, blocks INTEGER NOT NULL, modified INTEGER NOT NULL,
+            published INTEGER NOT NULL, author INTEGER NOT NULL, place INTEGER NOT NULL,
+            hash BLOB,
+            PRIMARY KEY (item, ordinal)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX version_document ON version (document, published)",
+        "CREATE INDEX version_hash ON version (hash) WHERE hash IS NOT NULL",
+        "CREATE INDEX version_staged ON version (place) WHERE place IN (1, 3)",
+        """
+        CREATE TABLE session (
+            item INTEGER NOT NULL, ordinal INTEGER NOT NULL, author INTEGER NOT NULL,
+            size INTEGER NOT NULL, modified INTEGER NOT NULL, changed INTEGER NOT NULL,
+            wrote INTEGER NOT NULL, synced INTEGER NOT NULL,
+            PRIMARY KEY (item, ordinal)
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE change (
+            seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, kind INTEGER NOT NULL,
+            item INTEGER NOT NULL, parent INTEGER, name BLOB, process INTEGER NOT NULL
+        ) STRICT
+        """,
+    ]
+}

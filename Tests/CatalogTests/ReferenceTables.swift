@@ -1,0 +1,76 @@
+import Catalog
+import Model
+
+/// What effects do to the tables, in the most obvious way; the tests' reference.
+struct ReferenceTables {
+    private struct Pair: Hashable { var item: ItemNumber, ordinal: Ordinal }
+    private struct Key: Hashable { var item: ItemNumber, name: [UInt8] }
+
+    private var items: [ItemNumber: ItemRow] = [:]
+    private var names: [Key: ItemNumber] = [:]
+    private var attributes: [Key: [UInt8]] = [:]
+    private var versions: [Pair: VersionRow] = [:]
+    private var sessions: [Pair: SessionRow] = [:]
+    private var changes: [ChangeRow] = []
+    private var highest: UInt64 = 0
+
+    mutating func apply(_ mutation: Mutation) {
+        changes.append(
+            ChangeRow(
+                sequence: mutation.sequence, time: mutation.time, kind: mutation.kind,
+                item: mutation.item, parent: mutation.parent, name: mutation.name,
+                process: mutation.process))
+        for effect in mutation.effects { apply(effect) }
+    }
+
+    private mutating func apply(_ effect: Effect) {
+        switch effect {
+        case .putItem(let row):
+            items[row.number] = row
+            highest = max(highest, row.number.rawValue, row.document.rawValue)
+        case .removeItem(let number):
+            items[number] = nil
+            attributes = attributes.filter { $0.key.item != number }
+        case .putName(let parent, let name, let item): names[Key(item: parent, name: name)] = item
+        case .removeName(let parent, let name): names[Key(item: parent, name: name)] = nil
+        case .putAttribute(let item, let name, let value):
+            attributes[Key(item: item, name: name)] = value
+        case .removeAttribute(let item, let name): attributes[Key(item: item, name: name)] = nil
+        case .putVersion(let row): versions[Pair(item: row.item, ordinal: row.ordinal)] = row
+        case .removeVersion(let item, let ordinal):
+            versions[Pair(item: item, ordinal: ordinal)] = nil
+        case .adoptVersions(let item, let document):
+            for pair in versions.keys where pair.item == item {
+                versions[pair]?.document = document
+            }
+        case .putSession(let row): sessions[Pair(item: row.item, ordinal: row.ordinal)] = row
+        case .removeSession(let item, let ordinal):
+            sessions[Pair(item: item, ordinal: ordinal)] = nil
+        }
+    }
+
+    /// In the order that the catalog shows its rows in.
+    var tables: Tables {
+        var tables = Tables()
+        tables.items = items.values.sorted { $0.number < $1.number }
+        tables.names = sorted(names).map {
+            .init(parent: $0.key.item, name: $0.key.name, item: $0.value)
+        }
+        tables.attributes = sorted(attributes).map {
+            .init(item: $0.key.item, name: $0.key.name, value: $0.value)
+        }
+        tables.versions = versions.values.sorted { ($0.item, $0.ordinal) < ($1.item, $1.ordinal) }
+        tables.sessions = sessions.values.sorted { ($0.item, $0.ordinal) < ($1.item, $1.ordinal) }
+        tables.changes = changes
+        tables.applied = changes.last?.sequence ?? 0
+        tables.highest = highest
+        return tables
+    }
+
+    private func sorted<Value>(_ rows: [Key: Value]) -> [(key: Key, value: Value)] {
+        rows.sorted { left, right in
+            if left.key.item != right.key.item { return left.key.item < right.key.item }
+            return left.key.name.lexicographicallyPrecedes(right.key.name)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Catalog
+import Foundation
+import Model
+import Testing
+
+/// A catalog that holds room for itself. Serialized: one fault is armed at a time.
+@Suite(.serialized) struct RoomTests {
+    private let folder: TemporaryFolder
+    private let path: String
+    private let database: CatalogDatabase
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("catalog.db")
+        database = try CatalogDatabase(path: path, create: true)
+        try database.holdRoom()
+    }
+
+    /// Blocks that a file has, in bytes.
+    private func allocated(_ name: String) -> Int {
+        var status = stat()
+        return stat(folder.file(name), &status) == 0 ? Int(status.st_blocks) * 512 : 0
+    }
+
+    @Test func `a disk that is full for a moment at any step stops nothing`() throws {
+        var random = SplitMix(seed: 8)
+        let mutations = (1...300).map { random.mutation(UInt64($0)) }
+        var reference = ReferenceTables()
+        for mutation in mutations { reference.apply(mutation) }
+        for count in stride(from: 1, to: 2_000, by: 7) {
+            let name = "catalog-\(count).db"
+            let database = try CatalogDatabase(path: folder.file(name), create: true)
+            try database.holdRoom()
+            StatementFaults.arm(after: count, code: .full, database: folder.file(name))
+            defer { StatementFaults.disarm() }
+            try database.applyAll(mutations)
+            let isReached = StatementFaults.left == 0
+            StatementFaults.disarm()
+            let tables = try Tables(database)
+            #expect(tables == reference.tables, "step \(count)")
+            database.close()
+            if !isReached {
+                #expect(count > 300)
+                return
+            }
+            try FileManager.default.removeItem(atPath: folder.file(name))
+        }
+    }
+
+    @Test func `the log keeps its room over a checkpoint, the catalog its pages`() throws {
+        #expect(allocated("catalog.db-wal") >= 1 << 20)
+        #expect(allocated("catalog.db-shm") >= 64 << 10)
+        try database.applyAll([mutation(1, [.putName(parent: .root, name: [65], item: .root)])])
+        try database.checkpoint()
+        #expect(allocated("catalog.db-wal") >= 1 << 20)
+        #expect(allocated("catalog.db") >= 1 << 20)
+        // What is there is written over.
+        let size = folder.size("catalog.db-wal")
+        for sequence in 2...40 {
+            try database.applyAll([mutation(UInt64(sequence), [])])
+            try database.checkpoint()
+        }
+        #expect(folder.size("catalog.db-wal") < size + 64 << 10)
+    }
+
+    @Test func `a log of changes with gaps begins anew after the last`() throws {
+        try database.apply((1...9).map { mutation($0, []) })
+        #expect(try database.changeLogGaps().isEmpty)
+        try database.pruneChanges(keeping: 7)
+        try database.closeChangeLogGaps()
+        #expect(try database.changes(after: 0, limit: 99).map(\.sequence) == Array(3...9))
+        #expect(try database.changeLogGaps().isEmpty)
+        #expect(database.appliedSequence == 9)
+    }
+}

@@ -1,0 +1,90 @@
+import Catalog
+import Foundation
+import Model
+import Testing
+
+/// Files that are not a catalog this program can read.
+@Suite struct SchemaTests {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("catalog.db")
+    }
+
+    private func refusal(create: Bool = false) throws -> Failure {
+        try #require(
+            #expect(throws: Failure.self) { try CatalogDatabase(path: path, create: create) })
+    }
+
+    /// The header of a SQLite file holds its user version at 60 and its application at 68.
+    private func patch(_ offset: Int, _ value: UInt32) throws {
+        try CatalogDatabase(path: path, create: true).close()
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        withUnsafeBytes(of: value.bigEndian) { data.replaceSubrange(offset..<offset + 4, with: $0) }
+        try data.write(to: URL(fileURLWithPath: path))
+    }
+
+    @Test func `a catalog of a newer version is refused`() throws {
+        try patch(60, 99)
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        for create in [false, true] {
+            let failure = try refusal(create: create)
+            #expect(failure.kind == .configuration)
+            #expect(failure.message.contains("newer ShapeEdit"))
+            #expect(failure.message.contains("update"))
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
+    @Test func `a database of another application is refused`() throws {
+        try patch(68, 0x1234_5678)
+        let failure = try refusal(create: true)
+        #expect(failure.kind == .badData)
+        #expect(failure.message.contains(path))
+    }
+
+    @Test func `a file that is no database is refused`() throws {
+        try Data(
+            "no database, but long enough to be looked at\n".utf8
+                + Array(repeating: 65, count: 4096)
+        )
+        .write(to: URL(fileURLWithPath: path))
+        for create in [false, true] {
+            let failure = try refusal(create: create)
+            #expect(failure.kind == .badData)
+            #expect(failure.message.contains(path))
+            #expect(failure.message.contains(path))
+        }
+    }
+
+    @Test func `a missing file is said to be missing, and is not made`() throws {
+        let failure = try refusal()
+        #expect(failure.kind == .noInput)
+        #expect(failure.message.contains("No such file"))
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func `an empty file becomes a catalog only when one may be made`() throws {
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        #expect(try refusal().kind == .badData)
+        try CatalogDatabase(path: path, create: true).close()
+        try CatalogDatabase(path: path, create: false).close()
+    }
+
+    @Test func `damage in the file is found`() throws {
+        var random = SplitMix(seed: 5)
+        let database = try CatalogDatabase(path: path, create: true)
+        try database.apply([
+            mutation(1, (1...2000).map { .putItem(random.item(ItemNumber(rawValue: $0))) })
+        ])
+        #expect(try database.integrityErrors() == [])
+        database.close()
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        data.replaceSubrange(80_000..<120_000, with: Array(repeating: 0x55, count: 40_000))
+        try data.write(to: URL(fileURLWithPath: path))
+        let damaged = try CatalogDatabase(path: path, create: false)
+        #expect(try damaged.integrityErrors().isEmpty == false)
+    }
+}
