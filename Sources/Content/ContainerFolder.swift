@@ -1,0 +1,60 @@
+internal import Glibc
+package import Model
+package import SystemCalls
+
+/// Where things lie in a container's folder.
+///
+/// ```
+/// reserve           room for opening the container when the disk is full
+/// durable           until when everything that was published is known to be on the disk
+/// lock              held (flock) by the process that has the container open
+/// catalog.sqlite    the catalog, with SQLite's -wal and -shm beside it
+/// journal/          mutations that SQLite may not have yet
+/// staging/          contents being written, and published ones that are not sealed yet, by node
+/// spare/            empty files that were contents, to be used again
+/// blobs/ab/<hash>   sealed contents, immutable, by SHA-256
+/// ```
+package struct ContainerFolder: Sendable {
+    package let path: String
+
+    package init(path: String) { self.path = path }
+
+    package var lock: String { path + "/lock" }
+    package var catalog: String { path + "/catalog.sqlite" }
+    package var durable: String { path + "/durable" }
+    package var reserve: String { path + "/reserve" }
+    package var journal: String { path + "/journal" }
+    package var staging: String { path + "/staging" }
+    package var blobs: String { path + "/blobs" }
+    package var spare: String { path + "/spare" }
+
+    package func staging(_ node: NodeNumber) -> String { staging + "/" + node.fileName }
+
+    package func blob(_ hash: ContentHash) -> String {
+        let name = hash.description
+        return blobs + "/" + name.prefix(2) + "/" + name
+    }
+
+    /// Fails if the container belongs to another user: working on it would leave files that its
+    /// owner cannot use, or cannot be done at all.
+    package func checkOwner() throws(Failure) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_uid != geteuid() else { return }
+        let owner = Self.userName(status.st_uid)
+        throw Failure(
+            .noPermission,
+            "\(path) belongs to \(owner): only they can use this container"
+                + (geteuid() == 0 ? " (`sudo -u \(owner)`)" : ""))
+    }
+
+    /// The name of an account, or its number if it has none.
+    package static func userName(_ user: UInt32) -> String {
+        guard let entry = getpwuid(user) else { return "user \(user)" }
+        return String(cString: entry.pointee.pw_name)
+    }
+
+    /// Makes the folders that are missing, each 0700.
+    package func make() throws(Errno) {
+        for folder in [path, journal, staging, spare, blobs] { try Directories.make(folder) }
+    }
+}

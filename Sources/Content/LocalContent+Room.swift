@@ -1,0 +1,80 @@
+internal import Glibc
+package import Model
+package import SystemCalls
+
+/// Room on the disk that holds the container.
+extension LocalContent {
+    /// Bytes of the reserve, and the least it is of use with.
+    private static let reserveSize: Int64 = 2 << 20
+    private static let leastReserve: Int64 = 512 << 10
+    /// With less free on the disk, opening the catalog may need the reserve.
+    private static let nearlyFull: UInt64 = 16 << 20
+    /// With less than this it cannot be opened.
+    private static let leastToOpen: UInt64 = 128 << 10
+
+    /// Takes the reserve, if it is not held, as far as the disk has room.
+    package func holdReserve() {
+        guard let file = try? OwnedDescriptor.open(folder.reserve, O_RDWR | O_CREAT, mode: 0o600),
+            let status = try? file.status()
+        else { return }
+        var size = Self.reserveSize
+        while size >= Self.leastReserve, size > Int64(status.st_size) {
+            if (try? file.allocate([], offset: 0, length: size)) != nil { return }
+            // A failed try may have taken something.
+            ftruncate(file.number, status.st_size)
+            size /= 2
+        }
+    }
+
+    /// Gives the reserve up if the disk is nearly full: the files that SQLite makes when the catalog
+    /// is opened take some room, and so does recovery. Fails if that is not enough.
+    package func makeRoomToOpen() throws(Failure) {
+        if let free = freeBytes, free < Self.nearlyFull { truncate(folder.reserve, 0) }
+        // On a disk with small blocks SQLite would not see that its shared memory has none, and
+        // touching it would end the process.
+        if let free = freeBytes, free < Self.leastToOpen, access(folder.catalog + "-shm", F_OK) != 0
+        {
+            throw Failure(
+                .inputOutput,
+                "\(folder.path): the disk is full, and opening a container takes "
+                    + "\(Self.leastToOpen >> 10) KiB; free some space on it",
+                isDiskFull: true)
+        }
+    }
+
+    /// What this process could write; root also what is kept for root.
+    private var freeBytes: UInt64? {
+        var status = statvfs()
+        guard statvfs(folder.path, &status) == 0 else { return nil }
+        var blocks = status.f_bavail
+        if geteuid() == 0 {
+            // ext4 keeps some from root too, and does not tell: a fiftieth, at most 4,096 blocks.
+            let kept = min(status.f_blocks / 50 + 1, 4_096)
+            blocks = max(blocks, status.f_bfree - min(status.f_bfree, kept))
+        }
+        return UInt64(blocks) * UInt64(status.f_frsize)
+    }
+
+    /// With this much free, nothing fills the disk within the time that ``hasAmpleRoom`` is
+    /// remembered, in bytes and nanoseconds.
+    private static let ample: (bytes: UInt64, time: UInt64) = (1 << 30, 50_000_000)
+
+    /// Whether there is so much room that nobody has to look closer. Costs next to nothing.
+    package var hasAmpleRoom: Bool {
+        let now = MonotonicClock.now
+        if ampleUntil.withLock({ $0 > now }) { return true }
+        guard let space = try? space(), space.free > Self.ample.bytes else { return false }
+        ampleUntil.withLock { $0 = now + Self.ample.time }
+        return true
+    }
+
+    /// Bytes free for this user and in all on the disk that holds the container.
+    package func space() throws(Errno) -> (free: UInt64, total: UInt64) {
+        var status = statvfs()
+        try check { statvfs(folder.path, &status) }
+        return (
+            UInt64(status.f_bavail) * UInt64(status.f_frsize),
+            UInt64(status.f_blocks) * UInt64(status.f_frsize)
+        )
+    }
+}

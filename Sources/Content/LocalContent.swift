@@ -1,0 +1,231 @@
+internal import Glibc
+package import Model
+package import SystemCalls
+
+/// The bytes of one version or session: which file holds them.
+package struct ContentReference: Hashable, Sendable {
+    package var node: NodeNumber
+    package var place: ContentPlace
+    package var hash: ContentHash?
+    package var size: Int64
+
+    package init(node: NodeNumber, place: ContentPlace, hash: ContentHash?, size: Int64) {
+        self.node = node
+        self.place = place
+        self.hash = hash
+        self.size = size
+    }
+}
+
+/// The contents of a container on the local disk. Any thread; blocks on the disk only.
+package final class LocalContent: Sendable {
+    package let folder: ContainerFolder
+    private let cache = DescriptorCache()
+    /// Spare files that are kept; each takes an inode and no blocks.
+    private static let spareLimit = 16_384
+    private let spares = Lock((list: [Int](), next: 0))
+
+    /// Until when there is more room than can be used up meanwhile (monotonic nanoseconds).
+    let ampleUntil = Lock<UInt64>(0)
+
+    package init(folder: ContainerFolder) { self.folder = folder }
+
+    /// The open content; `nil` if it has no bytes at all (``ContentPlace/none``).
+    ///
+    /// A staged content that has been sealed meanwhile, or a sealed one whose move was cut off, is
+    /// found in its other place. Throws ENOENT only if the file is missing in both.
+    package func open(_ content: ContentReference) throws(Errno) -> SharedDescriptor? {
+        if content.place == .none { return nil }
+        if let known = cache.find(content.node) { return known }
+        let staging = folder.staging(content.node)
+        let descriptor: OwnedDescriptor
+        if let hash = content.hash, content.place == .sealed {
+            descriptor = try Self.open(folder.blob(hash), or: staging, O_RDONLY)
+        } else if let hash = content.hash {
+            descriptor = try Self.open(staging, or: folder.blob(hash), O_RDONLY)
+        } else {
+            descriptor = try OwnedDescriptor.open(staging, O_RDONLY)
+        }
+        let shared = SharedDescriptor(descriptor)
+        cache.insert(shared, for: content.node)
+        return shared
+    }
+
+    private static func open(_ first: String, or second: String, _ flags: Int32) throws(Errno)
+        -> OwnedDescriptor
+    {
+        do throws(Errno) { return try OwnedDescriptor.open(first, flags) } catch {
+            guard error.code == ENOENT else { throw error }
+            return try OwnedDescriptor.open(second, flags)
+        }
+    }
+
+    // MARK: Staging
+
+    /// Makes an empty staging file for `node`.
+    package func createStaging(_ node: NodeNumber) throws(Errno) -> SharedDescriptor {
+        let path = folder.staging(node)
+        if let number = spares.withLock({ $0.list.popLast() }) {
+            _ = rename(folder.spare + "/" + String(number), path)
+        }
+        let shared = SharedDescriptor(
+            try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600))
+        cache.insert(shared, for: node)
+        return shared
+    }
+
+    /// Makes a staging file with the first `size` bytes of `base`. Removes what it began on failure.
+    package func createStaging(_ node: NodeNumber, copyOf base: ContentReference, size: Int64)
+        throws(Errno) -> SharedDescriptor
+    {
+        let source = try open(base)
+        let staging = try createStaging(node)
+        guard let source else { return staging }
+        do throws(Errno) {
+            try staging.with { (target) throws(Errno) in
+                try source.with { (source) throws(Errno) in
+                    try target.copyContent(of: source, size: size)
+                }
+            }
+        } catch {
+            removeStaging(node)
+            throw error
+        }
+        return staging
+    }
+
+    /// The staging file of a session, for reading and writing.
+    package func openStaging(_ node: NodeNumber) throws(Errno) -> SharedDescriptor {
+        if let known = cache.find(node) { return known }
+        let shared = SharedDescriptor(try OwnedDescriptor.open(folder.staging(node), O_RDWR))
+        cache.insert(shared, for: node)
+        return shared
+    }
+
+    package func removeStaging(_ node: NodeNumber) {
+        cache.remove(node)
+        unlink(folder.staging(node))
+    }
+
+    /// Lets the descriptor of a node that nobody will ask for soon go.
+    package func forget(_ node: NodeNumber) { cache.remove(node) }
+
+    // MARK: Sealing
+
+    /// The hash of a content, and how many bytes there were to hash.
+    package func hash(_ content: ContentReference) throws(Errno) -> (
+        hash: ContentHash, size: Int64
+    )? {
+        guard let shared = try open(content) else { return nil }
+        let (count, digest) = try shared.with { (file) throws(Errno) in
+            try Hashing.sha256(of: file, size: content.size)
+        }
+        return ContentHash(bytes: digest).map { ($0, count) }
+    }
+
+    /// Moves a staged content, which is durable and has `hash`, to its place among the blobs. If the
+    /// blob is there already the staged copy goes.
+    package func seal(_ node: NodeNumber, hash: ContentHash) throws(Errno) {
+        let target = folder.blob(hash)
+        let source = folder.staging(node)
+        do throws(Errno) { try Directories.renameExclusively(source, target) } catch {
+            if error.code == EPERM {
+                thaw(source)
+                try Directories.renameExclusively(source, target)
+                return
+            }
+            if error.code == EEXIST {
+                unlink(source)
+                return
+            }
+            guard error.code == ENOENT else { throw error }
+            try Directories.make(folder.blobs + "/" + hash.description.prefix(2))
+            try Directories.renameExclusively(source, target)
+        }
+    }
+
+    // MARK: Removing
+
+    /// Removes a blob that no version refers to and nobody has open.
+    package func removeBlob(_ hash: ContentHash) { recycle(folder.blob(hash)) }
+
+    /// Removes a staged content that nobody has open.
+    package func removeUnused(_ node: NodeNumber) {
+        cache.remove(node)
+        recycle(folder.staging(node))
+    }
+
+    /// Empties a file that nobody has open and keeps it for ``createStaging(_:)``: on ext4 making a
+    /// new inode costs many times as much, above all shortly after others were removed.
+    private func recycle(_ path: String) {
+        let number = spares.withLock { spares -> Int? in
+            if spares.list.count >= Self.spareLimit { return nil }
+            spares.next += 1
+            return spares.next
+        }
+        let spare = folder.spare + "/" + String(number ?? 0)
+        var moved = number != nil && rename(path, spare) == 0
+        if !moved, errno == EPERM {
+            thaw(path)
+            moved = number != nil && rename(path, spare) == 0
+        }
+        guard let number, moved else {
+            unlink(path)
+            return
+        }
+        if truncate(spare, 0) == 0 {
+            spares.withLock { $0.list.append(number) }
+        } else {
+            unlink(spare)
+        }
+    }
+
+    /// Takes the immutable flag away that a crash may have left.
+    private func thaw(_ path: String) {
+        guard geteuid() == 0, let file = try? OwnedDescriptor.open(path, O_RDONLY) else { return }
+        try? file.setImmutable(false)
+    }
+
+    /// Takes over the spare files of an earlier run.
+    package func adoptSpares() {
+        for name in (try? Directories.names(in: folder.spare)) ?? [] {
+            guard let number = Int(name), number > 0 else { continue }
+            let path = folder.spare + "/" + name
+            if truncate(path, 0) == 0 {
+                spares.withLock { spares in
+                    spares.list.append(number)
+                    spares.next = max(spares.next, number)
+                }
+            } else {
+                unlink(path)
+            }
+        }
+    }
+
+    // MARK: Durability
+
+    /// Everything that was published before this moment is on the disk.
+    package func durableUntil() -> Timestamp {
+        guard let file = try? OwnedDescriptor.open(folder.durable, O_RDONLY) else {
+            return Timestamp(rawValue: 0)
+        }
+        var value: UInt64 = 0
+        let count = withUnsafeMutableBytes(of: &value) { (try? file.read(into: $0, at: 0)) ?? 0 }
+        return Timestamp(rawValue: count == 8 ? value : 0)
+    }
+
+    /// Writes out the disk that holds the container, and notes that what was published before
+    /// `moment` is durable. One sync for any number of versions.
+    package func synchronize(until moment: Timestamp) throws(Errno) {
+        let file = try OwnedDescriptor.open(folder.durable, O_RDWR | O_CREAT, mode: 0o600)
+        try file.synchronizeFileSystem()
+        // Eight bytes within one sector: there is no state between the old value and the new.
+        var value = moment.rawValue
+        var problem: Errno?
+        withUnsafeBytes(of: &value) { bytes in
+            do throws(Errno) { try file.write(bytes, at: 0) } catch { problem = error }
+        }
+        if let problem { throw problem }
+        try file.synchronizeData()
+    }
+}
