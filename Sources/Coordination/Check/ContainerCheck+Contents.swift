@@ -1,0 +1,178 @@
+internal import Catalog
+internal import Content
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Versions and their bytes: every hash is calculated anew.
+extension ContainerCheck {
+    /// What the bytes of a version are.
+    private enum Verdict {
+        case whole
+        /// They are what was saved; the catalog has another size.
+        case wrongSize(Int64)
+        case damaged(String)
+    }
+
+    mutating func checkContents() throws(Failure) {
+        var versions: [NodeNumber: VersionRow] = [:]
+        var order: [NodeNumber] = []
+        try database.forEachVersion {
+            versions[$0.node] = $0
+            order.append($0.node)
+        }
+        var lost: Set<NodeNumber> = []
+        var known: [ContentHash: Verdict] = [:]
+        for node in order {
+            guard let version = versions[node] else { continue }
+            let verdict = version.hash.flatMap { known[$0] } ?? verdict(of: version)
+            if let hash = version.hash, version.place == .sealed { known[hash] = verdict }
+            let name = "\(path(version.item)), version \(version.ordinal)"
+            switch verdict {
+            case .damaged(let problem):
+                lost.insert(node)
+                find("\(name): \(problem)", repaired: false)
+            case .wrongSize(let size) where version.size != size:
+                var right = version
+                right.size = size
+                versions[node] = right
+                fix(
+                    "\(name) counted \(version.size) bytes instead of \(size)", version.item,
+                    [.putVersion(right)])
+            case .wrongSize, .whole: break
+            }
+        }
+        for (item, row) in rows.sorted(by: { $0.key < $1.key }) {
+            switch row.mode & S_IFMT {
+            case S_IFREG: try checkCurrent(row, &versions, &lost)
+            case S_IFLNK: checkTarget(row)
+            case S_IFDIR, S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK: break
+            default: find("\(path(item)) has no type that there is", repaired: false)
+            }
+        }
+        // Earlier versions without their bytes are not offered any more.
+        for node in order where lost.contains(node) && rows[node.item]?.node != node {
+            amend(node.item, [.removeVersion(node.item, node.ordinal)])
+        }
+    }
+
+    private func verdict(of version: VersionRow) -> Verdict {
+        var reference = ContentReference(
+            node: version.node, place: version.place, hash: version.hash, size: version.size)
+        defer { content.forget(version.node) }
+        do throws(Errno) {
+            guard let file = try content.open(reference) else {
+                return version.size == 0 ? .whole : .wrongSize(0)
+            }
+            let size = try file.status().size
+            guard let hash = version.hash else {
+                return size == version.size
+                    ? .whole : .damaged("its content has \(size) bytes, not \(version.size)")
+            }
+            reference.size = size
+            guard try content.hash(reference)?.hash == hash else {
+                return .damaged(
+                    size == version.size
+                        ? "its content is not what was saved (the hash differs)"
+                        : "its content has \(size) bytes, not \(version.size)")
+            }
+            return size == version.size ? .whole : .wrongSize(size)
+        } catch {
+            return .damaged(
+                error.code == ENOENT ? "its content is missing" : "its content: \(error)")
+        }
+    }
+
+    /// The current version of a file: there, whole, and told alike by the item.
+    private mutating func checkCurrent(
+        _ row: ItemRow, _ versions: inout [NodeNumber: VersionRow], _ lost: inout Set<NodeNumber>
+    ) throws(Failure) {
+        let own = versions.values.filter { $0.item == row.number }.map(\.ordinal).max() ?? 0
+        if max(own, row.ordinal) >= row.nextOrdinal, row.nextOrdinal <= NodeNumber.largestOrdinal {
+            var right = row
+            right.nextOrdinal = max(own, row.ordinal) + 1
+            rows[row.number] = right
+            fix(
+                "\(path(row.number)) would have given a version's number again", row.number,
+                [.putItem(right)])
+        }
+        guard let row = rows[row.number], row.ordinal != 0 else { return }
+        if versions[row.node] == nil { restoreVersion(of: row, &versions, &lost) }
+        if lost.contains(row.node) {
+            fallBack(row, versions, lost)
+        } else if let version = versions[row.node],
+            row.size != version.size || row.place == .sealed && row.hash != version.hash
+        {
+            var right = row
+            right.size = version.size
+            right.blocks = version.blocks
+            right.place = version.place
+            right.hash = version.hash
+            rows[row.number] = right
+            fix(
+                "\(path(row.number)) was not told as its current version is (\(row.size) bytes "
+                    + "instead of \(version.size))", row.number, [.putItem(right)])
+        }
+    }
+
+    /// The row of a current version is missing; the item tells as much, if the bytes are there.
+    private mutating func restoreVersion(
+        of row: ItemRow, _ versions: inout [NodeNumber: VersionRow], _ lost: inout Set<NodeNumber>
+    ) {
+        let version = VersionRow(
+            document: row.document, item: row.number, ordinal: row.ordinal, size: row.size,
+            blocks: row.blocks, modified: row.modified, published: now, author: row.user,
+            place: row.place, hash: row.hash)
+        let problem = "\(path(row.number)) has a current version that the catalog does not know"
+        if case .whole = verdict(of: version) {
+            versions[row.node] = version
+            fix(problem, row.number, [.putVersion(version)])
+        } else {
+            lost.insert(row.node)
+            find(problem, repaired: false)
+        }
+    }
+
+    /// The newest version that is whole becomes the current one.
+    private mutating func fallBack(
+        _ row: ItemRow, _ versions: [NodeNumber: VersionRow], _ lost: Set<NodeNumber>
+    ) {
+        let whole = versions.values.filter {
+            $0.document == row.document && !lost.contains($0.node) && $0.place == .sealed
+        }.max { ($0.published, $0.ordinal) < ($1.published, $1.ordinal) }
+        guard var earlier = whole else {
+            find("\(path(row.number)) has no whole version left", repaired: false)
+            return
+        }
+        var right = row
+        let ordinal = row.nextOrdinal
+        right.nextOrdinal += 1
+        right.ordinal = ordinal
+        right.size = earlier.size
+        right.blocks = earlier.blocks
+        right.modified = earlier.modified
+        right.place = .sealed
+        right.hash = earlier.hash
+        earlier.item = row.number
+        earlier.ordinal = ordinal
+        earlier.published = now
+        fix(
+            "\(path(row.number)) went back to its last whole version", row.number,
+            [.putItem(right), .putVersion(earlier), .removeVersion(row.number, row.ordinal)])
+        rows[row.number] = right
+    }
+
+    private mutating func checkTarget(_ row: ItemRow) {
+        guard let target = row.target else {
+            find("the symlink \(path(row.number)) has lost where it leads", repaired: false)
+            return
+        }
+        if row.size == Int64(target.count) { return }
+        var right = row
+        right.size = Int64(target.count)
+        rows[row.number] = right
+        fix(
+            "the symlink \(path(row.number)) counted \(row.size) bytes instead of \(target.count)",
+            row.number, [.putItem(right)])
+    }
+}

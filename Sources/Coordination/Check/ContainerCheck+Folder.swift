@@ -1,0 +1,83 @@
+internal import Content
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// The container's folder: what is not ours is named and left alone.
+extension ContainerCheck {
+    private static let ours: Set<String> = [
+        "lock", "durable", "reserve", "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
+        "journal", "staging", "spare", "blobs",
+    ]
+
+    mutating func checkFolder() {
+        let folder = content.folder
+        for name in listing(folder.path) where !Self.ours.contains(name) { findForeign(name) }
+        for name in listing(folder.journal) where name != "0" && name != "1" {
+            findForeign("journal/" + name)
+        }
+        for name in listing(folder.staging)
+        where name.utf8.count != 16 || UInt64(name, radix: 16) == nil {
+            findForeign("staging/" + name)
+        }
+        for name in listing(folder.spare) where Int(name).map({ $0 <= 0 }) ?? true {
+            findForeign("spare/" + name)
+        }
+        for shelf in listing(folder.blobs) {
+            let path = folder.blobs + "/" + shelf
+            guard shelf.utf8.count == 2, UInt8(shelf, radix: 16) != nil, kind(of: path) == S_IFDIR
+            else {
+                findForeign("blobs/" + shelf)
+                continue
+            }
+            for name in listing(path) {
+                if Self.hash(name) == nil || !name.hasPrefix(shelf)
+                    || kind(of: path + "/" + name) != S_IFREG
+                {
+                    findForeign("blobs/\(shelf)/\(name)")
+                }
+            }
+        }
+    }
+
+    private mutating func findForeign(_ path: String) {
+        find(
+            "\(content.folder.path)/\(path) does not belong there; it was left alone",
+            repaired: false)
+    }
+
+    /// A crash between forgetting a version and removing its bytes leaves blobs that nothing refers
+    /// to: no damage. In a container that was found damaged they stay.
+    func removeUnusedBlobs() throws(Failure) {
+        for shelf in listing(content.folder.blobs) {
+            for name in listing(content.folder.blobs + "/" + shelf) {
+                if let hash = Self.hash(name), try !database.isReferenced(hash) {
+                    content.removeBlob(hash)
+                }
+            }
+        }
+    }
+
+    private func listing(_ path: String) -> [String] {
+        ((try? Directories.names(in: path)) ?? []).sorted()
+    }
+
+    private func kind(of path: String) -> mode_t {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : 0
+    }
+
+    private static func hash(_ text: String) -> ContentHash? {
+        let digits = Array(text.utf8)
+        guard digits.count == 64 else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: 64, by: 2) {
+            guard
+                let byte = UInt8(
+                    String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(byte)
+        }
+        return ContentHash(bytes: bytes)
+    }
+}

@@ -1,0 +1,192 @@
+internal import Catalog
+internal import Content
+internal import Glibc
+package import Model
+internal import SystemCalls
+
+/// `shapeedit container check`: the catalog against itself and against the contents.
+///
+/// What is sound is not written to: a container without damage, or with damage that cannot be
+/// repaired, is the same file for file afterwards.
+package struct ContainerCheck {
+    package struct Finding: Sendable {
+        package let problem: String
+        package let repaired: Bool
+    }
+
+    package struct Report: Sendable {
+        package var items = 0
+        package var versions = 0
+        package var findings: [Finding] = []
+    }
+
+    let database: CatalogDatabase
+    let content: LocalContent
+    private let time: Timestamp
+    private(set) var report = Report()
+    private var mutations: [Mutation] = []
+    var rows: [ItemNumber: ItemRow] = [:]
+    var names: [ItemNumber: [Name]] = [:]
+
+    /// A name of an item.
+    struct Name {
+        var parent: ItemNumber
+        var bytes: [UInt8]
+    }
+
+    /// Checks the container in `path`, which nobody has open, and repairs what it can.
+    package static func run(_ name: String, at path: String) throws(Failure) -> Report {
+        let folder = ContainerFolder(path: path)
+        guard access(path, F_OK) == 0 else {
+            throw Failure(.noInput, "there is no container \(name)")
+        }
+        guard access(folder.catalog, F_OK) == 0 else {
+            throw Failure(
+                .badData,
+                "\(folder.catalog) is missing: the names of the documents are lost; their contents "
+                    + "are in \(folder.blobs). Put a backup of the catalog back")
+        }
+        let lock = try Container.lock(name, at: path, holder: "being checked")
+        defer { withExtendedLifetime(lock) {} }
+        let content = LocalContent(folder: folder)
+        try content.makeRoomToOpen()
+        let database: CatalogDatabase
+        do throws(Failure) {
+            database = try CatalogDatabase(path: folder.catalog, create: false)
+        } catch {
+            guard error.kind == .badData else { throw error }
+            throw error.advising(
+                "nothing of it can be read: put a backup of it back (the contents of the documents "
+                    + "are in \(folder.blobs))")
+        }
+        defer {
+            database.close()
+            content.holdReserve()
+        }
+        var check = ContainerCheck(database, content)
+        try check.run()
+        return check.report
+    }
+
+    private init(_ database: CatalogDatabase, _ content: LocalContent) {
+        self.database = database
+        self.content = content
+        let now = WallClock.now
+        time = Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
+    }
+
+    private mutating func run() throws(Failure) {
+        let errors = try database.integrityErrors()
+        if !errors.isEmpty {
+            // Nothing is written to a file that SQLite cannot trust, and no table of it is believed.
+            for error in errors { find("catalog.sqlite: \(error)", repaired: false) }
+            find(
+                "catalog.sqlite is damaged and was left alone: put a backup of it back; what a mount "
+                    + "still shows can be copied out", repaired: false)
+            checkFolder()
+            return
+        }
+        for gap in try database.changeLogGaps() {
+            find(
+                "the change log: \(gap); it begins anew after that, and so must who follows it",
+                repaired: true)
+        }
+        if !report.findings.isEmpty { try database.closeChangeLogGaps() }
+        let missing = try recover()
+        try load()
+        for item in missing {
+            find("\(path(item)): what was saved last is missing", repaired: false)
+        }
+        try checkNames()
+        try checkAttributes()
+        try checkContents()
+        checkFolder()
+        if report.findings.isEmpty { try removeUnusedBlobs() }
+        try repair()
+    }
+
+    mutating func find(_ problem: String, repaired: Bool) {
+        report.findings.append(Finding(problem: problem, repaired: repaired))
+    }
+
+    mutating func fix(_ problem: String, _ item: ItemNumber, _ effects: [Effect]) {
+        find(problem, repaired: true)
+        amend(item, effects)
+    }
+
+    /// Changes what a repair entails, without a finding of its own.
+    mutating func amend(_ item: ItemNumber, _ effects: [Effect]) {
+        mutations.append(
+            Mutation(
+                sequence: database.appliedSequence + UInt64(mutations.count) + 1, time: time,
+                kind: .repaired, item: item, effects: effects))
+    }
+
+    /// The moment of the check.
+    var now: Timestamp { time }
+
+    /// What a mount would do first: replay and recovery. Returns what that did not find.
+    private func recover() throws(Failure) -> [ItemNumber] {
+        let journal = try Container.openJournal(content.folder)
+        let replayed = try Container.replay(journal, into: database)
+        let index = try MemoryIndex()
+        var orphans: Set<ItemNumber> = []
+        try database.loadItems { row in
+            index.insert(row)
+            if row.links == 0 { orphans.insert(row.number) }
+        }
+        // One that has a name is not an orphan, whatever it counts.
+        try database.loadNames { _, _, item in orphans.remove(item) }
+        let recovery = try Recovery(
+            index: index, database: database, content: content, orphans: orphans.sorted())
+        guard let report = try recovery.run(replayed: replayed) else { return [] }
+        try database.setMeta("boot", Recovery.boot())
+        try database.checkpoint()
+        return report.missing
+    }
+
+    private mutating func load() throws(Failure) {
+        var rows: [ItemNumber: ItemRow] = [:]
+        var names: [ItemNumber: [Name]] = [:]
+        var count = 0
+        try database.loadItems { rows[$0.number] = $0 }
+        try database.loadNames { parent, name, item in
+            names[item, default: []].append(Name(parent: parent, bytes: Array(name)))
+        }
+        try database.forEachVersion { _ in count += 1 }
+        self.rows = rows
+        self.names = names
+        report.items = rows.count
+        report.versions = count
+    }
+
+    private mutating func repair() throws(Failure) {
+        if mutations.isEmpty { return }
+        do throws(Failure) {
+            try database.applyAll(mutations)
+        } catch {
+            guard error.isDiskFull else { throw error }
+            report.findings = report.findings.map { Finding(problem: $0.problem, repaired: false) }
+            find(
+                "the disk is full: not all of this could be repaired; free some space and check again",
+                repaired: false)
+        }
+        do throws(Failure) { try database.checkpoint() } catch {
+            // What is committed is kept in SQLite's log until there is room.
+            if !error.isDiskFull { throw error }
+        }
+    }
+
+    /// Where an item is, for people.
+    func path(_ item: ItemNumber) -> String {
+        var parts: [String] = []
+        var current = item
+        while current != .root, parts.count < 4_096, let first = names[current]?.first {
+            parts.append(String(decoding: first.bytes, as: UTF8.self))
+            current = first.parent
+        }
+        return parts.isEmpty
+            ? item == .root ? "the root" : "item \(item.rawValue)"
+            : parts.reversed().joined(separator: "/")
+    }
+}

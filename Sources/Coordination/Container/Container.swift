@@ -1,0 +1,218 @@
+package import Catalog
+package import Content
+internal import Glibc
+package import Model
+internal import SystemCalls
+
+/// An open container: its catalog in memory and on the disk, its contents, its change log.
+///
+/// Opening locks it against a second opener, replays what SQLite does not have yet, and recovers
+/// what a crash left. ``close()`` makes everything durable.
+package final class Container: @unchecked Sendable {
+    // Unchecked because of `index`, which the volume guards, and `reader`, guarded by its lock.
+    package let name: String
+    package let folder: ContainerFolder
+    package let content: LocalContent
+    package let log: ChangeLog
+    package let index: MemoryIndex
+    /// The first number that no item or document has had.
+    package let nextNumber: UInt64
+    /// What recovery did; `nil` after a clean close.
+    package let recovered: RecoveryReport?
+    /// Published versions that are not sealed yet, left by a crash.
+    package let unsealed: [NodeNumber]
+    private let lock: ContainerLock
+    /// A second connection, for reading while the log applies.
+    private let reader: Lock<CatalogDatabase>
+
+    /// Makes an empty container with a root directory owned by the caller.
+    package static func create(_ name: String, at path: String) throws(Failure) {
+        let folder = ContainerFolder(path: path)
+        if access(folder.catalog, F_OK) == 0 {
+            throw Failure(.cannotCreate, "there is a container \(name) already")
+        }
+        do throws(Errno) { try folder.make() } catch {
+            throw Failure(.cannotCreate, "\(path): \(error)")
+        }
+        let lock = try ContainerLock(folder, name: name, holder: "being created")
+        let database = try CatalogDatabase(path: folder.catalog, create: true)
+        let now = WallClock.now
+        let time = Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
+        let root = ItemRow(
+            number: .root, mode: S_IFDIR | 0o755, user: getuid(), group: getgid(), links: 2,
+            modified: time, changed: time, accessed: time,
+            document: DocumentID(rawValue: ItemNumber.root.rawValue))
+        try database.apply([
+            Mutation(
+                sequence: 1, time: time, kind: .created, item: .root, effects: [.putItem(root)])
+        ])
+        try database.setMeta("name", name)
+        try database.setMeta("clean", "1")
+        try database.checkpoint()
+        database.close()
+        withExtendedLifetime(lock) {}
+    }
+
+    /// Keeps everybody else out of the container as long as the result lives.
+    package static func lock(_ name: String, at path: String, holder: String) throws(Failure)
+        -> any Sendable
+    {
+        try ContainerLock(ContainerFolder(path: path), name: name, holder: holder)
+    }
+
+    /// Opens the container in `path`.
+    ///
+    /// - Parameter holder: what a second opener is told.
+    package init(_ name: String, at path: String, holder: String) throws(Failure) {
+        let folder = ContainerFolder(path: path)
+        guard access(folder.catalog, F_OK) == 0 else {
+            throw Failure(
+                .noInput,
+                access(path, F_OK) == 0
+                    ? "\(path) has no catalog.sqlite: it is not a container, or its catalog is lost"
+                    : "there is no container \(name); `shapeedit container create \(name)` makes one"
+            )
+        }
+        lock = try ContainerLock(folder, name: name, holder: holder)
+        let opened: Opened
+        do throws(Failure) { opened = try Self.open(folder) } catch {
+            guard error.kind == .badData else { throw error }
+            throw error.advising("`shapeedit container check \(name)` tells what can be repaired")
+        }
+        self.name = name
+        self.folder = folder
+        content = opened.content
+        index = opened.index
+        recovered = opened.recovered
+        unsealed = opened.unsealed
+        nextNumber = opened.nextNumber
+        log = ChangeLog(journal: opened.journal, database: opened.database)
+        reader = Lock(opened.reader)
+    }
+
+    private struct Opened {
+        var content: LocalContent
+        var index: MemoryIndex
+        var recovered: RecoveryReport?
+        var unsealed: [NodeNumber]
+        var nextNumber: UInt64
+        var journal: Journal
+        var database: CatalogDatabase
+        var reader: CatalogDatabase
+    }
+
+    /// Opens everything in the folder, which is locked, and recovers what a crash left.
+    private static func open(_ folder: ContainerFolder) throws(Failure) -> Opened {
+        let content = LocalContent(folder: folder)
+        try content.makeRoomToOpen()
+        let database = try CatalogDatabase(path: folder.catalog, create: false)
+        let journal = try openJournal(folder)
+        try database.holdRoom()
+        let replayed = try replay(journal, into: database)
+        let index = try MemoryIndex()
+        let orphans = try load(index, from: database)
+        let recovery = try Recovery(
+            index: index, database: database, content: content, orphans: orphans)
+        let report = try recovery.run(replayed: replayed)
+        content.adoptSpares()
+        try database.setMeta("clean", "0")
+        try database.setMeta("boot", Recovery.boot())
+        try database.checkpoint()
+        content.holdReserve()
+        return Opened(
+            content: content, index: index, recovered: report,
+            unsealed: try database.stagedVersions().map(\.node),
+            nextNumber: max(recovery.nextNumber, 2), journal: journal, database: database,
+            reader: try CatalogDatabase(path: folder.catalog, create: false))
+    }
+
+    /// Makes what is missing of the folder and opens the journal.
+    static func openJournal(_ folder: ContainerFolder) throws(Failure) -> Journal {
+        do throws(Errno) {
+            try folder.make()
+            return try Journal(folder: folder.journal)
+        } catch {
+            throw Failure(
+                .inputOutput, "\(folder.journal): \(error)", isDiskFull: error.code == ENOSPC)
+        }
+    }
+
+    /// Brings SQLite up to the journal. Returns the number of mutations that it did not have.
+    static func replay(_ journal: Journal, into database: CatalogDatabase) throws(Failure) -> Int {
+        let records: [Mutation]
+        do throws(Errno) { records = try journal.records() } catch {
+            throw Failure(.inputOutput, "\(journal.folder): \(error)")
+        }
+        let missing = records.filter { $0.sequence > database.appliedSequence }
+        guard let first = missing.first else { return 0 }
+        guard first.sequence == database.appliedSequence + 1 else {
+            // Changes that were acknowledged are in neither place.
+            throw Failure(
+                .badData,
+                "\(journal.folder) does not go on where the catalog ends: changes are missing. Put a "
+                    + "backup of the whole folder back, or remove the journal to go on with the "
+                    + "catalog as it is")
+        }
+        try database.applyAll(missing)
+        return missing.count
+    }
+
+    /// Fills the index. Returns the items without names.
+    private static func load(
+        _ index: MemoryIndex, from database: CatalogDatabase
+    ) throws(Failure) -> [ItemNumber] {
+        var orphans: [ItemNumber] = []
+        try database.loadItems { row in
+            index.insert(row)
+            if row.links == 0 { orphans.append(row.number) }
+        }
+        if index.find(.root) == 0 {
+            throw Failure(.badData, "\(database.path) has no root directory")
+        }
+        index.reserveNames()
+        var dangling = 0
+        try database.loadNames { parent, bytes, item in
+            let directory = index.find(parent)
+            let position = index.find(item)
+            if directory == 0 || position == 0 || !index[item: directory].pointee.isDirectory {
+                dangling += 1
+            } else {
+                index.insertName(directory, bytes, item: position)
+            }
+        }
+        if dangling > 0 {
+            throw Failure(.badData, "\(database.path): \(dangling) names lead nowhere")
+        }
+        try database.loadAttributes { item, attribute, value in
+            let position = index.find(item)
+            guard position != 0 else { return }
+            index.attributes[position, default: [:]][Array(attribute)] = Array(value)
+            index[item: position].pointee.flags.insert(.hasAttributes)
+        }
+        // One that has a name is not an orphan, whatever it counts.
+        return orphans.filter { index[item: index.find($0)].pointee.firstName == 0 }
+    }
+
+    /// Runs `body` with a connection that has everything recorded so far.
+    package func query<Result>(
+        _ body: (CatalogDatabase) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try log.drain()
+        return try reader.withLock { (database) throws(Failure) in try body(database) }
+    }
+
+    /// Makes everything durable and lets go of the container. Nothing may use it afterwards.
+    package func close() {
+        log.close()
+        let isWhole = log.problem == nil
+        reader.withLock { reader in
+            if isWhole {
+                try? reader.setMeta("clean", "1")
+                try? reader.checkpoint()
+            }
+            reader.close()
+        }
+        content.holdReserve()
+        lock.release()
+    }
+}

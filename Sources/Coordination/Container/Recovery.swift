@@ -1,0 +1,236 @@
+internal import Catalog
+internal import Content
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Brings a container that was not closed to the state that was acknowledged.
+///
+/// A session with an acknowledged close or fsync is published; one without is discarded, and the
+/// version before it stays. After a crash of the daemon alone, files are as they were written; after
+/// a power loss (another boot than the one that wrote) a content counts only if an fsync made it
+/// durable or its hash is known and right.
+struct Recovery {
+    private let index: MemoryIndex
+    private let database: CatalogDatabase
+    private let content: LocalContent
+    private let orphans: [ItemNumber]
+    private var mutations: [Mutation] = []
+    private var report = RecoveryReport()
+    private(set) var nextNumber: UInt64
+    private let time: Timestamp
+    private let clean: Bool
+    private let durableUntil: Timestamp
+
+    init(
+        index: MemoryIndex, database: CatalogDatabase, content: LocalContent, orphans: [ItemNumber]
+    ) throws(Failure) {
+        self.index = index
+        self.database = database
+        self.content = content
+        self.orphans = orphans
+        nextNumber = database.highestNumber + 1
+        durableUntil = content.durableUntil()
+        let now = WallClock.now
+        time = Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
+        clean = try database.meta("clean") == "1"
+        let boot = try database.meta("boot")
+        report.afterPowerLoss = !clean && boot != Self.boot()
+    }
+
+    /// The kernel's name for this boot.
+    static func boot() -> String {
+        guard let file = try? OwnedDescriptor.open("/proc/sys/kernel/random/boot_id", O_RDONLY)
+        else { return "" }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = bytes.withUnsafeMutableBytes { (try? file.read(into: $0, at: 0)) ?? 0 }
+        return String(decoding: bytes[..<count].filter { $0 > 32 }, as: UTF8.self)
+    }
+
+    /// Does all of it; `nil` if the container had been closed.
+    func run(replayed: Int) throws(Failure) -> RecoveryReport? {
+        var recovery = self
+        recovery.report.replayed = replayed
+        var kept: Set<NodeNumber> = []
+        for row in try database.sessions() {
+            if recovery.resume(row) { kept.insert(row.node) }
+        }
+        for version in try database.stagedVersions() where !kept.contains(version.node) {
+            if recovery.isWhole(version) {
+                kept.insert(version.node)
+            } else {
+                try recovery.fallBack(version)
+            }
+        }
+        for item in orphans { try recovery.remove(item) }
+        try recovery.apply()
+        recovery.sweep(kept)
+        return clean && recovery.mutationsWereNone ? nil : recovery.report
+    }
+
+    private var mutationsWereNone: Bool {
+        report.replayed + report.published + report.discarded + report.fellBack + report.removed
+            == 0
+    }
+
+    private mutating func record(_ kind: ChangeKind, _ item: ItemNumber, _ effects: [Effect]) {
+        mutations.append(
+            Mutation(
+                sequence: database.appliedSequence + UInt64(mutations.count) + 1, time: time,
+                kind: kind, item: item, effects: effects))
+    }
+
+    private mutating func apply() throws(Failure) {
+        if mutations.isEmpty { return }
+        try database.applyAll(mutations)
+    }
+
+    // MARK: Sessions
+
+    /// Publishes or discards an acknowledged session; says whether its staging file is in use now.
+    private mutating func resume(_ row: SessionRow) -> Bool {
+        let position = index.find(row.item)
+        let status = try? content.openStaging(row.node).status()
+        if position != 0, status == nil, row.synced || row.wrote && !report.afterPowerLoss {
+            report.missing.append(row.item)
+        }
+        guard position != 0, let status, isAcknowledged(row, status) else {
+            record(.discarded, row.item, [.removeSession(row.item, row.ordinal)])
+            report.discarded += 1
+            return false
+        }
+        let record = index[item: position]
+        record.pointee.ordinal = row.ordinal
+        record.pointee.nextOrdinal = max(record.pointee.nextOrdinal, row.ordinal + 1)
+        record.pointee.size = status.size
+        record.pointee.blocks = UInt32(clamping: (status.blocks + 7) / 8)
+        record.pointee.modified = status.modified.rawValue
+        record.pointee.changed = max(record.pointee.changed, status.changed.rawValue)
+        record.pointee.place = row.synced ? .durable : .staged
+        record.pointee.hash = nil
+        let version = VersionRow(
+            document: DocumentID(rawValue: record.pointee.document), item: row.item,
+            ordinal: row.ordinal, size: status.size, blocks: status.blocks,
+            modified: status.modified, published: time, author: row.author,
+            place: record.pointee.place, hash: nil)
+        self.record(
+            .published, row.item,
+            [
+                .putItem(index.row(position)), .putVersion(version),
+                .removeSession(row.item, row.ordinal),
+            ])
+        report.published += 1
+        return true
+    }
+
+    /// Whether the staging file holds what a close or an fsync acknowledged.
+    private func isAcknowledged(_ row: SessionRow, _ status: FileStatus) -> Bool {
+        let same = status.size == row.size && status.modified == row.modified
+        if !report.afterPowerLoss {
+            // Written again since, and not closed since: all bytes that were acknowledged are there.
+            return same || row.wrote || row.synced
+        }
+        return row.synced
+    }
+
+    private func hash(_ node: NodeNumber, _ size: Int64) -> ContentHash? {
+        let staged = ContentReference(node: node, place: .staged, hash: nil, size: size)
+        guard let result = try? content.hash(staged), result.size == size else { return nil }
+        return result.hash
+    }
+
+    // MARK: Versions that may not have reached the disk
+
+    private func isWhole(_ version: VersionRow) -> Bool {
+        guard report.afterPowerLoss, version.place == .staged else { return true }
+        if version.published < durableUntil { return true }
+        guard let hash = version.hash else { return false }
+        return self.hash(version.node, version.size) == hash
+    }
+
+    /// A version was lost with the power: the document's last whole one takes its place.
+    private mutating func fallBack(_ version: VersionRow) throws(Failure) {
+        var effects: [Effect] = [.removeVersion(version.item, version.ordinal)]
+        let position = index.find(version.item)
+        if position != 0, index[item: position].pointee.ordinal == version.ordinal {
+            let record = index[item: position]
+            var earlier = try database.versions(of: version.document).last {
+                $0.node != version.node && $0.published <= version.published && isWhole($0)
+            }
+            if let whole = earlier { earlier = try sealed(whole) }
+            let ordinal = record.pointee.nextOrdinal
+            record.pointee.nextOrdinal += 1
+            record.pointee.ordinal = earlier == nil ? 0 : ordinal
+            record.pointee.size = earlier?.size ?? 0
+            record.pointee.blocks = UInt32(clamping: ((earlier?.blocks ?? 0) + 7) / 8)
+            record.pointee.place = .none
+            record.pointee.hash = nil
+            if var earlier {
+                // Its bytes may have moved among the blobs just now.
+                effects.append(.putVersion(earlier))
+                record.pointee.modified = earlier.modified.rawValue
+                record.pointee.place = .sealed
+                record.pointee.hash = earlier.hash
+                earlier.item = version.item
+                earlier.ordinal = ordinal
+                earlier.published = time
+                effects.append(.putVersion(earlier))
+            }
+            effects.insert(.putItem(index.row(position)), at: 0)
+        }
+        record(.repaired, version.item, effects)
+        report.fellBack += 1
+    }
+
+    /// The version with its content among the blobs; `nil` if it has none that can be read.
+    private func sealed(_ version: VersionRow) throws(Failure) -> VersionRow? {
+        if version.place == .sealed { return version }
+        guard let hash = hash(version.node, version.size) else { return nil }
+        do throws(Errno) { try content.seal(version.node, hash: hash) } catch {
+            // Another time it may work: the document is not to be given up for that.
+            throw Failure(
+                .inputOutput, "\(content.folder.blob(hash)): \(error)",
+                isDiskFull: error.code == ENOSPC)
+        }
+        var sealed = version
+        sealed.place = .sealed
+        sealed.hash = hash
+        return sealed
+    }
+
+    // MARK: What nobody needs
+
+    /// Removes an item that had no name any more when its last user went away with the daemon.
+    private mutating func remove(_ item: ItemNumber) throws(Failure) {
+        let position = index.find(item)
+        if position == 0 { return }
+        let document = DocumentID(rawValue: index[item: position].pointee.document)
+        var effects: [Effect] = [.removeItem(item)]
+        for version in try database.versions(of: document) where version.item == item {
+            effects.append(.removeVersion(version.item, version.ordinal))
+        }
+        index.removeItem(position)
+        record(.purged, item, effects)
+        report.removed += 1
+    }
+
+    /// Clears the staging folder of what no version and no session refers to, and finishes moves
+    /// that were cut off.
+    private func sweep(_ kept: Set<NodeNumber>) {
+        guard let names = try? Directories.names(in: content.folder.staging) else { return }
+        for name in names {
+            // What does not look like ours stays: the check of the container reports it.
+            guard name.utf8.count == 16, let number = UInt64(name, radix: 16) else { continue }
+            let node = NodeNumber(rawValue: number)
+            if kept.contains(node) { continue }
+            if let version = try? database.version(node.item, node.ordinal),
+                let hash = version.hash,
+                version.place == .sealed
+            {
+                try? content.seal(node, hash: hash)
+            } else {
+                content.removeStaging(node)
+            }
+        }
+    }
+}

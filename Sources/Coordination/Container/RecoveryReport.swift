@@ -1,0 +1,27 @@
+package import Model
+
+/// What recovery did after a container was not closed.
+package struct RecoveryReport: Sendable, CustomStringConvertible {
+    package var afterPowerLoss = false
+    package var replayed = 0
+    package var published = 0
+    package var discarded = 0
+    package var fellBack = 0
+    package var removed = 0
+    /// Items whose last acknowledged content is not there any more: no crash does that.
+    package var missing: [ItemNumber] = []
+
+    package var description: String {
+        var parts = ["\(replayed) changes replayed", "\(published) documents published"]
+        if discarded > 0 { parts.append("\(discarded) unfinished writes discarded") }
+        if fellBack > 0 {
+            parts.append("\(fellBack) documents fell back to their last whole version")
+        }
+        if !missing.isEmpty {
+            parts.append("what was saved last of \(missing.count) documents is missing")
+        }
+        if removed > 0 { parts.append("\(removed) unlinked files removed") }
+        return "recovered after \(afterPowerLoss ? "a power loss" : "a crash"): "
+            + parts.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,67 @@
+internal import Model
+
+/// All locks of one item, and who waits for one.
+struct ItemLocks<Waiter: Sendable>: Sendable {
+    /// A request that conflicts with a held lock.
+    struct Waiting: Sendable {
+        let serial: UInt64
+        let request: LockRequest
+        let waiter: Waiter
+    }
+
+    private(set) var records = RecordLocks()
+    /// flock(2)'s, by owner: either one exclusive or any number of shared ones.
+    private(set) var wholes: [UInt64: LockKind] = [:]
+    /// In the order in which they came.
+    var waiting: [Waiting] = []
+
+    var isEmpty: Bool { records.held.isEmpty && wholes.isEmpty && waiting.isEmpty }
+
+    func isBlocked(_ request: LockRequest) -> Bool {
+        switch request.family {
+        case .record: records.conflict(with: request) != nil
+        case .whole: wholes.contains { conflicts($0, request) }
+        }
+    }
+
+    /// The owners of the held record locks that `request` has to wait for.
+    func blockers(_ request: LockRequest) -> Set<UInt64> {
+        Set(records.held.lazy.filter { RecordLocks.conflicts($0, request) }.map(\.owner))
+    }
+
+    /// Puts the lock in; the caller has made sure that it is not blocked.
+    mutating func hold(_ request: LockRequest) {
+        switch request.family {
+        case .record:
+            records.set(
+                request.range, to: request.kind, owner: request.owner, process: request.process)
+        case .whole: wholes[request.owner] = request.kind
+        }
+    }
+
+    /// Takes the owner's locks in the range out; all of a `.whole` owner.
+    mutating func release(_ family: LockFamily, _ range: ClosedRange<Int64>, owner: UInt64) {
+        switch family {
+        case .record: records.set(range, to: nil, owner: owner, process: 0)
+        case .whole: wholes[owner] = nil
+        }
+    }
+
+    /// Lets in whoever is not blocked any more, in the order of coming; again from the start after
+    /// a grant, because a waiter that gets a weaker lock than its owner had makes room.
+    mutating func admit() -> [Waiting] {
+        var admitted: [Waiting] = []
+        while let index = waiting.firstIndex(where: { !isBlocked($0.request) }) {
+            let next = waiting.remove(at: index)
+            hold(next.request)
+            admitted.append(next)
+        }
+        return admitted
+    }
+
+    private func conflicts(
+        _ held: (key: UInt64, value: LockKind), _ request: LockRequest
+    ) -> Bool {
+        held.key != request.owner && (held.value == .exclusive || request.kind == .exclusive)
+    }
+}

@@ -1,0 +1,153 @@
+package import Model
+
+/// The state behind flock(2) and fcntl(2) locks on all items of a container. Pure: no I/O, no
+/// clock, no threads; whoever owns it guards it and tells the waiters.
+///
+/// As on Linux: a request is checked against held locks only, so readers may overtake a waiting
+/// writer; whoever waits is tried again in the order of coming whenever a lock of the item goes or
+/// gets weaker. Calls that make room answer with the waiters that were let in: they hold their lock
+/// from then on and have to be told.
+package struct LockTable<Waiter: Sendable>: Sendable {
+    private var items: [ItemNumber: ItemLocks<Waiter>] = [:]
+    /// What an owner waits for with record locks: the edges that a deadlock is found by.
+    private var waits: [UInt64: [WaitID]] = [:]
+    private var serial: UInt64 = 0
+
+    package init() {}
+
+    /// The first record lock, by its first byte, that `request` would have to wait for (F_GETLK).
+    package func test(_ request: LockRequest) -> LockConflict? {
+        items[request.item]?.records.conflict(with: request).map {
+            LockConflict(range: $0.range, kind: $0.kind, process: $0.process)
+        }
+    }
+
+    /// Asks for a lock; what its owner held before in the same range is converted.
+    ///
+    /// With a `waiter`, a request that conflicts waits, unless that would be a deadlock among
+    /// record locks; without one it fails. The conversion of a flock(2) lock that conflicts loses
+    /// the lock that its owner had, as on Linux.
+    package mutating func acquire(
+        _ request: LockRequest, waiter: Waiter? = nil
+    ) -> (outcome: LockOutcome, admitted: [Waiter]) {
+        var locks = items.removeValue(forKey: request.item) ?? ItemLocks()
+        if request.family == .whole {
+            if locks.wholes[request.owner] == request.kind {
+                items[request.item] = locks
+                return (.granted, [])
+            }
+            locks.release(.whole, request.range, owner: request.owner)
+        }
+        if !locks.isBlocked(request) {
+            locks.hold(request)
+            return (.granted, putBack(locks, request.item))
+        }
+        guard let waiter else { return (.wouldBlock, putBack(locks, request.item)) }
+        if request.family == .record {
+            items[request.item] = locks
+            if isDeadlock(request.owner, locks.blockers(request)) { return (.deadlock, []) }
+        }
+        serial += 1
+        let wait = WaitID(item: request.item, serial: serial)
+        // Those who can go on now that a whole lock is lost are let in before the new one waits.
+        let admitted = settle(&locks)
+        locks.waiting.append(.init(serial: serial, request: request, waiter: waiter))
+        items[request.item] = locks
+        if request.family == .record { waits[request.owner, default: []].append(wait) }
+        return (.waiting(wait), admitted)
+    }
+
+    /// Takes the owner's locks in `range` out (F_UNLCK, LOCK_UN); not an error if there are none.
+    package mutating func release(
+        _ item: ItemNumber, _ family: LockFamily, _ range: ClosedRange<Int64> = 0...Int64.max,
+        owner: UInt64
+    ) -> [Waiter] {
+        guard var locks = items.removeValue(forKey: item) else { return [] }
+        locks.release(family, range, owner: owner)
+        return putBack(locks, item)
+    }
+
+    /// Takes out all locks of a family that the owner has on the item: it closed the file. Requests
+    /// of the same owner that wait go on waiting, as those of another thread.
+    package mutating func dropOwner(
+        _ item: ItemNumber, _ family: LockFamily, _ owner: UInt64
+    ) -> [Waiter] {
+        release(item, family, owner: owner)
+    }
+
+    /// Forgets all about an item that is gone; the waiters have to be told.
+    package mutating func dropItem(_ item: ItemNumber) -> [Waiter] {
+        guard let locks = items.removeValue(forKey: item) else { return [] }
+        for waiting in locks.waiting { forget(waiting, item) }
+        return locks.waiting.map(\.waiter)
+    }
+
+    /// Stops waiting (a signal, a dead process); `nil` if the lock was granted meanwhile.
+    package mutating func cancel(_ wait: WaitID) -> Waiter? {
+        guard let index = items[wait.item]?.waiting.firstIndex(where: { $0.serial == wait.serial }),
+            let waiting = items[wait.item]?.waiting.remove(at: index)
+        else { return nil }
+        forget(waiting, wait.item)
+        if items[wait.item]?.isEmpty == true { items[wait.item] = nil }
+        return waiting.waiter
+    }
+
+    /// The locks held on an item, records by their first byte and then whole ones by owner.
+    package func held(on item: ItemNumber) -> [LockRequest] {
+        guard let locks = items[item] else { return [] }
+        let records = locks.records.held.map {
+            LockRequest(
+                item: item, family: .record, kind: $0.kind, range: $0.range, owner: $0.owner,
+                process: $0.process)
+        }
+        let wholes = locks.wholes.sorted { $0.key < $1.key }.map {
+            LockRequest(item: item, family: .whole, kind: $0.value, owner: $0.key, process: 0)
+        }
+        return records + wholes
+    }
+
+    /// Whether nothing is held and nobody waits.
+    package var isEmpty: Bool { items.isEmpty }
+
+    // MARK: Waiting
+
+    private mutating func putBack(_ changed: ItemLocks<Waiter>, _ item: ItemNumber) -> [Waiter] {
+        var locks = changed
+        let admitted = settle(&locks)
+        if !locks.isEmpty { items[item] = locks }
+        return admitted
+    }
+
+    private mutating func settle(_ locks: inout ItemLocks<Waiter>) -> [Waiter] {
+        let admitted = locks.admit()
+        for waiting in admitted { forget(waiting, waiting.request.item) }
+        return admitted.map(\.waiter)
+    }
+
+    private mutating func forget(_ waiting: ItemLocks<Waiter>.Waiting, _ item: ItemNumber) {
+        guard waiting.request.family == .record else { return }
+        let owner = waiting.request.owner
+        waits[owner]?.removeAll { $0.serial == waiting.serial }
+        if waits[owner]?.isEmpty == true { waits[owner] = nil }
+    }
+
+    /// Whether somebody that `owner` would wait for waits for it, directly or through others, on
+    /// whatever items. Linux gives up after ten steps; here every owner is visited once.
+    private func isDeadlock(_ owner: UInt64, _ blockers: Set<UInt64>) -> Bool {
+        var seen = blockers
+        var next = Array(blockers)
+        while let blocker = next.popLast() {
+            for wait in waits[blocker] ?? [] {
+                guard let locks = items[wait.item],
+                    let waiting = locks.waiting.first(where: { $0.serial == wait.serial })
+                else { continue }
+                for other in locks.blockers(waiting.request) where !seen.contains(other) {
+                    if other == owner { return true }
+                    seen.insert(other)
+                    next.append(other)
+                }
+            }
+        }
+        return false
+    }
+}

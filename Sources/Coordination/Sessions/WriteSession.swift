@@ -1,0 +1,105 @@
+package import Content
+package import Model
+package import SystemCalls
+
+/// The time from the first writing open of a document to the publish of what was written.
+///
+/// All writers of the document share it and its staging file. Guarded by the volume's lock, but for
+/// ``staging``, which has its own (it is held while a content is copied).
+///
+/// Life: *expected* (somebody was redirected here) -> *open* (writing handles) -> *closing* (the
+/// last known handle was flushed) -> published or discarded.
+package final class WriteSession: @unchecked Sendable {
+    // Unchecked because the volume's lock guards the fields.
+
+    /// The session's own node; its version has the same one after the publish.
+    package let node: NodeNumber
+    /// What the document was when the session began, or when it last published.
+    package var base: ContentReference
+    /// Where the staging file comes into being; held during the copy, so never take the volume's
+    /// lock and wait for this one.
+    package let staging: Lock<StagingState>
+    package var isStaged = false
+    /// The staging file as it was when it was made: whoever writes through the kernel's passthrough
+    /// is only noticed by a difference to this.
+    package var baseline: FileStatus?
+    /// Something was written, or the size set, through the daemon.
+    package var touched = false
+    /// The baseline was taken anew after times were set: equality proves nothing any more.
+    package var rebased = false
+    /// Open file descriptions that may write.
+    package var handles = 0
+    /// Those handles by process.
+    package var writers: [Int32: Int] = [:]
+    /// A writing handle was passed through that could be mapped: the mapping may outlive it.
+    package var mayBeMapped = false
+    /// How often the end was put off because somebody still could write.
+    package var delays = 0
+    /// A look whether the end can come now is planned.
+    package var isLookPlanned = false
+    /// Processes that were redirected and have not opened yet, each with the end of its time.
+    package var expected: [Int32: UInt64] = [:]
+    /// Until when others wait for the RELEASE that should follow a FLUSH (monotonic nanoseconds).
+    package var closingUntil: UInt64 = 0
+    /// A write failed, or the disk is full: what is staged is not whole. It is not published unless
+    /// a later fsync, truncation or close with room succeeds.
+    package var failure: Errno?
+    /// The disk was full at the last close: what the kernel wrote by itself may not be whole.
+    package var isSuspect = false
+    /// What waits for the end of the session or of ``closingUntil``.
+    package var parked: [@Sendable () -> Void] = []
+    /// What recovery knows of the session.
+    package var recorded: SessionRow?
+    /// The staging file when it was last made durable by an fsync.
+    package var syncedStatus: FileStatus?
+    /// The last fsync that has not been followed by a publish (monotonic nanoseconds), else 0.
+    package var syncedAt: UInt64 = 0
+    /// A look whether the session has become quiet is planned.
+    package var isQuietPlanned = false
+    /// The user id of the last writer that opened it.
+    package var author: UInt32 = 0
+    /// How often the kernel has looked the session's node up.
+    package var lookups: UInt32 = 0
+
+    package struct StagingState: Sendable {
+        package var made = false
+    }
+
+    package init(node: NodeNumber, base: ContentReference) {
+        self.node = node
+        self.base = base
+        staging = Lock(StagingState())
+    }
+
+    /// Counts a writing handle of the process.
+    package func count(_ process: Int32, user: UInt32) {
+        handles += 1
+        writers[process, default: 0] += 1
+        expected[process] = nil
+        // An ordinary writer among others is enough to take set-user-id away.
+        if user != 0 { author = user }
+    }
+
+    /// Whether the process sees the staged bytes: it writes, or is about to.
+    package func concerns(_ process: Int32, now: UInt64) -> Bool {
+        if process == 0 { return false }
+        if writers[process] != nil { return true }
+        guard let until = expected[process] else { return false }
+        return until > now
+    }
+
+    /// Whether others should wait: a last close is known to be under way.
+    package func isClosing(_ now: UInt64) -> Bool { closingUntil > now }
+
+    /// All handles are gone, and the end was put off because somebody still could write.
+    package var isPutOff: Bool { delays > 0 && handles == 0 }
+
+    /// Whether `status`, the staging file's now, says that something was written.
+    package func isChanged(_ status: FileStatus) -> Bool {
+        guard isStaged else { return false }
+        if touched { return true }
+        guard let baseline else { return true }
+        return status.size != baseline.size || status.modified != baseline.modified
+            || status.changed != baseline.changed
+    }
+}
