@@ -1,0 +1,157 @@
+internal import CFuseShim
+internal import Glibc
+internal import Logging
+package import Model
+internal import SystemCalls
+
+/// A mount of a volume: libfuse's session, the handlers' context, and the kernel's side of it.
+package final class FuseSession: @unchecked Sendable {
+    // Unchecked because the pointers are set before the first request and never change.
+
+    /// How a mount is made.
+    package struct Options: Sendable {
+        /// Options for fuse_session_new, such as `allow_other`.
+        package var fuse: [String] = []
+        package var passthrough = true
+        /// Worker threads. Requests that wait are parked, so a few are enough.
+        package var threads: UInt32 = 10
+        package init() {}
+    }
+
+    let volume: Volume
+    let virtual: VirtualTree
+    private var session: OpaquePointer?
+    private let connection: UnsafeMutablePointer<shim_connection>
+    private let mountPoint: String
+    /// The kernel said that this process may not lend it files.
+    private let refused = Lock(false)
+
+    package init(_ volume: Volume, at mountPoint: String, _ options: Options) throws(Failure) {
+        self.volume = volume
+        self.mountPoint = mountPoint
+        virtual = VirtualTree(volume)
+        connection = .allocate(capacity: 1)
+        connection.initialize(to: shim_connection())
+        // In a user namespace the capability may not be enough: `registerBacking` finds that out.
+        let mayPass = Capabilities.has(Capabilities.systemAdministration)
+        connection.pointee.want_passthrough = options.passthrough && mayPass ? 1 : 0
+        try mount(options)
+    }
+
+    private func mount(_ options: Options) throws(Failure) {
+        let words =
+            ["shapeedit", "-o", "fsname=shapeedit,subtype=shapeedit,default_permissions"]
+            + options.fuse.flatMap { ["-o", $0] }
+        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
+        defer { for pointer in pointers { free(pointer) } }
+        var operations = Self.operations()
+        session = pointers.withUnsafeMutableBufferPointer { words in
+            var arguments = fuse_args(
+                argc: Int32(words.count), argv: words.baseAddress, allocated: 0)
+            defer { fuse_opt_free_args(&arguments) }
+            return fuse_session_new(
+                &arguments, &operations, MemoryLayout<fuse_lowlevel_ops>.size,
+                Unmanaged.passUnretained(self).toOpaque())
+        }
+        guard let session else {
+            throw Failure(.usage, "the mount options were not understood")
+        }
+        if fuse_session_mount(session, mountPoint) != 0 {
+            fuse_session_destroy(session)
+            throw Failure(.unavailable, "\(mountPoint) could not be mounted (the reason is above)")
+        }
+        let result = shim_attach(session, connection)
+        if result != 0 {
+            fuse_session_unmount(session)
+            throw Failure(.software, "libfuse refused the connection: \(Errno(-result))")
+        }
+        volume.channel = self
+    }
+
+    /// Serves requests until the mount is gone or a signal says stop.
+    package func run(threads: UInt32) {
+        guard let session else { return }
+        volume.start()
+        // Leases are only asked for to learn whether they can be had.
+        signal(SIGIO, SIG_IGN)
+        fuse_set_signal_handlers(session)
+        _ = shim_loop(session, threads)
+        fuse_remove_signal_handlers(session)
+    }
+
+    /// Takes the mount away; what is open fails from now on.
+    package func unmount() {
+        guard let session else { return }
+        fuse_session_unmount(session)
+        volume.stop()
+        fuse_session_destroy(session)
+        self.session = nil
+    }
+
+    /// INIT: what the kernel may do by itself.
+    func negotiate(_ info: UnsafeMutablePointer<fuse_conn_info>) {
+        func want(_ flag: Int32, _ on: Bool = true) {
+            let bit = UInt32(bitPattern: flag)
+            if on, info.pointee.capable & bit != 0 { info.pointee.want |= bit }
+            if !on { info.pointee.want &= ~bit }
+        }
+        for flag in [
+            FUSE_CAP_ASYNC_READ, FUSE_CAP_ATOMIC_O_TRUNC, FUSE_CAP_EXPORT_SUPPORT,
+            FUSE_CAP_SPLICE_WRITE, FUSE_CAP_SPLICE_READ, FUSE_CAP_FLOCK_LOCKS,
+            FUSE_CAP_POSIX_LOCKS, FUSE_CAP_READDIRPLUS, FUSE_CAP_READDIRPLUS_AUTO,
+            FUSE_CAP_PARALLEL_DIROPS, FUSE_CAP_CACHE_SYMLINKS, FUSE_CAP_ASYNC_DIO,
+            FUSE_CAP_EXPLICIT_INVAL_DATA,
+        ] { want(Int32(flag)) }
+        // A node's pages never go stale behind the kernel's back; writers are not buffered.
+        want(Int32(FUSE_CAP_AUTO_INVAL_DATA), false)
+        want(Int32(FUSE_CAP_WRITEBACK_CACHE), false)
+        want(Int32(FUSE_CAP_HANDLE_KILLPRIV), false)
+        // Set-user-id bits are handled here, as the write's own rules say.
+        info.pointee.max_write = 1 << 20
+        info.pointee.max_readahead = 1 << 20
+        // Releases are background requests: a full queue of reads must not delay a publish.
+        info.pointee.max_background = 512
+        info.pointee.congestion_threshold = 384
+        info.pointee.time_gran = 1
+    }
+}
+
+extension FuseSession: KernelChannel {
+    /// Whether the kernel serves reads and writes of local contents by itself.
+    package var passesThrough: Bool {
+        connection.pointee.has_passthrough != 0 && !refused.withLock { $0 }
+    }
+
+    func registerBacking(_ descriptor: Int32) -> Int32? {
+        let backing = shim_backing_open(connection, descriptor)
+        if backing > 0 { return backing }
+        // Without CAP_SYS_ADMIN it never will be: do not ask for every open.
+        if errno == EPERM { refused.withLock { $0 = true } }
+        return nil
+    }
+
+    func releaseBacking(_ backing: Int32) { _ = shim_backing_close(connection, backing) }
+
+    func invalidateEntry(parent: UInt64, name: [UInt8]) {
+        guard let session else { return }
+        name.withUnsafeBytes { bytes in
+            _ = fuse_lowlevel_notify_inval_entry(
+                session, parent, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+                bytes.count)
+        }
+    }
+
+    func invalidate(node: UInt64, pages: Bool) {
+        guard let session else { return }
+        _ = fuse_lowlevel_notify_inval_inode(session, node, pages ? 0 : -1, 0)
+    }
+
+    func announceDeletion(parent: UInt64, node: UInt64, name: [UInt8]) {
+        guard let session else { return }
+        name.withUnsafeBytes { bytes in
+            _ = fuse_lowlevel_notify_delete(
+                session, parent, node, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+                bytes.count)
+        }
+    }
+}

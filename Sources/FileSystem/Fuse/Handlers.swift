@@ -1,0 +1,239 @@
+internal import CFuseShim
+internal import Content
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// The handlers that do more than pass on.
+extension FuseSession {
+    func lookup(_ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer)
+        throws(Errno)
+    {
+        if parent.rawValue & VirtualTree.bit != 0 {
+            request.answer(try virtual.lookup(parent.rawValue, Array(name)))
+            return
+        }
+        if parent.rawValue == ItemNumber.root.rawValue, VirtualTree.isTop(name) {
+            request.answer(try virtual.top())
+            return
+        }
+        switch try volume.lookup(parent, name, request.caller, waited: false) {
+        case .done(let entry): request.answer(entry)
+        case .wait(let item):
+            let kept = Array(name)
+            volume.afterClosing(item) { [self] in
+                do throws(Errno) {
+                    let answer = try again(parent, kept, request.caller)
+                    if case .done(let entry) = answer { request.answer(entry) }
+                } catch {
+                    request.fail(error)
+                }
+            }
+        }
+    }
+
+    private func again(_ parent: NodeNumber, _ name: [UInt8], _ caller: Caller) throws(Errno)
+        -> Answer<Entry>
+    {
+        let kept = Kept(name)
+        defer { withExtendedLifetime(kept) {} }
+        return try volume.lookup(parent, kept.bytes, caller, waited: true)
+    }
+
+    /// The virtual folder is not to be replaced.
+    func guardName(
+        _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer, _ error: Int32 = EEXIST
+    ) throws(Errno) {
+        if parent & VirtualTree.bit != 0 { throw Errno(EROFS) }
+        if parent == ItemNumber.root.rawValue, VirtualTree.isTop(name) { throw Errno(error) }
+    }
+
+    func forget(_ number: UInt64, _ count: UInt64) {
+        if number & VirtualTree.bit != 0 {
+            virtual.forget(number, count)
+        } else if number != ItemNumber.root.rawValue {
+            volume.forget(NodeNumber(rawValue: number), count)
+        }
+    }
+
+    func make(
+        _ request: Request, _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer,
+        _ blueprint: Volume.Blueprint
+    ) throws(Errno) {
+        try guardName(parent, name)
+        request.answer(
+            try volume.make(NodeNumber(rawValue: parent), name, blueprint, request.caller))
+    }
+
+    func rename(
+        _ request: Request, _ from: NodeNumber, _ name: UnsafeRawBufferPointer, _ to: NodeNumber,
+        _ newName: UnsafeRawBufferPointer, _ flags: UInt32
+    ) throws(Errno) {
+        switch try volume.rename(
+            from, name, to, newName, flags: flags, request.caller, waited: false)
+        {
+        case .done(let nodes): volume.refresh(nodes) { request.succeed() }
+        case .wait(let item):
+            let (kept, newKept) = (Kept(Array(name)), Kept(Array(newName)))
+            volume.afterClosing(item) { [self] in
+                defer { withExtendedLifetime((kept, newKept)) {} }
+                do throws(Errno) {
+                    let answer = try volume.rename(
+                        from, kept.bytes, to, newKept.bytes, flags: flags, request.caller,
+                        waited: true)
+                    if case .done(let nodes) = answer {
+                        volume.refresh(nodes) { request.succeed() }
+                    }
+                } catch {
+                    request.fail(error)
+                }
+            }
+        }
+    }
+
+    /// Puts as many entries as fit into a listing's buffer.
+    func list(_ request: Request, _ number: fuse_ino_t, _ size: Int, _ offset: UInt64, plus: Bool)
+        throws(Errno)
+    {
+        let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
+        defer { buffer.deallocate() }
+        var used = 0
+        func add(_ name: UnsafePointer<CChar>, _ next: UInt64, _ entry: Entry) -> Bool {
+            let needed: Int
+            if plus {
+                var parameter = fuse_entry_param(entry)
+                needed = fuse_add_direntry_plus(
+                    request.pointer, buffer + used, size - used, name, &parameter, off_t(next))
+            } else {
+                var status = entry.status
+                needed = fuse_add_direntry(
+                    request.pointer, buffer + used, size - used, name, &status, off_t(next))
+            }
+            if needed > size - used { return false }
+            used += needed
+            return true
+        }
+        if number & VirtualTree.bit != 0 {
+            try virtual.list(number, from: offset, counted: plus) { name, next, entry in
+                name.withCString { add($0, next, entry) }
+            }
+        } else {
+            try listReal(request, NodeNumber(rawValue: number), offset, plus, add)
+        }
+        fuse_reply_buf(request.pointer, buffer, used)
+    }
+
+    /// Cursors 1 and 2 stand on `.` and `..`; those of names are larger by ``firstCursor``.
+    private static let firstCursor: UInt64 = 3
+
+    private func listReal(
+        _ request: Request, _ directory: NodeNumber, _ offset: UInt64, _ plus: Bool,
+        _ add: (UnsafePointer<CChar>, UInt64, Entry) -> Bool
+    ) throws(Errno) {
+        for (cursor, text) in [(UInt64(1), "."), (2, "..")] where offset < cursor {
+            let item = cursor == 1 ? directory.item : try volume.above(directory)
+            var status = stat()
+            status.st_ino = UInt(item.rawValue)
+            status.st_mode = S_IFDIR
+            // Node 0: the kernel does not count these two as looked up.
+            if !add(text, cursor, Entry(node: 0, status: status, timeout: 0)) { return }
+        }
+        let from = offset <= Self.firstCursor ? 0 : offset - Self.firstCursor
+        try volume.list(directory, from: from, request.caller, counted: plus) {
+            name, cursor, entry in
+            guard let base = name.baseAddress else { return false }
+            return add(
+                base.assumingMemoryBound(to: CChar.self), cursor + Self.firstCursor, entry)
+        }
+    }
+
+    func open(_ request: Request, _ node: NodeNumber, _ flags: Int32) {
+        volume.open(node, flags: flags, request.caller) { [volume] result in
+            switch result {
+            case .failure(let error): request.fail(error)
+            case .success(let opened):
+                let sent = shim_reply_open(
+                    request.pointer, opened.handle.rawValue, opened.kernelFlags, opened.backing)
+                // The opener was killed while it waited: there will be no release.
+                if sent == -ENOENT { volume.release(node, opened.handle) }
+            }
+        }
+    }
+
+    func create(
+        _ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ mode: mode_t,
+        _ flags: Int32
+    ) throws(Errno) {
+        let (entry, opened) = try volume.create(
+            parent, name, mode: mode & 0o7777, flags: flags, request.caller)
+        var parameter = fuse_entry_param(entry)
+        let sent = shim_reply_create(
+            request.pointer, &parameter, opened.handle.rawValue, opened.kernelFlags,
+            opened.backing)
+        if sent == -ENOENT {
+            let node = NodeNumber(rawValue: entry.node)
+            volume.release(node, opened.handle)
+            volume.forget(node, 1)
+        }
+    }
+
+    func write(
+        _ request: Request, _ node: NodeNumber, _ buffer: UnsafeMutablePointer<fuse_bufvec>,
+        _ offset: Int64, _ info: UnsafeMutablePointer<fuse_file_info>
+    ) throws(Errno) {
+        let handle = Handle(rawValue: info.pointee.fh)
+        let (file, session) = try volume.writable(node, handle)
+        let count: Int
+        do throws(Errno) {
+            // What could not be written at all is still in the buffer for another try.
+            count = try volume.makeRoom { () throws(Errno) in
+                if !handle.isDirect || !handle.appends {
+                    return try Self.write(buffer, to: file, at: offset)
+                }
+                // On a version's node the kernel does not know where the session's file ends.
+                return try session.staging.withLock { (_) throws(Errno) in
+                    try Self.write(buffer, to: file, at: try file.status().size)
+                }
+            }
+        } catch {
+            volume.failed(session, error)
+            throw error
+        }
+        volume.wrote(session, handle) { request.answer(written: count) }
+    }
+
+    private static func write(
+        _ buffer: UnsafeMutablePointer<fuse_bufvec>, to file: SharedDescriptor, at offset: Int64
+    ) throws(Errno) -> Int {
+        let count = shim_write_buffer(buffer, file.number, offset)
+        if count < 0 { throw Errno(Int32(-count)) }
+        return count
+    }
+}
+
+/// Bytes that stay in place as long as this object, for a request that goes on later.
+final class Kept: @unchecked Sendable {
+    // Unchecked because the memory is never written after it was made.
+    let bytes: UnsafeRawBufferPointer
+
+    init(_ source: [UInt8]) {
+        let memory = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: source.count + 1, alignment: 1)
+        memory.copyBytes(from: source)
+        memory[source.count] = 0
+        bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[..<source.count])
+    }
+
+    deinit { bytes.deallocate() }
+}
+
+extension Opened {
+    /// The FOPEN_ flags that go with the handle's way.
+    var kernelFlags: UInt32 {
+        var flags: Int = 0
+        if handle.isDirect { flags |= SHIM_FOPEN_DIRECT_IO }
+        if handle.isPassthrough { flags |= SHIM_FOPEN_PASSTHROUGH }
+        if handle.isCached { flags |= SHIM_FOPEN_KEEP_CACHE }
+        return UInt32(flags)
+    }
+}

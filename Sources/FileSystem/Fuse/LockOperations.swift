@@ -1,0 +1,132 @@
+internal import CFuseShim
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+extension FuseSession {
+    static func lockOperations(_ table: inout fuse_lowlevel_ops) {
+        table.getlk = { request, number, info, lock in
+            guard let request, let info, let lock else { return }
+            FuseSession.of(request)?.test(request, number, info, lock)
+        }
+        table.setlk = { request, number, info, lock, wait in
+            guard let request, let info, let lock else { return }
+            FuseSession.of(request)?.lock(request, number, info, lock, wait: wait != 0)
+        }
+        table.flock = { request, number, info, operation in
+            guard let request, let info else { return }
+            FuseSession.of(request)?.flock(request, number, info, operation)
+        }
+    }
+
+    private static func of(_ request: fuse_req_t) -> FuseSession? {
+        fuse_req_userdata(request).map {
+            Unmanaged<FuseSession>.fromOpaque($0).takeUnretainedValue()
+        }
+    }
+
+    private func test(
+        _ request: fuse_req_t, _ number: fuse_ino_t, _ info: UnsafeMutablePointer<fuse_file_info>,
+        _ lock: UnsafeMutablePointer<Glibc.flock>
+    ) {
+        var answer = lock.pointee
+        if !isVirtual(number), let wanted = wanted(number, info, lock),
+            let conflict = volume.conflict(wanted)
+        {
+            answer.l_type = Int16(conflict.kind == .shared ? F_RDLCK : F_WRLCK)
+            answer.l_start = off_t(conflict.range.lowerBound)
+            answer.l_len =
+                conflict.range.upperBound == .max
+                ? 0 : off_t(conflict.range.upperBound - conflict.range.lowerBound + 1)
+            answer.l_pid = conflict.process
+        } else {
+            answer.l_type = Int16(F_UNLCK)
+        }
+        answer.l_whence = Int16(SEEK_SET)
+        fuse_reply_lock(request, &answer)
+    }
+
+    private func lock(
+        _ request: fuse_req_t, _ number: fuse_ino_t, _ info: UnsafeMutablePointer<fuse_file_info>,
+        _ lock: UnsafeMutablePointer<Glibc.flock>, wait: Bool
+    ) {
+        if isVirtual(number) {
+            fuse_reply_err(request, 0)
+        } else if let wanted = wanted(number, info, lock) {
+            take(wanted, Request(pointer: request), info, wait: wait)
+        } else {
+            volume.unlock(
+                NodeNumber(rawValue: number).item, .record, Self.range(lock),
+                info.pointee.lock_owner)
+            fuse_reply_err(request, 0)
+        }
+    }
+
+    /// Virtual files change for nobody: everybody may have any lock on them.
+    private func isVirtual(_ number: fuse_ino_t) -> Bool { number & VirtualTree.bit != 0 }
+
+    private func flock(
+        _ request: fuse_req_t, _ number: fuse_ino_t, _ info: UnsafeMutablePointer<fuse_file_info>,
+        _ operation: Int32
+    ) {
+        if isVirtual(number) {
+            fuse_reply_err(request, 0)
+            return
+        }
+        let item = NodeNumber(rawValue: number).item
+        if operation & LOCK_UN != 0 {
+            volume.unlock(item, .whole, 0...Int64.max, info.pointee.lock_owner)
+            fuse_reply_err(request, 0)
+            return
+        }
+        let wanted = LockRequest(
+            item: item, family: .whole, kind: operation & LOCK_SH != 0 ? .shared : .exclusive,
+            owner: info.pointee.lock_owner, process: 0)
+        take(wanted, Request(pointer: request), info, wait: operation & LOCK_NB == 0)
+    }
+
+    private func take(
+        _ wanted: LockRequest, _ request: Request, _ info: UnsafeMutablePointer<fuse_file_info>,
+        wait: Bool
+    ) {
+        var ticket: UInt64?
+        if wait {
+            // Before the request can be answered, and so freed, by another thread.
+            let number = volume.lockTicket()
+            ticket = number
+            fuse_req_interrupt_func(
+                request.pointer,
+                { request, data in
+                    guard let request, let session = FuseSession.of(request) else { return }
+                    if session.volume.interruptLock(UInt64(UInt(bitPattern: data))) {
+                        // libfuse holds the request's lock here: answer from elsewhere.
+                        let waiting = Request(pointer: request)
+                        session.volume.notifier.post { waiting.fail(Errno(EINTR)) }
+                    }
+                }, UnsafeMutableRawPointer(bitPattern: UInt(number)))
+        }
+        volume.acquire(wanted, through: Handle(rawValue: info.pointee.fh), ticket: ticket) {
+            problem in
+            if let problem { request.fail(problem) } else { request.succeed() }
+        }
+    }
+
+    private func wanted(
+        _ number: fuse_ino_t, _ info: UnsafeMutablePointer<fuse_file_info>,
+        _ lock: UnsafeMutablePointer<Glibc.flock>
+    ) -> LockRequest? {
+        let type = Int32(lock.pointee.l_type)
+        guard type == F_RDLCK || type == F_WRLCK else { return nil }
+        return LockRequest(
+            item: NodeNumber(rawValue: number).item, family: .record,
+            kind: type == F_RDLCK ? .shared : .exclusive, range: Self.range(lock),
+            owner: info.pointee.lock_owner, process: lock.pointee.l_pid)
+    }
+
+    private static func range(_ lock: UnsafeMutablePointer<Glibc.flock>) -> ClosedRange<Int64> {
+        let start = max(Int64(lock.pointee.l_start), 0)
+        let length = Int64(lock.pointee.l_len)
+        return length == 0 ? start...Int64.max : start...max(start, start + length - 1)
+    }
+}

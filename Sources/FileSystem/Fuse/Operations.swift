@@ -1,0 +1,362 @@
+internal import CFuseShim
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// The context of a request: one unretained reference, so that the hot path counts nothing.
+private func context(_ request: fuse_req_t?) -> (session: FuseSession, request: Request)? {
+    guard let request, let data = fuse_req_userdata(request) else { return nil }
+    return (
+        Unmanaged<FuseSession>.fromOpaque(data).takeUnretainedValue(), Request(pointer: request)
+    )
+}
+
+/// Runs a handler, answering what it throws.
+@inline(__always)
+private func handle(
+    _ request: fuse_req_t?, _ body: (FuseSession, Request) throws(Errno) -> Void
+) {
+    guard let (session, request) = context(request) else { return }
+    do throws(Errno) { try body(session, request) } catch { request.fail(error) }
+}
+
+private func node(_ number: fuse_ino_t) -> NodeNumber { NodeNumber(rawValue: number) }
+
+private func isVirtual(_ number: fuse_ino_t) -> Bool { number & VirtualTree.bit != 0 }
+
+extension FuseSession {
+    /// libfuse's table of handlers.
+    static func operations() -> fuse_lowlevel_ops {
+        var table = fuse_lowlevel_ops()
+        table.`init` = { data, info in
+            guard let data, let info else { return }
+            Unmanaged<FuseSession>.fromOpaque(data).takeUnretainedValue().negotiate(info)
+        }
+        directoryOperations(&table)
+        fileOperations(&table)
+        attributeOperations(&table)
+        lockOperations(&table)
+        return table
+    }
+
+    private static func directoryOperations(_ table: inout fuse_lowlevel_ops) {
+        table.lookup = { request, parent, text in
+            handle(request) { (session, request) throws(Errno) in
+                guard let text else { throw Errno(EINVAL) }
+                try session.lookup(request, node(parent), name(text))
+            }
+        }
+        table.forget = { request, number, count in
+            guard let (session, request) = context(request) else { return }
+            session.forget(number, count)
+            fuse_reply_none(request.pointer)
+        }
+        table.forget_multi = { request, count, list in
+            guard let (session, request) = context(request) else { return }
+            for index in 0..<count {
+                guard let entry = list?[index] else { break }
+                session.forget(entry.ino, entry.nlookup)
+            }
+            fuse_reply_none(request.pointer)
+        }
+        table.readlink = { request, number in
+            handle(request) { (session, request) throws(Errno) in
+                let target =
+                    isVirtual(number)
+                    ? try session.virtual.target(number)
+                    : try session.volume.target(node(number))
+                target.withUnsafeBufferPointer { bytes in
+                    bytes.withMemoryRebound(to: CChar.self) {
+                        _ = fuse_reply_readlink(request.pointer, $0.baseAddress)
+                    }
+                }
+            }
+        }
+        table.mknod = { request, parent, text, mode, device in
+            handle(request) { (session, request) throws(Errno) in
+                guard let text else { throw Errno(EINVAL) }
+                try session.make(
+                    request, parent, name(text),
+                    Volume.Blueprint(mode: mode, device: UInt64(device)))
+            }
+        }
+        table.mkdir = { request, parent, text, mode in
+            handle(request) { (session, request) throws(Errno) in
+                guard let text else { throw Errno(EINVAL) }
+                try session.make(
+                    request, parent, name(text), Volume.Blueprint(mode: mode & 0o7777 | S_IFDIR))
+            }
+        }
+        table.symlink = { request, target, parent, text in
+            handle(request) { (session, request) throws(Errno) in
+                guard let text, let target else { throw Errno(EINVAL) }
+                let bytes = Array(name(target))
+                if bytes.count > Limits.target { throw Errno(ENAMETOOLONG) }
+                try session.make(
+                    request, parent, name(text),
+                    Volume.Blueprint(mode: S_IFLNK | 0o777, target: bytes))
+            }
+        }
+        table.unlink = { request, parent, text in
+            handle(request) { (session, request) throws(Errno) in
+                guard let text else { throw Errno(EINVAL) }
+                try session.guardName(parent, name(text), EPERM)
+                let nodes = try session.volume.unlink(node(parent), name(text), request.caller)
+                session.volume.refresh(nodes) { request.succeed() }
+            }
+        }
+        table.rmdir = { request, parent, text in
+            handle(request) { (session, request) throws(Errno) in
+                guard let text else { throw Errno(EINVAL) }
+                try session.guardName(parent, name(text), EPERM)
+                try session.volume.removeDirectory(node(parent), name(text), request.caller)
+                request.succeed()
+            }
+        }
+        table.rename = { request, parent, text, newParent, newText, flags in
+            handle(request) { (session, request) throws(Errno) in
+                guard let text, let newText else { throw Errno(EINVAL) }
+                try session.guardName(parent, name(text), EPERM)
+                try session.guardName(newParent, name(newText), EPERM)
+                try session.rename(
+                    request, node(parent), name(text), node(newParent), name(newText), flags)
+            }
+        }
+        table.link = { request, number, newParent, text in
+            handle(request) { (session, request) throws(Errno) in
+                guard let text else { throw Errno(EINVAL) }
+                if isVirtual(number) { throw Errno(EXDEV) }
+                try session.guardName(newParent, name(text))
+                let (entry, others) = try session.volume.link(
+                    node(number), node(newParent), name(text), request.caller)
+                session.volume.refresh(others) { request.answer(entry) }
+            }
+        }
+        table.opendir = { request, number, info in
+            handle(request) { (session, request) throws(Errno) in
+                guard let info else { throw Errno(EINVAL) }
+                if !isVirtual(number) {
+                    session.volume.noteAccess(node(number), 0)
+                    info.pointee.cache_readdir = 1
+                    info.pointee.keep_cache = 1
+                }
+                fuse_reply_open(request.pointer, info)
+            }
+        }
+        table.readdir = { request, number, size, offset, _ in
+            handle(request) { (session, request) throws(Errno) in
+                try session.list(request, number, size, UInt64(offset), plus: false)
+            }
+        }
+        table.readdirplus = { request, number, size, offset, _ in
+            handle(request) { (session, request) throws(Errno) in
+                try session.list(request, number, size, UInt64(offset), plus: true)
+            }
+        }
+        table.fsyncdir = { request, _, _, _ in
+            handle(request) { (session, request) throws(Errno) in
+                try session.volume.synchronizeDirectory()
+                request.succeed()
+            }
+        }
+        table.statfs = { request, _ in
+            handle(request) { (session, request) throws(Errno) in
+                var status = try session.volume.space()
+                fuse_reply_statfs(request.pointer, &status)
+            }
+        }
+    }
+
+    private static func fileOperations(_ table: inout fuse_lowlevel_ops) {
+        table.create = { request, parent, text, mode, info in
+            handle(request) { (session, request) throws(Errno) in
+                guard let text, let info else { throw Errno(EINVAL) }
+                try session.guardName(parent, name(text))
+                try session.create(request, node(parent), name(text), mode, info.pointee.flags)
+            }
+        }
+        table.open = { request, number, info in
+            handle(request) { (session, request) throws(Errno) in
+                guard let info else { throw Errno(EINVAL) }
+                if isVirtual(number) {
+                    try session.virtual.open(request, number, info)
+                } else {
+                    session.open(request, node(number), info.pointee.flags)
+                }
+            }
+        }
+        table.read = { request, number, size, offset, info in
+            handle(request) { (session, request) throws(Errno) in
+                let handle = Handle(rawValue: info?.pointee.fh ?? 0)
+                if isVirtual(number) {
+                    try session.virtual.read(request, number, size, Int64(offset), handle.rawValue)
+                } else if let file = try session.volume.readable(node(number), handle) {
+                    _ = shim_reply_file(request.pointer, file.number, Int64(offset), size)
+                    withExtendedLifetime(file) {}
+                } else {
+                    request.answer([])
+                }
+            }
+        }
+        table.write_buf = { request, number, buffer, offset, info in
+            handle(request) { (session, request) throws(Errno) in
+                guard let buffer, let info else { throw Errno(EINVAL) }
+                try session.write(request, node(number), buffer, Int64(offset), info)
+            }
+        }
+        table.flush = { request, number, info in
+            handle(request) { (session, request) throws(Errno) in
+                if let info, !isVirtual(number) {
+                    try session.volume.flush(
+                        node(number), Handle(rawValue: info.pointee.fh),
+                        owner: info.pointee.lock_owner)
+                }
+                request.succeed()
+            }
+        }
+        table.release = { request, number, info in
+            guard let (session, request) = context(request) else { return }
+            if let info {
+                if isVirtual(number) {
+                    session.virtual.release(number, info.pointee.fh)
+                } else {
+                    if info.pointee.flock_release != 0 {
+                        session.volume.dropWholeLocks(
+                            node(number).item, info.pointee.lock_owner)
+                    }
+                    let handle = Handle(rawValue: info.pointee.fh)
+                    session.volume.dropHandleLocks(node(number).item, handle)
+                    session.volume.release(node(number), handle)
+                }
+            }
+            request.succeed()
+        }
+        table.fsync = { request, number, _, info in
+            handle(request) { (session, request) throws(Errno) in
+                if !isVirtual(number) {
+                    try session.volume.synchronize(
+                        node(number), info.map { Handle(rawValue: $0.pointee.fh) })
+                }
+                request.succeed()
+            }
+        }
+        table.fallocate = { request, number, mode, offset, length, info in
+            handle(request) { (session, request) throws(Errno) in
+                guard let info, !isVirtual(number) else { throw Errno(EBADF) }
+                try session.volume.allocate(
+                    node(number), Handle(rawValue: info.pointee.fh), mode: mode,
+                    offset: Int64(offset), length: Int64(length)
+                ) { request.succeed() }
+            }
+        }
+        table.copy_file_range = {
+            request, number, offset, info, target, targetOffset, targetInfo, count, _ in
+            handle(request) { (session, request) throws(Errno) in
+                guard let info, let targetInfo, !isVirtual(number), !isVirtual(target) else {
+                    throw Errno(EXDEV)
+                }
+                try session.volume.copy(
+                    from: node(number), Handle(rawValue: info.pointee.fh), at: Int64(offset),
+                    to: node(target), Handle(rawValue: targetInfo.pointee.fh),
+                    at: Int64(targetOffset), count: count
+                ) { request.answer(written: $0) }
+            }
+        }
+        table.lseek = { request, number, offset, whence, info in
+            handle(request) { (session, request) throws(Errno) in
+                guard let info, !isVirtual(number),
+                    whence == Volume.seekData || whence == Volume.seekHole
+                else { throw Errno(EINVAL) }
+                let found = try session.volume.seek(
+                    node(number), Handle(rawValue: info.pointee.fh), offset: Int64(offset),
+                    data: whence == Volume.seekData)
+                fuse_reply_lseek(request.pointer, off_t(found))
+            }
+        }
+    }
+
+    private static func attributeOperations(_ table: inout fuse_lowlevel_ops) {
+        table.getattr = { request, number, _ in
+            handle(request) { (session, request) throws(Errno) in
+                request.answer(
+                    attributes: isVirtual(number)
+                        ? try session.virtual.attributes(number)
+                        : try session.volume.attributes(node(number)))
+            }
+        }
+        table.setattr = { request, number, attributes, valid, info in
+            handle(request) { (session, request) throws(Errno) in
+                guard let attributes else { throw Errno(EINVAL) }
+                if isVirtual(number) { throw Errno(EROFS) }
+                session.volume.set(
+                    node(number), info.map { Handle(rawValue: $0.pointee.fh) },
+                    Settings(attributes.pointee, valid), request.caller
+                ) { result in
+                    switch result {
+                    case .success(let entry): request.answer(attributes: entry)
+                    case .failure(let error): request.fail(error)
+                    }
+                }
+            }
+        }
+        table.getxattr = { request, number, text, size in
+            handle(request) { (session, request) throws(Errno) in
+                guard let text, !isVirtual(number) else { throw Errno(ENODATA) }
+                request.answer(
+                    attribute: try session.volume.attribute(node(number), Array(name(text))),
+                    room: size)
+            }
+        }
+        table.listxattr = { request, number, size in
+            handle(request) { (session, request) throws(Errno) in
+                let names = isVirtual(number) ? [] : try session.volume.attributeNames(node(number))
+                request.answer(attribute: names, room: size)
+            }
+        }
+        table.setxattr = { request, number, text, value, size, flags in
+            handle(request) { (session, request) throws(Errno) in
+                guard let text else { throw Errno(EINVAL) }
+                if isVirtual(number) { throw Errno(EROFS) }
+                let bytes = Array(UnsafeRawBufferPointer(start: value, count: size))
+                let nodes = try session.volume.setAttribute(
+                    node(number), Array(name(text)), bytes, flags: flags, request.caller)
+                session.volume.refresh(nodes) { request.succeed() }
+            }
+        }
+        table.removexattr = { request, number, text in
+            handle(request) { (session, request) throws(Errno) in
+                guard let text else { throw Errno(EINVAL) }
+                if isVirtual(number) { throw Errno(EROFS) }
+                let nodes = try session.volume.removeAttribute(
+                    node(number), Array(name(text)), request.caller)
+                session.volume.refresh(nodes) { request.succeed() }
+            }
+        }
+    }
+}
+
+extension Settings {
+    init(_ status: stat, _ valid: Int32) {
+        self.init()
+        if valid & FUSE_SET_ATTR_MODE != 0 { mode = status.st_mode }
+        if valid & FUSE_SET_ATTR_UID != 0 { user = status.st_uid }
+        if valid & FUSE_SET_ATTR_GID != 0 { group = status.st_gid }
+        if valid & FUSE_SET_ATTR_SIZE != 0 { size = Int64(status.st_size) }
+        if valid & FUSE_SET_ATTR_ATIME_NOW != 0 {
+            accessed = .now
+        } else if valid & FUSE_SET_ATTR_ATIME != 0 {
+            accessed = .at(Timestamp(status.st_atim))
+        }
+        if valid & FUSE_SET_ATTR_MTIME_NOW != 0 {
+            modified = .now
+        } else if valid & FUSE_SET_ATTR_MTIME != 0 {
+            modified = .at(Timestamp(status.st_mtim))
+        }
+    }
+}
+
+extension Timestamp {
+    init(_ moment: timespec) {
+        self.init(seconds: Int64(moment.tv_sec), nanoseconds: Int64(moment.tv_nsec))
+    }
+}

@@ -1,0 +1,63 @@
+internal import CFuseShim
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// A request of the kernel, to be answered exactly once, from any thread.
+struct Request: @unchecked Sendable {
+    // Unchecked because libfuse allows the answer from any thread, and nothing else is done with it.
+    let pointer: fuse_req_t
+
+    var caller: Caller {
+        let context = fuse_req_ctx(pointer).pointee
+        return Caller(user: context.uid, group: context.gid, thread: context.pid)
+    }
+
+    func fail(_ error: Errno) { fuse_reply_err(pointer, error.code) }
+    func succeed() { fuse_reply_err(pointer, 0) }
+
+    func answer(_ entry: Entry) {
+        var parameter = fuse_entry_param(entry)
+        fuse_reply_entry(pointer, &parameter)
+    }
+
+    func answer(attributes entry: Entry) {
+        var status = entry.status
+        fuse_reply_attr(pointer, &status, entry.attributeTimeout)
+    }
+
+    func answer(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { buffer in
+            _ = fuse_reply_buf(
+                pointer, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), buffer.count)
+        }
+    }
+
+    func answer(written count: Int) { fuse_reply_write(pointer, count) }
+
+    /// Answers an extended attribute as getxattr and listxattr ask for it: the size, or the bytes.
+    func answer(attribute bytes: [UInt8], room: Int) {
+        if room == 0 {
+            fuse_reply_xattr(pointer, bytes.count)
+        } else if bytes.count > room {
+            fail(Errno(ERANGE))
+        } else {
+            answer(bytes)
+        }
+    }
+}
+
+extension fuse_entry_param {
+    init(_ entry: Entry) {
+        self.init()
+        ino = entry.node
+        attr = entry.status
+        attr_timeout = entry.attributeTimeout
+        entry_timeout = entry.timeout
+    }
+}
+
+/// The bytes of a NUL-terminated name of the kernel's.
+func name(_ pointer: UnsafePointer<CChar>) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: pointer, count: strlen(pointer))
+}

@@ -1,0 +1,145 @@
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// The thread that looks after what nobody waits for: makes published versions durable, thins out
+/// earlier ones, removes what was unlinked, keeps room on the disk.
+///
+/// Blobs come and go on this thread alone, so that a blob is never removed while a version with the
+/// same hash is being sealed.
+final class Keeper: Sendable {
+    /// How often it looks, in milliseconds.
+    static let pace: UInt64 = 1_000
+    /// A version is on the disk within 5 s: one sync for all, this long after the first.
+    private static let durability: UInt64 = 2_500_000_000
+    /// Hashing versions and moving them among the blobs waits until nothing was published for a
+    /// while, but not for ever.
+    private static let quiet: UInt64 = 4_000_000_000
+    private static let patience: UInt64 = 60_000_000_000
+    /// Access times are recorded this often, in nanoseconds.
+    private static let accessPace: UInt64 = 5_000_000_000
+    /// All documents' earlier versions are looked through this often, in nanoseconds.
+    private static let thinningPace: UInt64 = 600_000_000_000
+
+    /// Freed memory goes back to the system this often, in nanoseconds.
+    private static let trimPace: UInt64 = 20_000_000_000
+
+    private struct State {
+        var hurried = false
+        var ended = false
+        var done = false
+        /// When the last version was published, and the first that is not sealed yet.
+        var lastPublish: UInt64 = 0
+        var firstPublish: UInt64 = 0
+        /// When the first version was published that no sync has covered.
+        var firstUnsynced: UInt64 = 0
+        var accessed: UInt64 = 0
+        var thinned: UInt64 = 0
+        var trimmed: UInt64 = 0
+        /// Threads that wait for room, and rounds that were made for them.
+        var wantRoom = 0
+        var rounds = 0
+        var gained = false
+    }
+    private let state = Monitor(State())
+    private let work = Lock<Weeding?>(nil)
+
+    /// Starts the thread for `volume`.
+    func start(_ volume: Volume) {
+        work.withLock { $0 = Weeding(volume) }
+        Threads.start("keeper") { [self] in
+            while !round() {}
+            state.signal { $0.done = true }
+        }
+    }
+
+    /// Ends the thread after everything is sealed; returns when it is gone.
+    func stop() {
+        state.signal { $0.ended = true }
+        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 60_000)) {
+            $0.done ? true : nil
+        }
+        work.withLock { $0 = nil }
+    }
+
+    /// There is something to remove.
+    func wake() { state.signal { $0.hurried = true } }
+
+    /// A version was published.
+    func published() {
+        state.withLock { state in
+            let now = MonotonicClock.now
+            state.lastPublish = now
+            if state.firstPublish == 0 { state.firstPublish = now }
+            if state.firstUnsynced == 0 { state.firstUnsynced = now }
+        }
+    }
+
+    /// Lets go of everything that may be let go of; says whether that made room. Waits for it.
+    func makeRoom() -> Bool {
+        let target = state.signal { state -> Int in
+            state.wantRoom += 1
+            state.hurried = true
+            return state.rounds + 1
+        }
+        let gained = state.wait(until: MonotonicClock.after(milliseconds: 10_000)) { state in
+            state.rounds >= target ? state.gained : nil
+        }
+        state.withLock { $0.wantRoom -= 1 }
+        return gained ?? false
+    }
+
+    /// Seals one version now, for fsync; says whether it was one that needed it.
+    func seal(_ node: NodeNumber) throws(Errno) -> Bool {
+        guard let weeding = work.withLock({ $0 }) else { return false }
+        return try weeding.seal(now: node)
+    }
+
+    private func round() -> Bool {
+        _ = state.wait(until: MonotonicClock.after(milliseconds: Self.pace)) { state -> Bool? in
+            state.hurried || state.ended ? true : nil
+        }
+        let plan = state.withLock { state in
+            // Taken under the lock: nothing that is recorded here is later.
+            let now = MonotonicClock.now
+            let ripe =
+                state.firstPublish != 0
+                && (now - state.lastPublish > Self.quiet
+                    || now - state.firstPublish > Self.patience)
+            let accessed = now - state.accessed > Self.accessPace || state.ended
+            if accessed { state.accessed = now }
+            if ripe || state.ended { state.firstPublish = 0 }
+            let sync = state.firstUnsynced != 0 && now - state.firstUnsynced > Self.durability
+            if sync { state.firstUnsynced = 0 }
+            let everything = now - state.thinned > Self.thinningPace
+            if everything { state.thinned = now }
+            let trim = now - state.trimmed > Self.trimPace
+            if trim { state.trimmed = now }
+            state.hurried = false
+            return (
+                seal: ripe || state.ended, sync: sync, accessed: accessed, everything: everything,
+                trim: trim,
+                room: state.wantRoom > 0, ended: state.ended
+            )
+        }
+        guard let weeding = work.withLock({ $0 }) else { return true }
+        // Whatever nobody waited for is in the journal within a second, and on the disk.
+        weeding.synchronizeLog()
+        if plan.sync { weeding.synchronizeContents() }
+        if plan.accessed { weeding.recordAccessTimes() }
+        let tight = plan.room || weeding.isTight
+        weeding.keepReserve(tight: tight)
+        if plan.seal || tight { weeding.sealAll(ending: plan.ended) }
+        var gained = weeding.purge(now: tight || plan.ended)
+        gained = weeding.thin(tight: tight, everything: plan.everything) || gained
+        if plan.trim { trimMemory() }
+        state.signal { state in
+            state.rounds += 1
+            state.gained = gained
+        }
+        return plan.ended
+    }
+}

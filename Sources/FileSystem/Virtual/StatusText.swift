@@ -1,0 +1,52 @@
+internal import Catalog
+internal import Model
+internal import SystemCalls
+
+extension Volume {
+    /// `.shapeedit/status.json`: what `shapeedit status` shows of this mount.
+    func statusText() -> [UInt8] {
+        let facts = state.withLock { state in
+            (
+                items: state.index.count, sessions: state.sessions.count,
+                unsealed: state.unsealed.count, dying: state.dying.count
+            )
+        }
+        let space = try? content.space()
+        var fields: [(String, String)] = [
+            ("container", quoted(container.name)),
+            ("folder", quoted(container.folder.path)),
+            ("process", String(processIdentifier())),
+            ("passthrough", channel?.passesThrough == true ? "true" : "false"),
+            ("items", String(facts.items)),
+            ("sessions", String(facts.sessions)),
+            ("notYetDurable", String(facts.unsealed)),
+            ("unlinked", String(facts.dying)),
+            ("lastChange", String(log.head)),
+        ]
+        if let space {
+            fields += [("freeBytes", String(space.free)), ("totalBytes", String(space.total))]
+        }
+        if let report = container.recovered {
+            fields.append(("recovery", quoted(report.description)))
+        }
+        if let problem = log.problem { fields.append(("problem", quoted(problem.message))) }
+        let body = fields.map { "  \"\($0.0)\": \($0.1)" }.joined(separator: ",\n")
+        return Array("{\n\(body)\n}\n".utf8)
+    }
+}
+
+/// A JSON string.
+func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "\"": result += "\\\""
+        case "\\": result += "\\\\"
+        case _ where scalar.value < 0x20:
+            let digits = String(scalar.value, radix: 16)
+            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+    return result + "\""
+}

@@ -1,0 +1,370 @@
+internal import CFuseShim
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// The read-only folder `.shapeedit` at the root: reachable by name, not listed.
+///
+/// Any thread. Nodes get their numbers when they are looked up; the top bit marks them.
+final class VirtualTree: Sendable {
+    static let bit: UInt64 = 1 << 63
+    static let topName = Array(".shapeedit".utf8)
+
+    private struct Known {
+        var node: VirtualNode
+        var lookups: UInt64
+    }
+    private struct State {
+        var numbers: [VirtualNode: UInt64] = [:]
+        var known: [UInt64: Known] = [:]
+        var next: UInt64 = 1
+        /// Texts of open generated files, as they were at open.
+        var texts: [UInt64: [UInt8]] = [:]
+        var nextText: UInt64 = 1
+    }
+    private let state = Lock(State())
+    private unowned let volume: Volume
+    private let started = VolumeState.now()
+
+    init(_ volume: Volume) { self.volume = volume }
+
+    static func isTop(_ name: UnsafeRawBufferPointer) -> Bool { name.elementsEqual(topName) }
+
+    // MARK: Numbers
+
+    private func node(_ number: UInt64) throws(Errno) -> VirtualNode {
+        guard let known = state.withLock({ $0.known[number] }) else { throw Errno(ESTALE) }
+        return known.node
+    }
+
+    private func number(_ node: VirtualNode, counted: Bool) -> UInt64 {
+        state.withLock { state in
+            let number =
+                state.numbers[node]
+                ?? {
+                    defer { state.next += 1 }
+                    return state.next | Self.bit
+                }()
+            if counted {
+                state.numbers[node] = number
+                state.known[number, default: Known(node: node, lookups: 0)].lookups += 1
+            }
+            return number
+        }
+    }
+
+    func forget(_ number: UInt64, _ count: UInt64) {
+        state.withLock { state in
+            guard var known = state.known[number] else { return }
+            known.lookups -= min(count, known.lookups)
+            state.known[number] = known.lookups == 0 ? nil : known
+            if known.lookups == 0 { state.numbers[known.node] = nil }
+        }
+    }
+
+    // MARK: Lookup and attributes
+
+    func top() throws(Errno) -> Entry { try entry(.top, counted: true) }
+
+    func lookup(_ parent: UInt64, _ name: [UInt8]) throws(Errno) -> Entry {
+        let text = String(decoding: name, as: UTF8.self)
+        let above = try node(parent)
+        if text == "." { return try entry(above, counted: true) }
+        return try entry(try child(of: above, name, text), counted: true)
+    }
+
+    private func child(of node: VirtualNode, _ name: [UInt8], _ text: String) throws(Errno)
+        -> VirtualNode
+    {
+        switch node {
+        case .top:
+            switch text {
+            case "status.json": return .status
+            case "documents": return .documents
+            case "versions": return .versions
+            default: throw Errno(ENOENT)
+            }
+        case .documents:
+            guard let document = DocumentID(text), path(of: document) != nil else {
+                throw Errno(ENOENT)
+            }
+            return .document(document)
+        case .versions: return try mirrored(.root, name)
+        case .versionsBelow(let item): return try mirrored(item, name)
+        case .history(let document):
+            for (file, version) in try versions(of: document) where file == text {
+                return .version(version.item, version.ordinal)
+            }
+            throw Errno(ENOENT)
+        case .status, .document, .version: throw Errno(ENOTDIR)
+        }
+    }
+
+    private func mirrored(_ directory: ItemNumber, _ name: [UInt8]) throws(Errno) -> VirtualNode {
+        try volume.read { (state) throws(Errno) in
+            let position = state.index.find(directory)
+            guard position != 0 else { throw Errno(ENOENT) }
+            let found = name.withUnsafeBytes { state.index.lookup(position, $0) }
+            guard found != 0 else { throw Errno(ENOENT) }
+            return try mirror(state, state.index[name: found].pointee.item)
+        }
+    }
+
+    private func mirror(_ state: VolumeState, _ position: MemoryIndex.Position) throws(Errno)
+        -> VirtualNode
+    {
+        let record = state.index[item: position]
+        if record.pointee.isDirectory { return .versionsBelow(state.number(position)) }
+        guard record.pointee.isRegular else { throw Errno(ENOENT) }
+        return .history(DocumentID(rawValue: record.pointee.document))
+    }
+
+    func attributes(_ number: UInt64) throws(Errno) -> Entry {
+        try entry(try node(number), counted: false)
+    }
+
+    private func entry(_ node: VirtualNode, counted: Bool) throws(Errno) -> Entry {
+        var status = stat()
+        status.st_uid = getuid()
+        status.st_gid = getgid()
+        status.st_nlink = 1
+        status.st_blksize = 4096
+        var time = started
+        switch node {
+        case .top, .versions:
+            status.st_mode = S_IFDIR | 0o555
+            status.st_nlink = 2
+        case .documents:
+            // Where a document lies is for the owner of the mount to know.
+            status.st_mode = S_IFDIR | 0o500
+            status.st_nlink = 2
+        case .versionsBelow(let item):
+            let owner = try owner(item)
+            status.st_mode = S_IFDIR | owner.mode & 0o555
+            (status.st_uid, status.st_gid) = (owner.user, owner.group)
+            status.st_nlink = 2
+        case .history(let document):
+            // Who may read the document may list its versions.
+            let owner = try owner(document)
+            let read = owner.mode & 0o444
+            status.st_mode = S_IFDIR | read | read >> 2
+            (status.st_uid, status.st_gid) = (owner.user, owner.group)
+            status.st_nlink = 2
+        case .document(let document):
+            status.st_mode = S_IFLNK | 0o777
+            status.st_size = off_t(try link(document).count)
+        case .status:
+            status.st_mode = S_IFREG | 0o444
+            status.st_size = off_t(volume.statusText().count)
+            time = VolumeState.now()
+        case .version(let item, let ordinal):
+            let version = try row(item, ordinal)
+            let owner = try owner(version.document)
+            status.st_mode = S_IFREG | owner.mode & 0o444
+            (status.st_uid, status.st_gid) = (owner.user, owner.group)
+            status.st_size = off_t(version.size)
+            status.st_blocks = blkcnt_t(max(version.blocks, 1))
+            time = version.modified
+        }
+        status.st_mtim = timespec(time)
+        status.st_ctim = timespec(time)
+        status.st_atim = timespec(time)
+        let number = number(node, counted: counted)
+        status.st_ino = UInt(number)
+        // Nothing of this is kept by the kernel: it changes without its knowing.
+        return Entry(node: number, status: status, timeout: 0)
+    }
+
+    private typealias Owner = (mode: UInt32, user: UInt32, group: UInt32)
+
+    private func owner(_ item: ItemNumber) throws(Errno) -> Owner {
+        try volume.read { (state) throws(Errno) in
+            let position = state.index.find(item)
+            if position == 0 { throw Errno(ENOENT) }
+            let record = state.index[item: position].pointee
+            return (record.mode, record.user, record.group)
+        }
+    }
+
+    /// Of a document: of the item that it is now; the daemon's if it is gone.
+    private func owner(_ document: DocumentID) throws(Errno) -> Owner {
+        volume.state.withLock { state in
+            let position = holder(of: document, state)
+            if position == 0 { return (0o400, getuid(), getgid()) }
+            let record = state.index[item: position].pointee
+            return (record.mode, record.user, record.group)
+        }
+    }
+
+    /// The item that is the document now; 0 if it is gone.
+    private func holder(of document: DocumentID, _ state: VolumeState) -> MemoryIndex.Position {
+        // A document's first item has its number; save-by-rename makes others: search then.
+        let first = state.index.find(ItemNumber(rawValue: document.rawValue))
+        if first != 0, state.index[item: first].pointee.document == document.rawValue {
+            return first
+        }
+        return state.index.first { $0.document == document.rawValue && $0.links > 0 }
+    }
+
+    // MARK: Directories
+
+    func list(
+        _ number: UInt64, from offset: UInt64, counted: Bool,
+        _ body: (String, UInt64, Entry) -> Bool
+    ) throws(Errno) {
+        let directory = try node(number)
+        var entries: [(String, VirtualNode?)] = [(".", nil), ("..", nil)]
+        switch directory {
+        case .top:
+            entries += [
+                ("status.json", .status), ("documents", .documents), ("versions", .versions),
+            ]
+        case .versions: entries += try mirroredNames(.root)
+        case .versionsBelow(let item): entries += try mirroredNames(item)
+        case .history(let document):
+            entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
+        case .documents: break  // By name only: there may be a million.
+        case .status, .document, .version: throw Errno(ENOTDIR)
+        }
+        for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {
+            var found = Entry(node: 0, status: stat(), timeout: 0)
+            found.status.st_mode = S_IFDIR
+            found.status.st_ino = UInt(number)
+            if let node { found = try entry(node, counted: counted) }
+            if !body(name, UInt64(index) + 1, found) {
+                if counted, node != nil { forget(found.node, 1) }
+                return
+            }
+        }
+    }
+
+    private func mirroredNames(_ directory: ItemNumber) throws(Errno) -> [(String, VirtualNode?)] {
+        try volume.read { (state) throws(Errno) in
+            let position = state.index.find(directory)
+            guard position != 0 else { throw Errno(ENOENT) }
+            var list: [(String, VirtualNode?)] = []
+            var name = state.index.child(of: position, after: 0)
+            while name != 0 {
+                let item = state.index[name: name].pointee.item
+                let text = String(decoding: state.index.nameBytes(name), as: UTF8.self)
+                if let node = try? mirror(state, item) { list.append((text, node)) }
+                name = state.index[name: name].pointee.next
+            }
+            return list
+        }
+    }
+
+    // MARK: Documents and versions
+
+    private func path(of document: DocumentID) -> [UInt8]? {
+        volume.state.withLock { state in
+            let position = holder(of: document, state)
+            return position == 0 ? nil : state.index.path(of: position)
+        }
+    }
+
+    private func link(_ document: DocumentID) throws(Errno) -> [UInt8] {
+        guard let path = path(of: document) else { throw Errno(ENOENT) }
+        return Array("../../".utf8) + path
+    }
+
+    func target(_ number: UInt64) throws(Errno) -> [UInt8] {
+        guard case .document(let document) = try node(number) else { throw Errno(EINVAL) }
+        return try link(document) + [0]
+    }
+
+    /// The document's versions but the current one, with their file names, oldest first.
+    private func versions(of document: DocumentID) throws(Errno) -> [(String, VersionRow)] {
+        let (suffix, current) = volume.state.withLock { state -> (String, NodeNumber?) in
+            let position = holder(of: document, state)
+            if position == 0 { return ("", nil) }
+            let name = state.index[item: position].pointee.firstName
+            var suffix = ""
+            if name != 0 {
+                let text = String(decoding: state.index.nameBytes(name), as: UTF8.self)
+                if let dot = text.lastIndex(of: "."), dot != text.startIndex {
+                    suffix = String(text[dot...])
+                }
+            }
+            return (suffix, state.index[item: position].pointee.node)
+        }
+        let rows: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
+            try database.versions(of: document)
+        }
+        guard let rows else { throw Errno(EIO) }
+        return rows.filter { $0.node != current }.map { ($0.fileName(suffix: suffix), $0) }
+    }
+
+    private func row(_ item: ItemNumber, _ ordinal: Ordinal) throws(Errno) -> VersionRow {
+        let row: VersionRow?? = try? volume.container.query { (database) throws(Failure) in
+            try database.version(item, ordinal)
+        }
+        guard let found = row ?? nil else { throw Errno(ENOENT) }
+        return found
+    }
+
+    // MARK: Files
+
+    func open(_ request: Request, _ number: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>)
+        throws(Errno)
+    {
+        if info.pointee.flags & O_ACCMODE != O_RDONLY { throw Errno(EROFS) }
+        let node = try node(number)
+        if case .version(let item, let ordinal) = node {
+            // Pinned first, then looked for: from here on it is not thinned out.
+            let pinned = NodeNumber(item, ordinal)
+            volume.state.withLock { $0.pinned[pinned, default: 0] += 1 }
+            do throws(Errno) { _ = try row(item, ordinal) } catch {
+                unpin(pinned)
+                throw error
+            }
+        }
+        if node == .status {
+            let text = volume.statusText()
+            info.pointee.fh = state.withLock { state in
+                defer { state.nextText += 1 }
+                state.texts[state.nextText] = text
+                return state.nextText
+            }
+            info.pointee.direct_io = 1
+        }
+        fuse_reply_open(request.pointer, info)
+    }
+
+    func read(
+        _ request: Request, _ number: UInt64, _ size: Int, _ offset: Int64, _ handle: UInt64
+    ) throws(Errno) {
+        switch try node(number) {
+        case .status:
+            let text = state.withLock { $0.texts[handle] } ?? []
+            request.answer(Array(text.dropFirst(Int(offset)).prefix(size)))
+        case .version(let item, let ordinal):
+            let version = try row(item, ordinal)
+            let file = try volume.content.open(
+                ContentReference(
+                    node: version.node, place: version.place, hash: version.hash,
+                    size: version.size))
+            guard let file else { return request.answer([]) }
+            _ = shim_reply_file(request.pointer, file.number, offset, size)
+            withExtendedLifetime(file) {}
+        default: throw Errno(EISDIR)
+        }
+    }
+
+    func release(_ number: UInt64, _ handle: UInt64) {
+        if handle != 0 { state.withLock { $0.texts[handle] = nil } }
+        if case .version(let item, let ordinal)? = try? node(number) {
+            unpin(NodeNumber(item, ordinal))
+        }
+    }
+
+    private func unpin(_ node: NodeNumber) {
+        volume.state.withLock { state in
+            let left = (state.pinned[node] ?? 1) - 1
+            state.pinned[node] = left > 0 ? left : nil
+        }
+    }
+}

@@ -1,0 +1,128 @@
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// What a LOOKUP or GETATTR is answered with.
+struct Entry {
+    var node: UInt64
+    var status: stat
+    /// Seconds that the kernel may keep what the name leads to.
+    var timeout: Double
+    /// Seconds that it may keep the attributes.
+    var attributeTimeout: Double = 0
+
+    /// Kept until it is invalidated: a day, since every change goes through this mount.
+    static let forever = 86_400.0
+    /// For what is being written: the kernel updates or drops the attributes as it writes, but for
+    /// the times of a mapping.
+    static let brief = 1.0
+    /// While a write may take set-user-id away.
+    static let never = 1e-9
+}
+
+extension VolumeState {
+    /// The attributes of the item as seen under `node`.
+    ///
+    /// - Parameter staged: the staging file's status if `node` is a session's with staged bytes.
+    func status(of node: NodeNumber, at position: MemoryIndex.Position, staged: FileStatus?)
+        -> stat
+    {
+        let record = index[item: position]
+        var status = stat()
+        status.st_ino = UInt(record.pointee.number)
+        status.st_mode = record.pointee.mode
+        status.st_nlink = UInt(record.pointee.links)
+        status.st_uid = record.pointee.user
+        status.st_gid = record.pointee.group
+        status.st_blksize = 4096
+        status.st_size = off_t(record.pointee.size)
+        status.st_blocks = blkcnt_t(record.pointee.blocks) * 8
+        var modified = record.pointee.modified
+        var changed = record.pointee.changed
+        if let staged {
+            status.st_size = off_t(staged.size)
+            status.st_blocks = blkcnt_t(staged.blocks)
+            modified = staged.modified.rawValue
+            changed = max(changed, staged.changed.rawValue)
+        } else if node != record.pointee.node, let old = oldNode(node) {
+            status.st_size = off_t(old.content.size)
+            status.st_blocks = blkcnt_t(old.blocks)
+            modified = old.modified
+        }
+        if record.pointee.isDirectory {
+            status.st_size = 4096
+            status.st_blocks = 8
+        } else if !record.pointee.isRegular && !record.pointee.isSymlink {
+            status.st_rdev = UInt(record.pointee.word0)
+        }
+        status.st_mtim = timespec(Timestamp(rawValue: modified))
+        status.st_ctim = timespec(Timestamp(rawValue: changed))
+        status.st_atim = timespec(Timestamp(rawValue: record.pointee.accessed))
+        return status
+    }
+
+    /// The entry of the item under `node`. A name may lead elsewhere for another caller, or after
+    /// the next publish, while a session lasts: then it is not kept. The attributes are, under every
+    /// node; who changes them tells the kernel for the other nodes.
+    @inline(__always)
+    func entry(
+        of node: NodeNumber, at position: MemoryIndex.Position, staged: FileStatus? = nil
+    ) -> Entry {
+        let record = index[item: position]
+        let inSession = record.pointee.flags.contains(.inSession)
+        return Entry(
+            node: node.rawValue, status: status(of: node, at: position, staged: staged),
+            timeout: inSession || record.pointee.node != node ? 0 : Entry.forever,
+            attributeTimeout: inSession && sessions[position]?.node == node
+                ? (Self.privileges(record.pointee.mode) == 0 ? Entry.brief : Entry.never)
+                : Entry.forever)
+    }
+}
+
+extension timespec {
+    init(_ moment: Timestamp) {
+        self.init(tv_sec: Int(moment.seconds), tv_nsec: Int(moment.nanoseconds))
+    }
+}
+
+extension Volume {
+    /// The attributes under `node`; for a session's node those of the staging file.
+    func attributes(_ node: NodeNumber) throws(Errno) -> Entry {
+        let session = try read { (state) throws(Errno) -> WriteSession? in
+            let position = try state.position(node)
+            return state.session(of: node, at: position).flatMap { $0.isStaged ? $0 : nil }
+        }
+        var staged: FileStatus?
+        if let session {
+            do throws(Errno) { staged = try content.openStaging(node).status() } catch {
+                // Ended meanwhile, and its file with it: no reason to say that there is nothing.
+                let lasts = try read { (state) throws(Errno) in
+                    state.session(of: node, at: try state.position(node)) === session
+                }
+                if lasts { throw error.code == ENOENT ? Errno(EIO) : error }
+            }
+        }
+        return try read { (state) throws(Errno) in
+            let position = try state.position(node)
+            // Ended meanwhile: the record has the truth now.
+            let current = state.session(of: node, at: position) === session ? staged : nil
+            return state.entry(of: node, at: position, staged: current)
+        }
+    }
+
+    /// Tells the kernel that the item's attributes changed, under every node but the one the change
+    /// came by, then runs `reply`. At once where there is no other node.
+    func refresh(_ nodes: [NodeNumber], then reply: @escaping @Sendable () -> Void) {
+        if nodes.isEmpty {
+            reply()
+            return
+        }
+        notifier.post { [self] in
+            for node in nodes { channel?.invalidate(node: node.rawValue, pages: false) }
+            reply()
+        }
+    }
+}

@@ -1,0 +1,255 @@
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// The publish rule: FLUSH makes what was written survive the daemon, the RELEASE of the last
+/// writing handle makes it the current version.
+extension Volume {
+    /// close(2) of one descriptor. What was written survives the daemon when this returns.
+    ///
+    /// - Parameter owner: whose fcntl locks on the file end.
+    func flush(_ node: NodeNumber, _ handle: Handle, owner: UInt64) throws(Errno) {
+        dropRecordLocks(node.item, owner)
+        guard handle.writes else { return }
+        let session = try session(node, handle)
+        guard state.withLock({ _ in session.isStaged }) else { return }
+        let file = try content.openStaging(session.node)
+        let status = try file.status()
+        guard state.withLock({ _ in session.isChanged(status) }) else {
+            // Nothing was written, but the file may have been made by this open.
+            try log.flush(upTo: log.head)
+            return
+        }
+        try checkWhole(session)
+        try log.admit()
+        let sequence = try state.withLock { (state) throws(Errno) in
+            if session.handles == 1 {
+                session.closingUntil = MonotonicClock.after(milliseconds: Self.closingPatience)
+            }
+            return try state.acknowledge(session, status, synced: false)
+        }
+        try log.flush(upTo: sequence)
+    }
+
+    /// Refuses to close a document that was not written whole.
+    ///
+    /// Writes that go through the daemon are seen to fail. Those that the kernel passes through are
+    /// not: there a full disk says that some of them may have.
+    private func checkWhole(_ session: WriteSession) throws(Errno) {
+        if let failure = state.withLock({ _ in session.failure }) { throw failure }
+        guard channel?.passesThrough == true else { return }
+        let isFull =
+            !content.hasAmpleRoom && (try? content.space()).map { $0.free < Self.fullDisk } ?? false
+        let isSuspect = isFull && !keeper.makeRoom()
+        state.withLock { _ in session.isSuspect = isSuspect }
+        if isSuspect { throw Errno(ENOSPC) }
+    }
+
+    /// The last use of an open file description is over.
+    func release(_ node: NodeNumber, _ handle: Handle) {
+        let thaw = state.withLock { state -> ContentReference? in
+            guard var mode = state.modes[node.rawValue] else { return nil }
+            if handle.isPassthrough { mode.passthrough -= 1 }
+            if handle.isCached { mode.cached -= 1 }
+            var thaw: ContentReference?
+            if handle.isDirect, handle.isPassthrough {
+                mode.frozen -= 1
+                let position = state.index.find(node.item)
+                if mode.frozen == 0, position != 0 {
+                    thaw = (try? state.content(of: node, at: position)) ?? nil
+                }
+            }
+            if mode.passthrough == 0, mode.backing != 0 {
+                channel?.releaseBacking(mode.backing)
+                mode.backing = 0
+            }
+            state.modes[node.rawValue] =
+                mode.passthrough == 0 && mode.cached == 0 ? nil : mode
+            return thaw
+        }
+        if let thaw, let file = try? content.open(thaw) {
+            try? file.with { (file) throws(Errno) in try file.setImmutable(false) }
+        }
+        guard handle.writes, let session = try? session(node, handle) else { return }
+        end(session, node.item, handle.process)
+    }
+
+    /// Counts a writing handle out; the last one ends the session.
+    func end(_ session: WriteSession, _ item: ItemNumber, _ process: Int32) {
+        state.withLock { _ in
+            session.handles -= 1
+            let left = (session.writers[process] ?? 1) - 1
+            session.writers[process] = left > 0 ? left : nil
+        }
+        finish(session, item)
+    }
+
+    /// Ends the session if nobody writes any more: publishes what changed, else discards it.
+    func finish(_ session: WriteSession, _ item: ItemNumber) {
+        let parked = state.withLock { state -> [@Sendable () -> Void] in
+            let position = state.index.find(item)
+            guard position != 0, state.sessions[position] === session else { return [] }
+            // Somebody who opened before the last close was over is on the way, or there already: to
+            // them this is still the document that is being written. Nobody waits for the end.
+            if session.handles > 0 || !session.expected.isEmpty {
+                session.closingUntil = 0
+                session.delays = 0
+                defer { session.parked = [] }
+                return session.parked
+            }
+            if session.mayBeMapped, session.isStaged, content.isWritten(session.node) {
+                putOff(session, item)
+                return []
+            }
+            var status: FileStatus?
+            if session.isStaged {
+                // Should the file not answer now, what was acknowledged is known all the same.
+                status =
+                    (try? content.openStaging(session.node).status())
+                    ?? session.recorded.map(FileStatus.init)
+            }
+            // Bytes that an earlier close or fsync acknowledged are published whatever failed later.
+            let isOwed = session.recorded.map { $0.wrote || $0.synced } ?? false
+            let changed =
+                ((session.failure == nil && !session.isSuspect) || isOwed)
+                && (status.map { isChanged(session, $0) } ?? false)
+            if let status, changed {
+                state.publish(session, at: position, status)
+            } else {
+                state.discard(session, at: position)
+                if session.isStaged { content.removeStaging(session.node) }
+            }
+            defer { session.parked = [] }
+            return session.parked
+        }
+        keeper.published()
+        for retry in parked { retry() }
+    }
+
+    /// Looks again later whether the session can end: a mapping lives on, or the kernel is still
+    /// letting go of the file that was closed. Others wait no longer than after any other close.
+    ///
+    /// Whoever looks the document up meanwhile looks at once (``afterClosing(_:_:)``).
+    private func putOff(_ session: WriteSession, _ item: ItemNumber) {
+        let delay = min(Self.mappingPace, 200_000 << UInt64(min(2 * session.delays, 20)))
+        session.delays += 1
+        if session.isLookPlanned { return }
+        session.isLookPlanned = true
+        scheduler.at(MonotonicClock.now + delay) { [weak self] in
+            guard let volume = self else { return }
+            volume.state.withLock { _ in session.isLookPlanned = false }
+            volume.finish(session, item)
+        }
+    }
+
+    private func isChanged(_ session: WriteSession, _ status: FileStatus) -> Bool {
+        if session.isChanged(status) { return true }
+        guard session.rebased else { return false }
+        // Times were set while the file was open: only the bytes can tell. They are few, larger
+        // contents are not staged before they are written.
+        let staged = ContentReference(
+            node: session.node, place: .staged, hash: nil, size: status.size)
+        guard status.size == session.base.size, let now = try? content.hash(staged),
+            let before = try? content.hash(session.base)
+        else { return true }
+        return now.hash != before.hash
+    }
+}
+
+extension VolumeState {
+    /// Records that a close or fsync acknowledged the staged bytes.
+    func acknowledge(
+        _ session: WriteSession, _ status: FileStatus, synced: Bool
+    ) throws(Errno) -> ChangeSequence {
+        let position = index.find(session.node.item)
+        // Ended meanwhile: what it staged is published.
+        if position == 0 || sessions[position] !== session { return log.head }
+        let row = SessionRow(
+            item: session.node.item, ordinal: session.node.ordinal, author: session.author,
+            size: status.size, modified: status.modified, changed: status.changed,
+            wrote: status.size > 0 || session.recorded?.wrote == true,
+            synced: synced || session.recorded?.synced == true)
+        if session.recorded == row { return log.head }
+        session.recorded = row
+        return record(.staged, position, at: Self.now(), [.putSession(row)])
+    }
+
+    /// What the session staged becomes the current version.
+    func publish(_ session: WriteSession, at position: MemoryIndex.Position, _ status: FileStatus) {
+        let lookups = session.lookups
+        setCurrent(
+            position, session.node, status,
+            durable: session.syncedStatus == status, author: session.author,
+            removing: session.recorded == nil ? nil : session.node)
+        let record = index[item: position]
+        record.pointee.lookups = lookups
+        record.pointee.flags.remove(.inSession)
+        sessions[position] = nil
+        _ = noteIfDead(position)
+    }
+
+    /// Makes `node`'s content, described by its file's status, the item's current version.
+    func setCurrent(
+        _ position: MemoryIndex.Position, _ node: NodeNumber, _ status: FileStatus,
+        durable: Bool, author: UInt32, removing: NodeNumber?
+    ) {
+        retireCurrent(position)
+        let time = Self.now()
+        let record = index[item: position]
+        record.pointee.ordinal = node.ordinal
+        record.pointee.size = status.size
+        record.pointee.blocks = UInt32(clamping: (status.blocks + 7) / 8)
+        record.pointee.modified = status.modified.rawValue
+        record.pointee.changed = max(record.pointee.changed, status.changed.rawValue)
+        record.pointee.place = durable ? .durable : .staged
+        record.pointee.hash = nil
+        if author != 0 { record.pointee.mode &= ~Self.privileges(record.pointee.mode) }
+        let capability = Array("security.capability".utf8)
+        let hadCapability = index.attributes[position]?.removeValue(forKey: capability) != nil
+        let document = DocumentID(rawValue: record.pointee.document)
+        var effects: [Effect] = [
+            .putVersion(
+                VersionRow(
+                    document: document, item: node.item, ordinal: node.ordinal, size: status.size,
+                    blocks: status.blocks, modified: status.modified, published: time,
+                    author: author, place: record.pointee.place, hash: nil))
+        ]
+        if hadCapability { effects.append(.removeAttribute(node.item, name: capability)) }
+        if let removing { effects.append(.removeSession(removing.item, removing.ordinal)) }
+        let name = record.pointee.firstName
+        self.record(
+            .published, position, parent: name == 0 ? 0 : index[name: name].pointee.parent,
+            name: name == 0 ? nil : Array(index.nameBytes(name)), at: time, effects)
+        unsealed.append(node)
+        thinning.insert(document)
+    }
+
+    /// The session ends without a publish; its node goes on showing what the document is.
+    func discard(_ session: WriteSession, at position: MemoryIndex.Position) {
+        let record = index[item: position]
+        record.pointee.flags.remove(.inSession)
+        sessions[position] = nil
+        if session.lookups > 0 {
+            keepOldNode(
+                session.node,
+                OldNode(
+                    content: session.base, modified: record.pointee.modified,
+                    blocks: Int64(record.pointee.blocks) * 8, lookups: session.lookups),
+                at: position)
+        }
+        if let row = session.recorded {
+            self.record(
+                .discarded, position, at: Self.now(), [.removeSession(row.item, row.ordinal)])
+        }
+        _ = noteIfDead(position)
+    }
+
+    /// The kernel has forgotten a session's node and nobody has it open.
+    func drop(_ session: WriteSession, at position: MemoryIndex.Position) {
+        guard !session.isStaged, session.expected.isEmpty else { return }
+        discard(session, at: position)
+    }
+}

@@ -1,0 +1,152 @@
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+extension Volume {
+    /// What a new item is made of.
+    struct Blueprint {
+        var mode: UInt32
+        var device: UInt64 = 0
+        var target: [UInt8]?
+    }
+
+    /// Makes a directory, symlink, special file or empty regular file; counted as looked up.
+    func make(
+        _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ blueprint: Blueprint,
+        _ caller: Caller
+    ) throws(Errno) -> Entry {
+        try change { (state) throws(Errno) in
+            let directory = try state.directory(parent)
+            let (position, sequence) = try state.create(directory, name, blueprint, caller)
+            let node = state.index[item: position].pointee.node
+            state.countLookup(node, at: position)
+            let entry = state.entry(of: node, at: position)
+            return (entry, sequence)
+        }
+    }
+}
+
+extension VolumeState {
+    /// Puts a new item into a directory and records it.
+    func create(
+        _ directory: MemoryIndex.Position, _ name: UnsafeRawBufferPointer,
+        _ blueprint: Volume.Blueprint, _ caller: Caller
+    ) throws(Errno) -> (MemoryIndex.Position, ChangeSequence) {
+        try checkRoom(for: name, in: directory)
+        if index.lookup(directory, name) != 0 { throw Errno(EEXIST) }
+        let parent = index[item: directory]
+        let isDirectory = blueprint.mode & S_IFMT == S_IFDIR
+        if isDirectory, parent.pointee.links >= Limits.links { throw Errno(EMLINK) }
+        let time = Self.now()
+        let process = CallerProcess.process(of: caller.thread)
+        let number = ItemNumber(rawValue: takeNumber())
+        var mode = blueprint.mode
+        var group = caller.group
+        if parent.pointee.mode & S_ISGID != 0 {
+            // As on ext4: the group comes from the directory, and so does the bit for directories.
+            group = parent.pointee.group
+            if isDirectory { mode |= S_ISGID }
+        }
+        let nameBytes = Array(name)
+        // A document whose name vanished a moment ago lives on in the file that takes the name.
+        let inherited =
+            mode & S_IFMT == S_IFREG
+            ? inheritDocument(directory, nameBytes, process, time) : nil
+        let position = index.insert(
+            ItemRow(
+                number: number, mode: mode, user: caller.user, group: group,
+                links: isDirectory ? 2 : 1, device: blueprint.device,
+                size: Int64(blueprint.target?.count ?? 0), modified: time, changed: time,
+                accessed: time,
+                document: inherited?.document ?? DocumentID(rawValue: number.rawValue),
+                target: blueprint.target))
+        index.insertName(directory, name, item: position)
+        if mode & S_IFMT == S_IFREG {
+            // A program that makes thousands of files saves none of them by renaming it away.
+            if makers.count > 1024 { makers.removeAll(keepingCapacity: true) }
+            makers[number] = (process, time)
+        }
+        if isDirectory { parent.pointee.links += 1 }
+        var effects: [Effect] = [
+            .putName(parent: self.number(directory), name: nameBytes, item: number),
+            touch(directory, time),
+        ]
+        if let inherited { effects += inherited.effects }
+        let sequence = record(
+            .created, position, parent: directory, name: nameBytes, process: process, at: time,
+            effects)
+        return (position, sequence)
+    }
+
+    /// The document id that the name still stands for, taken from its last holder.
+    func inheritDocument(
+        _ directory: MemoryIndex.Position, _ name: [UInt8], _ process: Int32, _ time: Timestamp
+    ) -> (document: DocumentID, effects: [Effect])? {
+        guard
+            let document = tunnel.claim(
+                parent: number(directory), name: name, process: process, at: time)
+        else { return nil }
+        // The last holder may live on under another name (a backup): it becomes a new document.
+        var effects: [Effect] = []
+        if let holder = tunnelled.removeValue(forKey: document) {
+            let position = index.find(holder)
+            if position != 0, index[item: position].pointee.document == document.rawValue {
+                index[item: position].pointee.document = takeNumber()
+                effects.append(.putItem(index.row(position)))
+            }
+        }
+        return (document, effects)
+    }
+
+    /// Remembers that a document's name went away, in case it comes back with another item.
+    func rememberDocument(
+        _ position: MemoryIndex.Position, _ directory: MemoryIndex.Position, _ name: [UInt8],
+        _ process: Int32, _ time: Timestamp
+    ) {
+        guard index[item: position].pointee.isRegular, !isTemporaryName(name) else { return }
+        let document = DocumentID(rawValue: index[item: position].pointee.document)
+        tunnel.note(
+            parent: number(directory), name: name, document: document, process: process, at: time)
+        if tunnelled.count > 4096 { tunnelled.removeAll() }
+        tunnelled[document] = number(position)
+    }
+
+    /// Whether renaming an item away is the first half of a save (the second makes a new file of the
+    /// old name): the new name is made from the old one, as a backup's is, or the item is not a
+    /// temporary file that the same process has just made.
+    func isBackup(
+        _ position: MemoryIndex.Position, _ oldName: [UInt8], _ newName: [UInt8],
+        _ process: Int32, _ time: Timestamp
+    ) -> Bool {
+        if newName.count > oldName.count, newName.contains(oldName) { return true }
+        guard let maker = makers[number(position)] else { return true }
+        return maker.process != process || time.secondsSince(maker.at) >= IdentityTunnel.lifetime
+    }
+
+    /// Whether a name can be put into the directory at all.
+    func checkRoom(for name: UnsafeRawBufferPointer, in directory: MemoryIndex.Position)
+        throws(Errno)
+    {
+        if name.count > Limits.name { throw Errno(ENAMETOOLONG) }
+        if name.isEmpty { throw Errno(ENOENT) }
+        // A directory that was removed while somebody stands in it takes nothing in.
+        if index[item: directory].pointee.links == 0 { throw Errno(ENOENT) }
+    }
+}
+
+/// The limits of a container, as ext4 has them.
+enum Limits {
+    /// Bytes of a name.
+    static let name = 255
+    /// Names of an item, and 2 + subdirectories of a directory.
+    static let links: UInt32 = 65_000
+    /// Bytes of a symlink's target.
+    static let target = 4_095
+    /// Bytes of an extended attribute's value.
+    static let attribute = 65_536
+    /// Bytes of an item's attributes in all.
+    static let attributes = 1 << 20
+}

@@ -1,0 +1,129 @@
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+extension Volume {
+    /// How long a session must be quiet after an fsync to be shown to readers while it goes on, in
+    /// milliseconds: for databases, which never close.
+    static let quiet: UInt64 = 2_000
+
+    /// fsync(2): the bytes, and all that was done before, survive power loss when this returns.
+    func synchronize(_ node: NodeNumber, _ handle: Handle?) throws(Errno) {
+        let session = try read { (state) throws(Errno) -> WriteSession? in
+            let position = try state.position(node)
+            let session =
+                handle?.isDirect == true
+                ? state.sessions[position] : state.session(of: node, at: position)
+            return session?.isStaged == true ? session : nil
+        }
+        guard let session else {
+            if try keeper.seal(node) { return }
+            try log.synchronize()
+            return
+        }
+        let file = try content.openStaging(session.node)
+        _ = try file.with { (file) throws(Errno) in try check { fsync(file.number) } }
+        let status = try file.status()
+        try log.admit()
+        let now = MonotonicClock.now
+        try state.withLock { (state) throws(Errno) in
+            session.failure = nil
+            guard session.isChanged(status) else { return }
+            session.syncedStatus = status
+            session.syncedAt = now
+            _ = try state.acknowledge(session, status, synced: true)
+        }
+        try log.synchronize()
+        planQuietPublish(session)
+    }
+
+    /// fsync(2) of a directory.
+    func synchronizeDirectory() throws(Errno) { try log.synchronize() }
+
+    /// Plans one look at the session for the moment when it may have become quiet.
+    private func planQuietPublish(_ session: WriteSession) {
+        let moment = state.withLock { _ -> UInt64? in
+            if session.isQuietPlanned || session.syncedAt == 0 { return nil }
+            session.isQuietPlanned = true
+            return session.syncedAt + Self.quiet * 1_000_000
+        }
+        guard let moment else { return }
+        scheduler.at(moment) { [weak self] in
+            guard let volume = self else { return }
+            let isQuiet = volume.state.withLock { _ in
+                session.isQuietPlanned = false
+                return MonotonicClock.now >= session.syncedAt + Self.quiet * 1_000_000
+            }
+            if isQuiet {
+                // Copying takes time; the scheduler has none.
+                Threads.start("quiet publish") { volume.publishQuiet(session) }
+            } else {
+                volume.planQuietPublish(session)
+            }
+        }
+    }
+
+    /// Publishes a copy of a session that has been quiet since its fsync and goes on.
+    func publishQuiet(_ session: WriteSession) {
+        let item = session.node.item
+        let node = state.withLock { state -> NodeNumber? in
+            let position = state.index.find(item)
+            guard position != 0, state.sessions[position] === session, session.syncedAt != 0 else {
+                return nil
+            }
+            session.syncedAt = 0
+            let record = state.index[item: position]
+            defer { record.pointee.nextOrdinal += 1 }
+            return NodeNumber(item, record.pointee.nextOrdinal)
+        }
+        guard let node, let status = try? content.openStaging(session.node).status() else { return }
+        guard status == state.withLock({ _ in session.syncedStatus }) else {
+            retryQuietPublish(session)
+            return
+        }
+        let staged = ContentReference(
+            node: session.node, place: .staged, hash: nil, size: status.size)
+        guard let copy = try? content.createStaging(node, copyOf: staged, size: status.size),
+            let after = try? content.openStaging(session.node).status()
+        else { return }
+        if after != status {
+            content.removeStaging(node)
+            retryQuietPublish(session)
+            return
+        }
+        var times = (
+            timespec(tv_sec: 0, tv_nsec: Int((1 << 30) - 2)), timespec(status.modified)
+        )
+        _ = withUnsafePointer(to: &times) { pointer in
+            pointer.withMemoryRebound(to: timespec.self, capacity: 2) {
+                futimens(copy.number, $0)
+            }
+        }
+        let published = state.withLock { state -> Bool in
+            let position = state.index.find(item)
+            guard position != 0, state.sessions[position] === session,
+                let copied = try? copy.status()
+            else { return false }
+            state.setCurrent(
+                position, node, copied, durable: false, author: session.author,
+                removing: nil)
+            session.base = state.content(position)
+            session.baseline = status
+            session.touched = false
+            session.rebased = false
+            return true
+        }
+        if !published { content.removeStaging(node) }
+        try? log.flush(upTo: log.head)
+        keeper.published()
+    }
+
+    private func retryQuietPublish(_ session: WriteSession) {
+        let now = MonotonicClock.now
+        state.withLock { _ in if session.syncedAt == 0 { session.syncedAt = now } }
+        planQuietPublish(session)
+    }
+}

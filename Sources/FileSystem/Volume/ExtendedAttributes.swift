@@ -1,0 +1,134 @@
+internal import Catalog
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Extended attributes: the user's own `user.*`, and what ShapeEdit tells under `user.shapeedit.*`
+/// (not listed, so that copying a file with its attributes does not try to set them).
+extension Volume {
+    static let ownPrefix = Array("user.shapeedit.".utf8)
+
+    /// The value, or ENODATA.
+    func attribute(_ node: NodeNumber, _ name: [UInt8]) throws(Errno) -> [UInt8] {
+        try read { (state) throws(Errno) in
+            let position = try state.position(node)
+            if name.starts(with: Self.ownPrefix) {
+                let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
+                guard let value = ownAttribute(state, position, key) else { throw Errno(ENODATA) }
+                return Array(value.utf8)
+            }
+            guard state.index[item: position].pointee.flags.contains(.hasAttributes),
+                let value = state.index.attributes[position]?[name]
+            else { throw Self.isUsers(name) ? Errno(ENODATA) : Errno(EOPNOTSUPP) }
+            return value
+        }
+    }
+
+    /// Whether a missing attribute of this name is just missing. Of the others (ACLs, security
+    /// labels) tools are told that there are none here at all: `ls -l` then stops asking for every
+    /// file.
+    private static func isUsers(_ name: [UInt8]) -> Bool {
+        name.starts(with: Array("user.".utf8)) || name.starts(with: Array("trusted.".utf8))
+    }
+
+    private func ownAttribute(
+        _ state: VolumeState, _ position: MemoryIndex.Position, _ key: String
+    ) -> String? {
+        let record = state.index[item: position]
+        switch key {
+        case "id": return DocumentID(rawValue: record.pointee.document).description
+        case "container": return container.name
+        case "version": return record.pointee.isRegular ? String(record.pointee.ordinal) : nil
+        case "state":
+            guard record.pointee.isRegular else { return nil }
+            if record.pointee.flags.contains(.inSession) { return "dirty" }
+            return "local"
+        case "type":
+            guard record.pointee.isRegular, record.pointee.firstName != 0 else { return nil }
+            let name = state.index.nameBytes(record.pointee.firstName)
+            guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return nil }
+            return String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased()
+        default: return nil
+        }
+    }
+
+    /// The names, each with a NUL behind it.
+    func attributeNames(_ node: NodeNumber) throws(Errno) -> [UInt8] {
+        try read { (state) throws(Errno) in
+            let position = try state.position(node)
+            return (state.index.attributes[position] ?? [:]).keys
+                .sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 + [0] }
+        }
+    }
+
+    /// setxattr(2); `flags` are XATTR_CREATE (1) and XATTR_REPLACE (2).
+    func setAttribute(
+        _ node: NodeNumber, _ name: [UInt8], _ value: [UInt8], flags: Int32, _ caller: Caller
+    ) throws(Errno) -> [NodeNumber] {
+        try checkSettable(name, caller)
+        if value.count > Limits.attribute { throw Errno(E2BIG) }
+        return try change { (state) throws(Errno) in
+            let position = try state.position(node)
+            let record = state.index[item: position]
+            if !record.pointee.isRegular, !record.pointee.isDirectory,
+                name.starts(with: Array("user.".utf8))
+            {
+                throw Errno(EPERM)
+            }
+            var all = state.index.attributes[position] ?? [:]
+            if flags & 1 != 0, all[name] != nil { throw Errno(EEXIST) }
+            if flags & 2 != 0, all[name] == nil { throw Errno(ENODATA) }
+            all[name] = value
+            if all.reduce(0, { $0 + $1.key.count + $1.value.count }) > Limits.attributes {
+                throw Errno(ENOSPC)
+            }
+            state.index.attributes[position] = all
+            record.pointee.flags.insert(.hasAttributes)
+            return changedAttributes(
+                state, position, node, caller, .putAttribute(node.item, name: name, value: value))
+        }
+    }
+
+    /// removexattr(2).
+    func removeAttribute(_ node: NodeNumber, _ name: [UInt8], _ caller: Caller) throws(Errno)
+        -> [NodeNumber]
+    {
+        try checkSettable(name, caller)
+        return try change { (state) throws(Errno) in
+            let position = try state.position(node)
+            guard state.index.attributes[position]?.removeValue(forKey: name) != nil else {
+                throw Errno(ENODATA)
+            }
+            if state.index.attributes[position]?.isEmpty == true {
+                state.index.attributes[position] = nil
+                state.index[item: position].pointee.flags.remove(.hasAttributes)
+            }
+            return changedAttributes(
+                state, position, node, caller, .removeAttribute(node.item, name: name))
+        }
+    }
+
+    private func changedAttributes(
+        _ state: VolumeState, _ position: MemoryIndex.Position, _ node: NodeNumber,
+        _ caller: Caller, _ effect: Effect
+    ) -> ([NodeNumber], ChangeSequence) {
+        let time = VolumeState.now()
+        state.stamp(position, time)
+        let sequence = state.record(
+            .extendedAttributes, position, process: CallerProcess.process(of: caller.thread),
+            at: time, [effect])
+        return (state.otherNodes(position, than: node), sequence)
+    }
+
+    private func checkSettable(_ name: [UInt8], _ caller: Caller) throws(Errno) {
+        if name.count > Limits.name { throw Errno(ERANGE) }
+        if name == Array("user.".utf8) { throw Errno(EINVAL) }
+        if name.starts(with: Self.ownPrefix) { throw Errno(EPERM) }
+        if name.starts(with: Array("user.".utf8)) { return }
+        // trusted.* and security.* only from the superuser, as the kernel has checked; no ACLs.
+        if name.starts(with: Array("trusted.".utf8)), caller.user == 0 { return }
+        if name == Array("security.capability".utf8), caller.user == 0 { return }
+        throw Errno(EOPNOTSUPP)
+    }
+}

@@ -1,0 +1,114 @@
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// flock(2) and fcntl(2) locks: real across all nodes of an item, where the kernel's own would only
+/// see one node.
+extension Volume {
+    /// A number for a request that may have to wait, known to ``interruptLock(_:)`` from now on.
+    func lockTicket() -> UInt64 {
+        state.withLock { state in
+            defer { state.nextTicket += 1 }
+            state.tickets[state.nextTicket] = LockTicket()
+            return state.nextTicket
+        }
+    }
+
+    /// Takes a lock. `reply` is called once, perhaps later on another thread: with `nil` when the
+    /// lock is held, else with EAGAIN, EDEADLK or EINTR.
+    ///
+    /// - Parameter ticket: for a request that is willing to wait.
+    func acquire(
+        _ request: LockRequest, through handle: Handle, ticket: UInt64?,
+        reply: @escaping @Sendable (Errno?) -> Void
+    ) {
+        let (outcome, admitted) = state.withLock { state -> (Errno??, [LockWaiter]) in
+            if request.family == .record {
+                state.lockOwners[handle.rawValue, default: []].insert(request.owner)
+            }
+            let waiter = ticket.map { LockWaiter(ticket: $0) { reply(nil) } }
+            let (outcome, admitted) = state.locks.acquire(request, waiter: waiter)
+            switch outcome {
+            case .granted: return (.some(nil), admitted)
+            case .wouldBlock: return (Errno(EAGAIN), admitted)
+            case .deadlock: return (Errno(EDEADLK), admitted)
+            case .waiting(let wait):
+                guard let ticket else { return (Errno(EAGAIN), admitted) }
+                if state.tickets[ticket]?.interrupted == true {
+                    _ = state.locks.cancel(wait)
+                    return (Errno(EINTR), admitted)
+                }
+                state.tickets[ticket]?.wait = wait
+                return (.none, admitted)
+            }
+        }
+        if let outcome {
+            if let ticket { state.withLock { state in state.tickets[ticket] = nil } }
+            reply(outcome)
+        }
+        admit(admitted)
+    }
+
+    /// A signal came for a waiting request; true if it is to be answered with EINTR.
+    func interruptLock(_ ticket: UInt64) -> Bool {
+        state.withLock { state in
+            guard let known = state.tickets[ticket] else { return false }
+            guard let wait = known.wait else {
+                state.tickets[ticket]?.interrupted = true
+                return false
+            }
+            state.tickets[ticket] = nil
+            return state.locks.cancel(wait) != nil
+        }
+    }
+
+    /// The lock that `request` would have to wait for.
+    func conflict(_ request: LockRequest) -> LockConflict? {
+        state.withLock { $0.locks.test(request) }
+    }
+
+    func unlock(
+        _ item: ItemNumber, _ family: LockFamily, _ range: ClosedRange<Int64>, _ owner: UInt64
+    ) {
+        admit(state.withLock { $0.locks.release(item, family, range, owner: owner) })
+    }
+
+    /// A descriptor was closed: the process's fcntl locks on the file end.
+    func dropRecordLocks(_ item: ItemNumber, _ owner: UInt64) {
+        let admitted = state.withLock { state -> [LockWaiter] in
+            if state.lockOwners.isEmpty { return [] }
+            for handle in state.lockOwners.keys
+            where state.lockOwners[handle]?.contains(owner) == true {
+                state.lockOwners[handle]?.remove(owner)
+                if state.lockOwners[handle]?.isEmpty == true { state.lockOwners[handle] = nil }
+            }
+            return state.locks.dropOwner(item, .record, owner)
+        }
+        admit(admitted)
+    }
+
+    /// An open file description ended: what was locked through it alone ends too.
+    func dropHandleLocks(_ item: ItemNumber, _ handle: Handle) {
+        let admitted = state.withLock { state -> [LockWaiter] in
+            guard let owners = state.lockOwners.removeValue(forKey: handle.rawValue) else {
+                return []
+            }
+            return owners.flatMap { state.locks.dropOwner(item, .record, $0) }
+        }
+        admit(admitted)
+    }
+
+    /// The last descriptor of an open file description that had an flock was closed.
+    func dropWholeLocks(_ item: ItemNumber, _ owner: UInt64) {
+        admit(state.withLock { $0.locks.dropOwner(item, .whole, owner) })
+    }
+
+    private func admit(_ waiters: [LockWaiter]) {
+        if waiters.isEmpty { return }
+        state.withLock { state in
+            for waiter in waiters { state.tickets[waiter.ticket] = nil }
+        }
+        for waiter in waiters { waiter.granted() }
+    }
+}

@@ -1,0 +1,42 @@
+internal import Model
+
+/// An open file description as the kernel hands it back: it describes itself, so that another
+/// daemon could take it over. Never a pointer, never a descriptor.
+///
+/// Bits 0-1: access (1 read, 2 write); 2: counted as passthrough; 3: counted as cached; 4: direct;
+/// 5: appending; 8-31: the process that opened; 32-63: a serial number.
+struct Handle: RawRepresentable, Sendable {
+    let rawValue: UInt64
+
+    init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    enum Way: UInt64 {
+        /// The kernel reads and writes the backing file by itself.
+        case passthrough = 4
+        /// Through the page cache and the daemon.
+        case cached = 8
+        /// Every read and write comes to the daemon: a writer on a version's node, which could not
+        /// be redirected, writes to the item's session.
+        case direct = 16
+    }
+
+    init(reads: Bool, writes: Bool, appends: Bool, way: Way, process: Int32, serial: UInt32) {
+        rawValue =
+            (reads ? 1 : 0) | (writes ? 2 : 0) | way.rawValue | (appends ? 32 : 0)
+            | UInt64(UInt32(bitPattern: process) & 0xff_ffff) << 8 | UInt64(serial) << 32
+    }
+
+    var writes: Bool { rawValue & 2 != 0 }
+    var appends: Bool { rawValue & 32 != 0 }
+    var isPassthrough: Bool { rawValue & Way.passthrough.rawValue != 0 }
+    var isCached: Bool { rawValue & Way.cached.rawValue != 0 }
+    var isDirect: Bool { rawValue & Way.direct.rawValue != 0 }
+    var process: Int32 { Int32(truncatingIfNeeded: rawValue >> 8 & 0xff_ffff) }
+}
+
+/// How an open is answered.
+struct Opened {
+    var handle: Handle
+    /// The kernel's number of the backing file for passthrough, else 0.
+    var backing: Int32
+}

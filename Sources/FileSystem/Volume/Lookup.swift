@@ -1,0 +1,178 @@
+internal import Catalog
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+extension Volume {
+    /// What `name` leads to for this caller.
+    ///
+    /// - Parameter waited: whether the caller has waited for a closing session already.
+    /// - Returns: the entry, counted as a lookup, or the item whose session is closing.
+    func lookup(
+        _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ caller: Caller, waited: Bool
+    ) throws(Errno) -> Answer<Entry> {
+        if name.count > 255 { throw Errno(ENAMETOOLONG) }
+        let answer = try read { (state) throws(Errno) -> Answer<(NodeNumber, Entry)> in
+            let directory = try state.position(parent)
+            if name.count <= 2, name[0] == UInt8(ascii: ".") {
+                if name.count == 1 { return try state.entry(handle: parent, at: directory) }
+                if name[1] == UInt8(ascii: ".") {
+                    let above = state.index.parent(of: directory)
+                    return state.entry(above == 0 ? directory : above, caller, waited: true)
+                }
+            }
+            if !state.index[item: directory].pointee.isDirectory { throw Errno(ENOTDIR) }
+            let found = state.index.lookup(directory, name)
+            if found == 0 {
+                return .done(
+                    (
+                        NodeNumber(rawValue: 0),
+                        Entry(node: 0, status: stat(), timeout: Entry.forever)
+                    ))
+            }
+            return state.entry(state.index[name: found].pointee.item, caller, waited: waited)
+        }
+        switch answer {
+        case .wait(let item): return .wait(item)
+        case .done((let node, let entry)):
+            // What is staged has its size in its file: ask that without holding the lock.
+            if entry.attributeTimeout == Entry.brief || entry.attributeTimeout == Entry.never {
+                var current = try attributes(node)
+                // The end of the session meanwhile does not make the answered name last.
+                current.timeout = 0
+                return .done(current)
+            }
+            return .done(entry)
+        }
+    }
+}
+
+/// The answer to a request that may have to wait until an item's session has ended.
+enum Answer<Value> {
+    case done(Value)
+    case wait(ItemNumber)
+}
+
+extension VolumeState {
+    /// The entry of an item for this caller, counted as a lookup: the session's node for those who
+    /// write it, the current version's for all others.
+    func entry(_ position: MemoryIndex.Position, _ caller: Caller, waited: Bool)
+        -> Answer<(NodeNumber, Entry)>
+    {
+        let record = index[item: position]
+        var node = record.pointee.node
+        if record.pointee.flags.contains(.inSession), let session = sessions[position] {
+            let now = MonotonicClock.now
+            if session.concerns(CallerProcess.process(of: caller.thread), now: now) {
+                node = session.node
+                redirections[caller.thread]?.answered = node.rawValue
+            } else if session.isClosing(now) || session.isPutOff, !waited {
+                return .wait(ItemNumber(rawValue: record.pointee.number))
+            }
+        }
+        countLookup(node, at: position)
+        return .done((node, entry(of: node, at: position)))
+    }
+
+    /// The entry of a file handle's node, which may be one of an earlier version.
+    func entry(handle node: NodeNumber, at position: MemoryIndex.Position) throws(Errno)
+        -> Answer<(NodeNumber, Entry)>
+    {
+        let known =
+            session(of: node, at: position) != nil
+            || index[item: position].pointee.node == node || oldNode(node) != nil
+        if !known { throw Errno(ESTALE) }
+        countLookup(node, at: position)
+        return .done((node, entry(of: node, at: position)))
+    }
+}
+
+extension Volume {
+    /// The kernel gives back `count` lookups of `node`.
+    func forget(_ node: NodeNumber, _ count: UInt64) {
+        let gone = state.withLock { state -> Bool in
+            let position = state.index.find(node.item)
+            if position == 0 { return false }
+            let record = state.index[item: position]
+            let fewer = { (lookups: UInt32) in UInt64(lookups) > count ? lookups - UInt32(count) : 0
+            }
+            var unknown = false
+            if let session = state.session(of: node, at: position) {
+                session.lookups = fewer(session.lookups)
+                if session.lookups == 0, session.handles == 0 {
+                    state.drop(session, at: position)
+                    unknown = true
+                }
+            } else if record.pointee.node == node {
+                record.pointee.lookups = fewer(record.pointee.lookups)
+            } else if var old = state.oldNode(node) {
+                old.lookups = fewer(old.lookups)
+                if old.lookups == 0 {
+                    state.dropOldNode(node, at: position)
+                    unknown = true
+                } else {
+                    state.keepOldNode(node, old, at: position)
+                }
+            }
+            if record.pointee.links == 0, !state.isKnown(position) {
+                state.dying[record.pointee.number] = MonotonicClock.now
+                return true
+            }
+            if unknown, record.pointee.flags.contains(.inSession) == false {
+                state.thinning.insert(DocumentID(rawValue: record.pointee.document))
+            }
+            return false
+        }
+        content.forget(node)
+        if gone { keeper.wake() }
+    }
+
+    /// Names in a directory from `cursor` on. `body` takes the next name or refuses when its buffer
+    /// is full; what it took is counted as looked up if `counted`.
+    ///
+    /// - Parameter body: given the name, NUL behind it, the cursor that stands on it, the entry.
+    func list(
+        _ directory: NodeNumber, from cursor: UInt64, _ caller: Caller, counted: Bool,
+        _ body: (UnsafeRawBufferPointer, UInt64, Entry) -> Bool
+    ) throws(Errno) {
+        try read { (state) throws(Errno) in
+            let position = try state.directory(directory)
+            let index = state.index
+            var name = index.child(of: position, after: cursor)
+            while name != 0 {
+                let item = index[name: name].pointee.item
+                // During a session too: the version's node is right for all but the writer, who
+                // asks again because the name is not kept.
+                let node = index[item: item].pointee.node
+                let entry =
+                    counted
+                    ? state.entry(of: node, at: item)
+                    : Entry(node: node.rawValue, status: state.kind(of: item), timeout: 0)
+                if !body(index.nameBytes(name), index.cursor(name), entry) { return }
+                if counted { state.countLookup(node, at: item) }
+                name = index[name: name].pointee.next
+            }
+        }
+    }
+
+    /// The directory above, for `..` in a listing.
+    func above(_ directory: NodeNumber) throws(Errno) -> ItemNumber {
+        try read { (state) throws(Errno) in
+            let position = try state.directory(directory)
+            let above = state.index.parent(of: position)
+            return state.number(above == 0 ? position : above)
+        }
+    }
+}
+
+extension VolumeState {
+    /// Number and type only: what a plain listing needs.
+    @inline(__always)
+    func kind(of position: MemoryIndex.Position) -> stat {
+        var status = stat()
+        status.st_ino = UInt(index[item: position].pointee.number)
+        status.st_mode = index[item: position].pointee.mode
+        return status
+    }
+}

@@ -1,0 +1,349 @@
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Opening files: readers are bound to a version, writers are brought to the session's node.
+///
+/// The kernel keeps pages, size and passthrough file per node, so a version and what is being written
+/// must be different nodes. A writing open that meets a version's node is answered ESTALE; the VFS
+/// walks the path again, the LOOKUP of that process is answered with the session's node, and the
+/// open that follows lands there. Where no path is walked (re-open through /proc/self/fd, file
+/// handles) a second open of the same thread comes to the version's node again: it gets a direct
+/// handle, whose writes go to the session without the page cache.
+extension Volume {
+    /// What to do with an open, decided under the lock.
+    private enum Decision {
+        /// Serve it on this node; with the session if it is the session's.
+        case serve(WriteSession?)
+        /// Serve it directly, into the session.
+        case direct(WriteSession)
+        /// Send it round by ESTALE, after the kernel has forgotten these names.
+        case redirect([(parent: UInt64, name: [UInt8])])
+    }
+
+    /// open(2) of a regular file. `reply` is called once, perhaps on another thread.
+    func open(
+        _ node: NodeNumber, flags: Int32, _ caller: Caller,
+        reply: @escaping @Sendable (Result<Opened, Errno>) -> Void
+    ) {
+        do throws(Errno) {
+            let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
+            let process = writes ? CallerProcess.process(of: caller.thread) : caller.thread
+            let decision = try read { (state) throws(Errno) in
+                writes
+                    ? try decide(state, node, process, caller)
+                    : Decision.serve(state.session(of: node, at: try state.position(node)))
+            }
+            switch decision {
+            case .redirect(let names):
+                forget(names: names) { reply(.failure(Errno(ESTALE))) }
+            case .serve(let session):
+                reply(.success(try serve(node, session, flags, process, caller)))
+            case .direct(let session):
+                let opened = try serveDirectly(node, session, flags, process, caller)
+                notifier.post { [self] in
+                    channel?.invalidate(node: session.node.rawValue, pages: true)
+                    reply(.success(opened))
+                }
+            }
+        } catch {
+            reply(.failure(error))
+        }
+    }
+
+    /// Makes the kernel look names up again, then runs `then`.
+    func forget(
+        names: [(parent: UInt64, name: [UInt8])], then: @escaping @Sendable () -> Void
+    ) {
+        if names.isEmpty {
+            then()
+            return
+        }
+        notifier.post { [self] in
+            for (parent, name) in names { channel?.invalidateEntry(parent: parent, name: name) }
+            then()
+        }
+    }
+
+    private func decide(
+        _ state: VolumeState, _ node: NodeNumber, _ process: Int32, _ caller: Caller
+    ) throws(Errno) -> Decision {
+        let position = try state.position(node)
+        let now = MonotonicClock.now
+        if let session = state.session(of: node, at: position) {
+            session.expected[process] = nil
+            state.redirections[caller.thread] = nil
+            // Counted here, so that the session cannot end before the handle is made.
+            session.count(process, user: caller.user)
+            return .serve(session)
+        }
+        let session = state.joinSession(position, author: caller.user)
+        if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {
+            state.redirections[caller.thread] = nil
+            session.count(process, user: caller.user)
+            return .direct(session)
+        }
+        session.expected[process] = now + Self.redirectPatience * 1_000_000
+        state.redirect(caller.thread, node.item, now)
+        expect(node.item, state, now)
+        // With several names, the kernel has the version's node cached under the others.
+        return .redirect(
+            state.index[item: position].pointee.links > 1 ? state.names(of: position) : [])
+    }
+
+    /// Somebody was redirected to the item's session: looks later whether they came.
+    func expect(_ item: ItemNumber, _ state: VolumeState, _ now: UInt64) {
+        state.expecting.insert(item)
+        if state.isSweepPlanned { return }
+        state.isSweepPlanned = true
+        scheduler.at(now + (Self.redirectPatience + 10) * 1_000_000) { [weak self] in
+            self?.sweepExpectations()
+        }
+    }
+
+    /// Ends the waiting of sessions for processes that did not come back in time.
+    private func sweepExpectations() {
+        let now = MonotonicClock.now
+        let late = state.withLock { state -> [(WriteSession, ItemNumber)] in
+            state.isSweepPlanned = false
+            var late: [(WriteSession, ItemNumber)] = []
+            for item in state.expecting {
+                guard let session = state.sessions[state.index.find(item)] else {
+                    state.expecting.remove(item)
+                    continue
+                }
+                session.expected = session.expected.filter { $0.value > now }
+                if session.expected.isEmpty {
+                    state.expecting.remove(item)
+                    late.append((session, item))
+                }
+            }
+            if let item = state.expecting.first { expect(item, state, now) }
+            return late
+        }
+        for (session, item) in late { finish(session, item) }
+    }
+
+    /// Serves an open on the node's own content or on the session.
+    private func serve(
+        _ node: NodeNumber, _ session: WriteSession?, _ flags: Int32, _ process: Int32,
+        _ caller: Caller
+    ) throws(Errno) -> Opened {
+        let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
+        if let session, writes {
+            do throws(Errno) {
+                if flags & O_TRUNC != 0 {
+                    try truncate(session, to: 0)
+                    state.withLock { clearPrivileges($0, session) }
+                } else if session.base.size <= Self.eagerCopy {
+                    try stage(session)
+                }
+                return try grant(node, session, flags, process)
+            } catch {
+                end(session, node.item, process)
+                throw error
+            }
+        }
+        noteAccess(node, flags)
+        return try grant(node, session, flags, process)
+    }
+
+    private func grant(
+        _ node: NodeNumber, _ session: WriteSession?, _ flags: Int32, _ process: Int32
+    ) throws(Errno) -> Opened {
+        do throws(Errno) { return try grantNow(node, session, flags, process) } catch {
+            guard error.code == ENOENT else { throw error }
+            // Published or sealed between the look and the open: the bytes have moved.
+            do throws(Errno) { return try grantNow(node, session, flags, process) } catch {
+                throw error.code == ENOENT ? Errno(EIO) : error
+            }
+        }
+    }
+
+    /// Chooses how the kernel may use the node and counts it.
+    private func grantNow(
+        _ node: NodeNumber, _ session: WriteSession?, _ flags: Int32, _ process: Int32
+    ) throws(Errno) -> Opened {
+        let reference = try read { (state) throws(Errno) -> (ContentReference?, Bool) in
+            let position = try state.position(node)
+            let mode = state.modes[node.rawValue]
+            // The writes of ordinary users to a set-user-id file have to be seen.
+            let isWatched =
+                session != nil && session?.author != 0
+                && VolumeState.privileges(state.index[item: position].pointee.mode) != 0
+            return (
+                try state.content(of: node, at: position),
+                channel?.passesThrough == true && (mode?.cached ?? 0) == 0 && !isWatched
+            )
+        }
+        // What the kernel writes alone is not seen to fail, so it does not where it may.
+        let mayPass = reference.1 && (session == nil || !isNearlyFull)
+        var file: SharedDescriptor?
+        if mayPass {
+            if reference.0 == nil {
+                file = try self.content.openStaging(node)
+            } else if let content = reference.0, session == nil, content.size > Self.smallRead {
+                // A session without staged bytes gets no file: its base's is not to be written.
+                do throws(Errno) { file = try self.content.open(content) } catch {
+                    throw Self.lost(error)
+                }
+            }
+        }
+        return try state.withLock { (state) throws(Errno) in
+            var mode = state.modes[node.rawValue] ?? OpenMode()
+            var way = Handle.Way.cached
+            if let file, mode.cached == 0 {
+                if mode.passthrough == 0 {
+                    mode.backing = channel?.registerBacking(file.number) ?? 0
+                }
+                if mode.backing != 0 { way = .passthrough }
+            } else if mode.passthrough > 0 {
+                way = .passthrough
+            }
+            if way == .passthrough { mode.passthrough += 1 } else { mode.cached += 1 }
+            if way == .passthrough, flags & O_ACCMODE == O_RDWR { session?.mayBeMapped = true }
+            state.modes[node.rawValue] = mode
+            state.serial &+= 1
+            let handle = Handle(
+                reads: flags & O_ACCMODE != O_WRONLY,
+                writes: flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0,
+                appends: flags & O_APPEND != 0, way: way, process: process, serial: state.serial)
+            return Opened(handle: handle, backing: way == .passthrough ? mode.backing : 0)
+        }
+    }
+
+    /// A writer on a node that is not the session's: its reads and writes come to the daemon.
+    private func serveDirectly(
+        _ node: NodeNumber, _ session: WriteSession, _ flags: Int32, _ process: Int32,
+        _ caller: Caller
+    ) throws(Errno) -> Opened {
+        do throws(Errno) {
+            if flags & O_TRUNC != 0 { try truncate(session, to: 0) } else { try stage(session) }
+            let names = try read { (state) throws(Errno) in
+                state.names(of: try state.position(node))
+            }
+            forget(names: names) {}
+            return try state.withLock { (state) throws(Errno) in
+                let position = try state.position(node)
+                let backing =
+                    state.modes[node.rawValue].flatMap {
+                        $0.passthrough > 0 ? $0.backing : nil
+                    } ?? 0
+                if backing != 0 {
+                    // The kernel would map the version's own file for writing: make that fail with
+                    // SIGBUS rather than change a published content.
+                    guard let content = try state.content(of: node, at: position),
+                        let file = try self.content.open(content)
+                    else { throw Errno(ETXTBSY) }
+                    try file.with { (file) throws(Errno) in try file.setImmutable(true) }
+                }
+                if backing != 0 {
+                    state.modes[node.rawValue]?.passthrough += 1
+                    state.modes[node.rawValue]?.frozen += 1
+                }
+                state.serial &+= 1
+                var raw = Handle(
+                    reads: flags & O_ACCMODE != O_WRONLY, writes: true,
+                    appends: flags & O_APPEND != 0, way: .direct, process: process,
+                    serial: state.serial
+                ).rawValue
+                if backing != 0 { raw |= Handle.Way.passthrough.rawValue }
+                return Opened(handle: Handle(rawValue: raw), backing: backing)
+            }
+        } catch {
+            end(session, node.item, process)
+            throw error
+        }
+    }
+
+    /// open(2) with O_CREAT of a name that the kernel does not know: makes the file and opens it.
+    func create(
+        _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, mode: UInt32, flags: Int32,
+        _ caller: Caller
+    ) throws(Errno) -> (Entry, Opened) {
+        let writes = flags & O_ACCMODE != O_RDONLY
+        let process = CallerProcess.process(of: caller.thread)
+        try log.admit()
+        let created = try state.withLock {
+            (state) throws(Errno) -> (node: NodeNumber, session: WriteSession?, item: ItemNumber) in
+            let directory = try state.directory(parent)
+            let (position, _) = try state.create(
+                directory, name, Blueprint(mode: mode | S_IFREG), caller)
+            if !writes {
+                return (state.index[item: position].pointee.node, nil, state.number(position))
+            }
+            let session = state.joinSession(position, author: caller.user)
+            session.count(process, user: caller.user)
+            return (session.node, session, state.number(position))
+        }
+        do throws(Errno) {
+            if let session = created.session { try stage(session) }
+            let opened = try grant(created.node, created.session, flags, process)
+            return try state.withLock { (state) throws(Errno) in
+                let position = try state.position(created.node)
+                state.countLookup(created.node, at: position)
+                let entry = state.entry(of: created.node, at: position)
+                return (entry, opened)
+            }
+        } catch {
+            if let session = created.session { end(session, created.item, process) }
+            _ = try? unlink(parent, name, caller)
+            throw error
+        }
+    }
+}
+
+extension VolumeState {
+    /// The item's session, begun if there is none.
+    func joinSession(_ position: MemoryIndex.Position, author: UInt32) -> WriteSession {
+        if let session = sessions[position] { return session }
+        let record = index[item: position]
+        // After 134 million sessions the numbers begin anew; what had the first ones is long gone.
+        let ordinal =
+            record.pointee.nextOrdinal > NodeNumber.largestOrdinal
+            ? 1 : record.pointee.nextOrdinal
+        record.pointee.nextOrdinal = ordinal + 1
+        let session = WriteSession(
+            node: NodeNumber(number(position), ordinal), base: content(position))
+        session.author = author
+        sessions[position] = session
+        record.pointee.flags.insert(.inSession)
+        return session
+    }
+
+    func redirect(_ thread: Int32, _ item: ItemNumber, _ now: UInt64) {
+        if redirections.count > 1024 {
+            redirections = redirections.filter {
+                now < $0.value.at + Volume.redirectPatience * 1_000_000
+            }
+        }
+        redirections[thread] = Redirection(item: item.rawValue, at: now)
+    }
+
+    /// Whether the thread was just sent round and comes back without having walked the path, or to
+    /// a session's node that has become a version meanwhile.
+    func wasRedirected(_ thread: Int32, _ node: NodeNumber, _ now: UInt64) -> Bool {
+        guard let known = redirections[thread], known.item == node.item.rawValue,
+            now < known.at + Volume.redirectPatience * 1_000_000
+        else { return false }
+        return known.answered == 0 || known.answered == node.rawValue
+    }
+
+    /// Every name of an item with the node of its directory.
+    func names(of position: MemoryIndex.Position) -> [(parent: UInt64, name: [UInt8])] {
+        var list: [(parent: UInt64, name: [UInt8])] = []
+        var name = index[item: position].pointee.firstName
+        while name != 0 {
+            list.append(
+                (
+                    index[item: index[name: name].pointee.parent].pointee.number,
+                    Array(index.nameBytes(name))
+                ))
+            name = index[name: name].pointee.nextOfItem
+        }
+        return list
+    }
+}

@@ -1,0 +1,71 @@
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Operations on ranges of a file.
+extension Volume {
+    /// fallocate(2); what ext4 does with the modes that both know.
+    func allocate(
+        _ node: NodeNumber, _ handle: Handle, mode: Int32, offset: Int64, length: Int64,
+        reply: @escaping @Sendable () -> Void
+    ) throws(Errno) {
+        let (file, session) = try writable(node, handle)
+        try file.with { (file) throws(Errno) in
+            try file.allocate(
+                AllocationMode(rawValue: mode), offset: offset, length: length)
+        }
+        wrote(session, handle, reply)
+    }
+
+    /// SEEK_DATA and SEEK_HOLE, which the C library hides from Swift.
+    static let seekData: Int32 = 3
+    static let seekHole: Int32 = 4
+
+    /// lseek(2) with SEEK_DATA or SEEK_HOLE.
+    func seek(_ node: NodeNumber, _ handle: Handle, offset: Int64, data: Bool) throws(Errno)
+        -> Int64
+    {
+        guard let file = try readable(node, handle) else { throw Errno(ENXIO) }
+        return try file.with { (file) throws(Errno) in try file.seek(data: data, from: offset) }
+    }
+
+    /// copy_file_range(2) within the mount: the bytes copied.
+    func copy(
+        from node: NodeNumber, _ handle: Handle, at offset: Int64, to target: NodeNumber,
+        _ targetHandle: Handle, at targetOffset: Int64, count: Int,
+        reply: @escaping @Sendable (Int) -> Void
+    ) throws(Errno) {
+        guard let source = try readable(node, handle) else {
+            reply(0)
+            return
+        }
+        let (file, session) = try writable(target, targetHandle)
+        let copied = try file.with { (file) throws(Errno) in
+            try source.with { (source) throws(Errno) in
+                try file.copyRange(from: source, at: offset, to: targetOffset, count: count)
+            }
+        }
+        wrote(session, targetHandle) { reply(copied) }
+    }
+
+    /// statfs(2): the disk's own space, the container's own items.
+    func space() throws(Errno) -> statvfs {
+        var status = statvfs()
+        try check { statvfs(content.folder.path, &status) }
+        let items = UInt(state.withLock { state in state.index.count })
+        status.f_files = items + status.f_ffree
+        status.f_namemax = UInt(Limits.name)
+        return status
+    }
+
+    /// What a symlink points to, NUL at the end.
+    func target(_ node: NodeNumber) throws(Errno) -> [UInt8] {
+        try read { (state) throws(Errno) in
+            let position = try state.position(node)
+            guard state.index[item: position].pointee.isSymlink else { throw Errno(EINVAL) }
+            return Array(state.index.target(position)) + [0]
+        }
+    }
+}

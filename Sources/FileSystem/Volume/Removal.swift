@@ -1,0 +1,86 @@
+internal import Catalog
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+extension Volume {
+    /// Removes a name that is not a directory's. Returns nodes whose attributes the kernel has to
+    /// ask for again.
+    func unlink(_ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ caller: Caller)
+        throws(Errno) -> [NodeNumber]
+    {
+        let (nodes, dying) = try change { (state) throws(Errno) in
+            let directory = try state.directory(parent)
+            let found = state.index.lookup(directory, name)
+            if found == 0 { throw Errno(ENOENT) }
+            let position = state.index[name: found].pointee.item
+            if state.index[item: position].pointee.isDirectory { throw Errno(EISDIR) }
+            let time = VolumeState.now()
+            let process = CallerProcess.process(of: caller.thread)
+            let nameBytes = Array(name)
+            // With other names left, the document lives on under those.
+            if state.index[item: position].pointee.links == 1 {
+                state.rememberDocument(position, directory, nameBytes, process, time)
+            }
+            let effects = state.removeName(found, time)
+            let sequence = state.record(
+                .removed, position, parent: directory, name: nameBytes, process: process, at: time,
+                effects)
+            let nodes = state.nodes(position)
+            return ((nodes, state.noteIfDead(position)), sequence)
+        }
+        if dying { keeper.wake() }
+        return nodes
+    }
+
+    /// Removes an empty directory.
+    func removeDirectory(_ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ caller: Caller)
+        throws(Errno)
+    {
+        let dying = try change { (state) throws(Errno) in
+            let directory = try state.directory(parent)
+            let found = state.index.lookup(directory, name)
+            if found == 0 { throw Errno(ENOENT) }
+            let position = state.index[name: found].pointee.item
+            let record = state.index[item: position]
+            if !record.pointee.isDirectory { throw Errno(ENOTDIR) }
+            if record.pointee.childCount > 0 { throw Errno(ENOTEMPTY) }
+            let time = VolumeState.now()
+            let nameBytes = Array(name)
+            let effects = state.removeName(found, time)
+            let sequence = state.record(
+                .removed, position, parent: directory, name: nameBytes,
+                process: CallerProcess.process(of: caller.thread), at: time, effects)
+            return (state.noteIfDead(position), sequence)
+        }
+        if dying { keeper.wake() }
+    }
+}
+
+extension VolumeState {
+    /// Takes a name away and counts links; the effects besides the item's row.
+    func removeName(_ name: MemoryIndex.Position, _ time: Timestamp) -> [Effect] {
+        let directory = index[name: name].pointee.parent
+        let position = index[name: name].pointee.item
+        let record = index[item: position]
+        let bytes = Array(index.nameBytes(name))
+        index.removeName(name)
+        if record.pointee.isDirectory {
+            record.pointee.links = 0
+            index[item: directory].pointee.links -= 1
+        } else {
+            record.pointee.links -= 1
+        }
+        stamp(position, time)
+        return [.removeName(parent: number(directory), name: bytes), touch(directory, time)]
+    }
+
+    /// Notes an item without names that nobody has open; says whether it is one.
+    func noteIfDead(_ position: MemoryIndex.Position) -> Bool {
+        let record = index[item: position]
+        guard record.pointee.links == 0, !isKnown(position) else { return false }
+        dying[record.pointee.number] = MonotonicClock.now
+        return true
+    }
+}

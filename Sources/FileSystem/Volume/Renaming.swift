@@ -1,0 +1,209 @@
+internal import Catalog
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+extension Volume {
+    /// rename(2) and renameat2(2): moves a name, replaces what it covers, or exchanges two.
+    ///
+    /// - Parameter waited: whether the caller has waited for a closing session already.
+    /// - Returns: nodes whose attributes the kernel has to ask for again, or the item to wait for: a
+    ///   program that closes a temporary file and renames it at once must not show the old content.
+    func rename(
+        _ from: NodeNumber, _ name: UnsafeRawBufferPointer, _ to: NodeNumber,
+        _ newName: UnsafeRawBufferPointer, flags: UInt32, _ caller: Caller, waited: Bool
+    ) throws(Errno) -> Answer<[NodeNumber]> {
+        let noReplace = flags & 1 != 0
+        let exchange = flags & 2 != 0
+        if flags & ~3 != 0 || (noReplace && exchange) { throw Errno(EINVAL) }
+        if !waited {
+            let closing = try read { (state) throws(Errno) -> ItemNumber? in
+                let found = state.index.lookup(try state.directory(from), name)
+                guard found != 0 else { return nil }
+                let position = state.index[name: found].pointee.item
+                guard let session = state.sessions[position],
+                    session.isClosing(MonotonicClock.now) || session.isPutOff
+                else { return nil }
+                return state.number(position)
+            }
+            if let closing { return .wait(closing) }
+        }
+        let (nodes, dying) = try change { (state) throws(Errno) in
+            let source = try state.directory(from)
+            let target = try state.directory(to)
+            let found = state.index.lookup(source, name)
+            if found == 0 { throw Errno(ENOENT) }
+            let covered = state.index.lookup(target, newName)
+            if covered != 0, noReplace { throw Errno(EEXIST) }
+            if exchange {
+                if covered == 0 { throw Errno(ENOENT) }
+                let nodes = [found, covered].flatMap {
+                    state.nodes(state.index[name: $0].pointee.item)
+                }
+                return ((nodes, false), try state.exchange(found, covered, caller))
+            }
+            return try state.move(found, to: target, newName, covering: covered, caller)
+        }
+        if dying { keeper.wake() }
+        return .done(nodes)
+    }
+}
+
+extension VolumeState {
+    fileprivate func move(
+        _ name: MemoryIndex.Position, to target: MemoryIndex.Position,
+        _ newName: UnsafeRawBufferPointer, covering covered: MemoryIndex.Position,
+        _ caller: Caller
+    ) throws(Errno) -> ((nodes: [NodeNumber], dying: Bool), ChangeSequence) {
+        try checkRoom(for: newName, in: target)
+        let position = index[name: name].pointee.item
+        let source = index[name: name].pointee.parent
+        let record = index[item: position]
+        let old = covered == 0 ? 0 : index[name: covered].pointee.item
+        if old == position { return (([], false), log.head) }
+        if old != 0 {
+            let other = index[item: old]
+            if record.pointee.isDirectory {
+                if !other.pointee.isDirectory { throw Errno(ENOTDIR) }
+                if other.pointee.childCount > 0 { throw Errno(ENOTEMPTY) }
+            } else if other.pointee.isDirectory {
+                throw Errno(EISDIR)
+            }
+        }
+        if record.pointee.isDirectory, target != source, old == 0,
+            index[item: target].pointee.links >= Limits.links
+        {
+            throw Errno(EMLINK)
+        }
+        let time = Self.now()
+        let process = CallerProcess.process(of: caller.thread)
+        let oldName = Array(index.nameBytes(name))
+        let bytes = Array(newName)
+        var effects: [Effect] = []
+        if old != 0 { effects += replace(covered, old, with: position, time) }
+        if old == 0, isBackup(position, oldName, bytes, process, time) {
+            rememberDocument(position, source, oldName, process, time)
+        }
+        index.removeName(name)
+        effects.append(.removeName(parent: number(source), name: oldName))
+        index.insertName(target, newName, item: position)
+        effects.append(.putName(parent: number(target), name: bytes, item: number(position)))
+        if old == 0, record.pointee.isRegular,
+            let inherited = inheritDocument(target, bytes, process, time)
+        {
+            effects += inherited.effects + adopt(position, inherited.document)
+        }
+        if record.pointee.isDirectory, source != target {
+            index[item: source].pointee.links -= 1
+            index[item: target].pointee.links += 1
+        }
+        stamp(position, time)
+        effects.append(touch(source, time))
+        if source != target { effects.append(touch(target, time)) }
+        let sequence = self.record(
+            .renamed, position, parent: target, name: bytes, process: process, at: time, effects)
+        var nodes = self.nodes(position)
+        var dying = false
+        if old != 0 {
+            nodes += self.nodes(old)
+            dying = noteIfDead(old)
+        }
+        return ((nodes, dying), sequence)
+    }
+
+    /// The covered name goes; a document hands its id to the one that takes its name.
+    private func replace(
+        _ covered: MemoryIndex.Position, _ old: MemoryIndex.Position,
+        with position: MemoryIndex.Position, _ time: Timestamp
+    ) -> [Effect] {
+        var effects = removeName(covered, time)
+        let other = index[item: old]
+        let record = index[item: position]
+        if other.pointee.isRegular, record.pointee.isRegular, other.pointee.links == 0 {
+            let document = DocumentID(rawValue: other.pointee.document)
+            other.pointee.document = record.pointee.document
+            effects += adopt(position, document)
+            thinning.insert(document)
+        }
+        effects.append(.putItem(index.row(old)))
+        return effects
+    }
+
+    /// The item becomes the document: its versions join the document's history.
+    private func adopt(_ position: MemoryIndex.Position, _ document: DocumentID) -> [Effect] {
+        index[item: position].pointee.document = document.rawValue
+        return [.adoptVersions(item: number(position), document: document)]
+    }
+
+    fileprivate func exchange(
+        _ first: MemoryIndex.Position, _ second: MemoryIndex.Position, _ caller: Caller
+    ) throws(Errno) -> ChangeSequence {
+        let time = Self.now()
+        let items = (index[name: first].pointee.item, index[name: second].pointee.item)
+        let parents = (index[name: first].pointee.parent, index[name: second].pointee.parent)
+        let names = (Array(index.nameBytes(first)), Array(index.nameBytes(second)))
+        if items.0 == items.1 { return log.head }
+        index.removeName(first)
+        index.removeName(second)
+        names.0.withUnsafeBytes { _ = index.insertName(parents.0, $0, item: items.1) }
+        names.1.withUnsafeBytes { _ = index.insertName(parents.1, $0, item: items.0) }
+        if parents.0 != parents.1 {
+            let difference =
+                (index[item: items.1].pointee.isDirectory ? 1 : 0)
+                - (index[item: items.0].pointee.isDirectory ? 1 : 0)
+            for (parent, change) in [(parents.0, difference), (parents.1, -difference)] {
+                let links = index[item: parent].pointee.links
+                index[item: parent].pointee.links = UInt32(Int(links) + change)
+            }
+        }
+        for item in [items.0, items.1] { stamp(item, time) }
+        let effects: [Effect] = [
+            .putItem(index.row(items.1)),
+            .putName(parent: number(parents.0), name: names.0, item: number(items.1)),
+            .putName(parent: number(parents.1), name: names.1, item: number(items.0)),
+            touch(parents.0, time), touch(parents.1, time),
+        ]
+        let process = CallerProcess.process(of: caller.thread)
+        // One change for each item, so that whoever follows the log sees both move.
+        record(
+            .renamed, items.0, parent: parents.1, name: names.1, process: process, at: time,
+            effects)
+        return record(
+            .renamed, items.1, parent: parents.0, name: names.0, process: process, at: time)
+    }
+}
+
+extension Volume {
+    /// link(2): another name for an item, counted as looked up; and the item's other nodes.
+    func link(
+        _ node: NodeNumber, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ caller: Caller
+    ) throws(Errno) -> (Entry, others: [NodeNumber]) {
+        try change { (state) throws(Errno) in
+            let position = try state.position(node)
+            let directory = try state.directory(parent)
+            try state.checkRoom(for: name, in: directory)
+            let record = state.index[item: position]
+            if record.pointee.isDirectory { throw Errno(EPERM) }
+            if record.pointee.links >= Limits.links { throw Errno(EMLINK) }
+            if record.pointee.links == 0 { throw Errno(ENOENT) }
+            if state.index.lookup(directory, name) != 0 { throw Errno(EEXIST) }
+            let time = VolumeState.now()
+            let bytes = Array(name)
+            state.index.insertName(directory, name, item: position)
+            record.pointee.links += 1
+            state.stamp(position, time)
+            let sequence = state.record(
+                .linked, position, parent: directory, name: bytes,
+                process: CallerProcess.process(of: caller.thread), at: time,
+                [
+                    .putName(parent: state.number(directory), name: bytes, item: node.item),
+                    state.touch(directory, time),
+                ])
+            // The kernel links the inode it has: answer with the same node, not a newer one.
+            state.countLookup(node, at: position)
+            let entry = state.entry(of: node, at: position)
+            return ((entry, state.otherNodes(position, than: node)), sequence)
+        }
+    }
+}

@@ -1,0 +1,228 @@
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// What chmod, chown, truncate and utimensat ask for.
+struct Settings: Sendable {
+    enum Moment: Sendable {
+        case now
+        case at(Timestamp)
+    }
+    var mode: UInt32?
+    var user: UInt32?
+    var group: UInt32?
+    var size: Int64?
+    var accessed: Moment?
+    var modified: Moment?
+}
+
+extension Volume {
+    /// Changes attributes. `reply` is called once, perhaps on another thread.
+    ///
+    /// A size can only be set on the session's node: truncate(2) on a version's is redirected by
+    /// ESTALE as a writing open is, and published at once when nobody else writes.
+    func set(
+        _ node: NodeNumber, _ handle: Handle?, _ settings: Settings, _ caller: Caller,
+        reply: @escaping @Sendable (Result<Entry, Errno>) -> Void
+    ) {
+        do throws(Errno) {
+            var target = node
+            if let size = settings.size {
+                switch try resize(node, handle, to: size, caller) {
+                case .done(let resized): target = resized
+                case .redirected(let names):
+                    forget(names: names) { reply(.failure(Errno(ESTALE))) }
+                    return
+                }
+            }
+            let others = try setRecorded(target, settings, caller)
+            refresh(others) { [self] in
+                do throws(Errno) {
+                    reply(.success(try attributes(node)))
+                } catch {
+                    reply(.failure(error))
+                }
+            }
+        } catch {
+            reply(.failure(error))
+        }
+    }
+
+    private enum Resized {
+        case done(NodeNumber)
+        case redirected([(parent: UInt64, name: [UInt8])])
+    }
+
+    private func resize(_ node: NodeNumber, _ handle: Handle?, to size: Int64, _ caller: Caller)
+        throws(Errno) -> Resized
+    {
+        let process = CallerProcess.process(of: caller.thread)
+        if let handle, handle.writes {
+            let session = try session(node, handle)
+            try truncate(session, to: size)
+            return .done(session.node)
+        }
+        let now = MonotonicClock.now
+        let (session, names) = try read {
+            (state) throws(Errno) -> (WriteSession?, [(parent: UInt64, name: [UInt8])]) in
+            let position = try state.position(node)
+            if !state.index[item: position].pointee.isRegular { throw Errno(EINVAL) }
+            if let session = state.session(of: node, at: position) {
+                state.redirections[caller.thread] = nil
+                return (session, [])
+            }
+            let session = state.joinSession(position, author: caller.user)
+            if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {
+                state.redirections[caller.thread] = nil
+                return (session, [])
+            }
+            session.expected[process] = now + Self.redirectPatience * 1_000_000
+            state.redirect(caller.thread, node.item, now)
+            expect(node.item, state, now)
+            return (
+                nil, state.index[item: position].pointee.links > 1 ? state.names(of: position) : []
+            )
+        }
+        guard let session else { return .redirected(names) }
+        // A handle for the time of the call, so that the end of it is a last close.
+        try begin(session, node.item, process, caller)
+        defer { end(session, node.item, process) }
+        try truncate(session, to: size)
+        let status = try content.openStaging(session.node).status()
+        try log.admit()
+        let sequence = try state.withLock { (state) throws(Errno) in
+            try state.acknowledge(session, status, synced: false)
+        }
+        try log.flush(upTo: sequence)
+        return .done(session.node)
+    }
+
+    /// Everything but the size. Returns the item's other nodes, whose attributes are stale now.
+    private func setRecorded(_ node: NodeNumber, _ settings: Settings, _ caller: Caller)
+        throws(Errno) -> [NodeNumber]
+    {
+        if settings.mode == nil, settings.user == nil, settings.group == nil,
+            settings.accessed == nil, settings.modified == nil
+        {
+            if settings.size != nil, caller.user != 0 { try dropPrivileges(node) }
+            return []
+        }
+        let modified = try setStagedTime(node, settings)
+        return try change { (state) throws(Errno) in
+            let position = try state.position(node)
+            let record = state.index[item: position]
+            let time = VolumeState.now()
+            if let mode = settings.mode {
+                record.pointee.mode = record.pointee.mode & S_IFMT | mode & 0o7777
+            }
+            if settings.user != nil || settings.group != nil {
+                // As Linux does for everybody, root too.
+                if !record.pointee.isDirectory {
+                    // Files of every kind lose them, not only regular ones.
+                    record.pointee.mode &= ~VolumeState.privileges(
+                        record.pointee.mode & 0o7777 | S_IFREG)
+                }
+                if let user = settings.user { record.pointee.user = user }
+                if let group = settings.group { record.pointee.group = group }
+            }
+            if let accessed = settings.accessed {
+                record.pointee.accessed = accessed.timestamp(time).rawValue
+            }
+            if let moment = settings.modified, !modified {
+                record.pointee.modified = moment.timestamp(time).rawValue
+                if var old = state.oldNode(node) {
+                    old.modified = moment.timestamp(time).rawValue
+                    state.keepOldNode(node, old, at: position)
+                }
+            }
+            state.stamp(position, time)
+            let sequence = state.record(
+                .attributes, position, process: CallerProcess.process(of: caller.thread), at: time)
+            return (state.otherNodes(position, than: node), sequence)
+        }
+    }
+
+    /// Sets the modification time of staged bytes on their file, whose own time is the session's.
+    /// Says whether it is done with that.
+    private func setStagedTime(_ node: NodeNumber, _ settings: Settings) throws(Errno) -> Bool {
+        guard let moment = settings.modified else { return false }
+        let session = try read { (state) throws(Errno) in
+            state.session(of: node, at: try state.position(node))
+        }
+        guard let session, state.withLock({ _ in session.isStaged }) else { return false }
+        let file = try content.openStaging(node)
+        let before = try file.status()
+        let time = moment.timestamp(VolumeState.now())
+        var times = (
+            timespec(tv_sec: 0, tv_nsec: Int((1 << 30) - 2)), timespec(time)
+        )
+        try file.with { (file) throws(Errno) in
+            try withUnsafePointer(to: &times) { (pointer) throws(Errno) in
+                try pointer.withMemoryRebound(to: timespec.self, capacity: 2) {
+                    (pointer) throws(Errno) in
+                    _ = try check { futimens(file.number, pointer) }
+                }
+            }
+        }
+        let after = try file.status()
+        return state.withLock { _ in
+            if session.isChanged(before) { return true }
+            // Still nothing written: the time is the document's own, not a new version's.
+            session.baseline = after
+            session.rebased = true
+            return false
+        }
+    }
+
+    private func dropPrivileges(_ node: NodeNumber) throws(Errno) {
+        let needed = try read { (state) throws(Errno) in
+            VolumeState.privileges(state.index[item: try state.position(node)].pointee.mode) != 0
+        }
+        if !needed { return }
+        try change { (state) throws(Errno) in
+            let position = try state.position(node)
+            let record = state.index[item: position]
+            record.pointee.mode &= ~VolumeState.privileges(record.pointee.mode)
+            return ((), state.record(.attributes, position, at: VolumeState.now()))
+        }
+    }
+
+    /// O_NOATIME, which the C library hides from Swift.
+    private static let noAccessTime: Int32 = 0o1000000
+
+    /// Takes note of a read as relatime does: at most once a day, or after a change.
+    func noteAccess(_ node: NodeNumber, _ flags: Int32) {
+        if flags & Self.noAccessTime != 0 || noAccessTimes { return }
+        state.withLock { state in
+            let position = state.index.find(node.item)
+            if position == 0 { return }
+            let record = state.index[item: position]
+            let accessed = record.pointee.accessed
+            let now = VolumeState.now()
+            let day = 86_400.0
+            guard
+                accessed <= record.pointee.modified || accessed <= record.pointee.changed
+                    || now.secondsSince(Timestamp(rawValue: accessed)) >= day
+            else { return }
+            if now.rawValue == accessed { return }
+            // Later than what made it old, or the next read in the same tick would count again.
+            let latest = Timestamp(
+                rawValue: max(record.pointee.changed, record.pointee.modified))
+            record.pointee.accessed = max(now, latest.successor).rawValue
+            state.accessed.insert(position)
+            record.pointee.flags.insert(.accessPending)
+        }
+    }
+}
+
+extension Settings.Moment {
+    func timestamp(_ now: Timestamp) -> Timestamp {
+        switch self {
+        case .now: now
+        case .at(let time): time
+        }
+    }
+}

@@ -1,0 +1,201 @@
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Write sessions while they are open.
+extension Volume {
+    /// Counts a writing handle.
+    func begin(_ session: WriteSession, _ item: ItemNumber, _ process: Int32, _ caller: Caller)
+        throws(Errno)
+    {
+        try state.withLock { (state) throws(Errno) in
+            let position = state.index.find(item)
+            guard position != 0, state.sessions[position] === session else { throw Errno(ESTALE) }
+            session.count(process, user: caller.user)
+        }
+    }
+
+    /// Makes the staging file, with the base's bytes, if it is not there yet.
+    func stage(_ session: WriteSession) throws(Errno) {
+        try session.staging.withLock { (staging) throws(Errno) in
+            if staging.made { return }
+            let file = try makeRoom { () throws(Errno) in
+                try copyBase(session, size: .max)
+            }
+            staging.made = true
+            try staged(session, file, touched: false)
+        }
+    }
+
+    /// Makes the staging file with the first bytes of the base.
+    private func copyBase(_ session: WriteSession, size: Int64) throws(Errno) -> SharedDescriptor {
+        let base = state.withLock { _ in session.base }
+        let kept = min(size, base.size)
+        if base.place == .none || kept == 0 { return try content.createStaging(session.node) }
+        do throws(Errno) {
+            return try content.createStaging(session.node, copyOf: base, size: kept)
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            // Sealed between the look and the open: it has moved.
+            do throws(Errno) {
+                return try content.createStaging(
+                    session.node, copyOf: state.withLock { _ in session.base }, size: kept)
+            } catch { throw Self.lost(error) }
+        }
+    }
+
+    /// Sets the size of what is staged. Copies no more of the base than stays.
+    func truncate(_ session: WriteSession, to size: Int64) throws(Errno) {
+        try session.staging.withLock { (staging) throws(Errno) in
+            let file: SharedDescriptor
+            if staging.made {
+                file = try content.openStaging(session.node)
+                _ = try file.with { (file) throws(Errno) in
+                    try check { ftruncate(file.number, off_t(size)) }
+                }
+            } else {
+                let kept = min(size, session.base.size)
+                file = try makeRoom { () throws(Errno) in
+                    try copyBase(session, size: kept)
+                }
+                if size > kept {
+                    do throws(Errno) {
+                        _ = try file.with { (file) throws(Errno) in
+                            try check { ftruncate(file.number, off_t(size)) }
+                        }
+                    } catch {
+                        content.removeStaging(session.node)
+                        throw error
+                    }
+                }
+                staging.made = true
+            }
+            try staged(session, file, touched: true)
+        }
+    }
+
+    private func staged(_ session: WriteSession, _ file: SharedDescriptor, touched: Bool)
+        throws(Errno)
+    {
+        let status = try file.status()
+        state.withLock { _ in
+            session.isStaged = true
+            if session.baseline == nil { session.baseline = status }
+            if touched {
+                session.touched = true
+                session.failure = nil
+            }
+        }
+    }
+
+    /// Runs `body`; if the disk is full, lets earlier versions go and runs it once more.
+    func makeRoom<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+        do throws(Errno) { return try body() } catch {
+            guard error.code == ENOSPC || error.code == EDQUOT, keeper.makeRoom() else {
+                throw error
+            }
+            return try body()
+        }
+    }
+
+    /// The session a handle writes to.
+    func session(_ node: NodeNumber, _ handle: Handle) throws(Errno) -> WriteSession {
+        try read { (state) throws(Errno) in
+            let position = try state.position(node)
+            if handle.isDirect, let session = state.sessions[position] { return session }
+            guard let session = state.session(of: node, at: position) else { throw Errno(EBADF) }
+            return session
+        }
+    }
+
+    /// The file to write to; staged now if it was not.
+    func writable(_ node: NodeNumber, _ handle: Handle) throws(Errno)
+        -> (file: SharedDescriptor, session: WriteSession)
+    {
+        let session = try session(node, handle)
+        try stage(session)
+        return (try content.openStaging(session.node), session)
+    }
+
+    /// Notes that bytes were written through the daemon; `reply` runs when the kernel has dropped
+    /// pages that are no longer right.
+    func wrote(_ session: WriteSession, _ handle: Handle, _ reply: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            session.touched = true
+            clearPrivileges(state, session)
+        }
+        guard handle.isDirect else {
+            reply()
+            return
+        }
+        notifier.post { [self] in
+            channel?.invalidate(node: session.node.rawValue, pages: true)
+            reply()
+        }
+    }
+
+    /// Notes that bytes could not be written.
+    func failed(_ session: WriteSession, _ error: Errno) {
+        state.withLock { _ in session.failure = error }
+    }
+
+    /// As write(2) does for those who may not keep them: takes set-user-id and set-group-id away.
+    func clearPrivileges(_ state: VolumeState, _ session: WriteSession) {
+        let position = state.index.find(session.node.item)
+        guard position != 0, session.author != 0 else { return }
+        let record = state.index[item: position]
+        let mode = record.pointee.mode & ~VolumeState.privileges(record.pointee.mode)
+        guard mode != record.pointee.mode else { return }
+        record.pointee.mode = mode
+        state.record(.attributes, position, at: VolumeState.now())
+    }
+
+    /// The file a handle reads from; `nil` if there are no bytes.
+    func readable(_ node: NodeNumber, _ handle: Handle) throws(Errno) -> SharedDescriptor? {
+        do throws(Errno) { return try openReadable(node, handle) } catch {
+            // Sealed between the look and the open: it has moved.
+            guard error.code == ENOENT else { throw error }
+            do throws(Errno) { return try openReadable(node, handle) } catch {
+                throw Self.lost(error)
+            }
+        }
+    }
+
+    /// A content that is missing is damage, not a missing file.
+    static func lost(_ error: Errno) -> Errno { error.code == ENOENT ? Errno(EIO) : error }
+
+    /// Whether writes may soon fail for want of room.
+    var isNearlyFull: Bool {
+        if content.hasAmpleRoom { return false }
+        guard let space = try? content.space() else { return false }
+        return space.free < min(Self.nearlyFullDisk, space.total / 16)
+    }
+
+    private func openReadable(_ node: NodeNumber, _ handle: Handle) throws(Errno)
+        -> SharedDescriptor?
+    {
+        let (reference, staged) = try read {
+            (state) throws(Errno) -> (ContentReference?, NodeNumber) in
+            let position = try state.position(node)
+            if handle.isDirect, let session = state.sessions[position] {
+                return (session.isStaged ? nil : session.base, session.node)
+            }
+            return (try state.content(of: node, at: position), node)
+        }
+        guard let reference else { return try content.openStaging(staged) }
+        return try content.open(reference)
+    }
+}
+
+extension VolumeState {
+    /// The bits that a write by an ordinary user takes from a file of this mode.
+    static func privileges(_ mode: UInt32) -> UInt32 {
+        guard mode & S_IFMT == S_IFREG else { return 0 }
+        var bits = mode & S_ISUID
+        if mode & S_ISGID != 0, mode & S_IXGRP != 0 { bits |= S_ISGID }
+        return bits
+    }
+}

@@ -1,0 +1,142 @@
+internal import Catalog
+internal import Content
+package import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// What the volume needs from the kernel's side of a mount. Implemented by the FUSE session.
+protocol KernelChannel: Sendable {
+    /// Whether handles may be handed to the kernel (passthrough).
+    var passesThrough: Bool { get }
+    /// Lends a file to the kernel; `nil` if it does not take it.
+    func registerBacking(_ descriptor: Int32) -> Int32?
+    func releaseBacking(_ backing: Int32)
+    /// The kernel forgets what the name leads to. Only on the notifier's thread.
+    func invalidateEntry(parent: UInt64, name: [UInt8])
+    /// The kernel forgets the node's attributes, and its pages too if `pages`. Only on the
+    /// notifier's thread.
+    func invalidate(node: UInt64, pages: Bool)
+    /// Whoever watches the node's file is told that it is gone. Only on the notifier's thread.
+    func announceDeletion(parent: UInt64, node: UInt64, name: [UInt8])
+}
+
+/// A mounted container: every file operation, without anything of FUSE.
+///
+/// Any thread. Operations return when they are done or throw the errno to answer; those that may
+/// have to wait for a publish return `nil` and are called again through ``afterClosing(_:_:)``.
+package final class Volume: @unchecked Sendable {
+    // Unchecked because `channel` is set once, before the first request.
+    let container: Container
+    let content: LocalContent
+    let log: ChangeLog
+    let state: Lock<VolumeState>
+    let notifier = Notifier()
+    let scheduler = Scheduler()
+    let keeper = Keeper()
+    /// Mounted with noatime: reads leave no trace.
+    package var noAccessTimes = false
+    var channel: (any KernelChannel)?
+
+    /// How long others wait for the RELEASE after a FLUSH, in milliseconds. It follows within a few;
+    /// if it does not, a dup or a mapping lives on.
+    static let closingPatience: UInt64 = 100
+    /// How often it is looked whether a mapping that outlived its descriptors is gone, in
+    /// nanoseconds.
+    static let mappingPace: UInt64 = 250_000_000
+    /// How long a redirected process has to come back, in milliseconds.
+    static let redirectPatience: UInt64 = 2_000
+    /// Contents up to this size are copied when they are opened for writing, so that the kernel can
+    /// write without the daemon; larger ones at the first write.
+    static let eagerCopy: Int64 = 256 << 10
+
+    /// Contents up to this size are read through the page cache: lending their file to the kernel
+    /// costs more than the one request that fills the cache, and the cache outlives the handle.
+    static let smallRead: Int64 = 128 << 10
+    /// With less room than this, or less than a sixteenth of the disk, writes go through the daemon.
+    static let nearlyFullDisk: UInt64 = 64 << 20
+    /// With less room than this the disk counts as full, in bytes.
+    static let fullDisk: UInt64 = 128 << 10
+
+    package init(container: Container) {
+        self.container = container
+        content = container.content
+        log = container.log
+        state = Lock(
+            VolumeState(
+                index: container.index, log: container.log, nextNumber: container.nextNumber,
+                unsealed: container.unsealed))
+    }
+
+    /// Starts the volume's threads.
+    func start() {
+        notifier.start()
+        scheduler.start()
+        keeper.start(self)
+        if !container.unsealed.isEmpty { keeper.published() }
+    }
+
+    /// Ends them, when no request will come any more. Sessions that are still open stay as they are
+    /// recorded: the next open of the container publishes what was acknowledged.
+    func stop() {
+        keeper.stop()
+        scheduler.stop()
+        notifier.stop()
+    }
+
+    /// Runs `body` alone with the state, then makes what it recorded survive the daemon's death.
+    func change<Result>(
+        _ body: (VolumeState) throws(Errno) -> (Result, ChangeSequence)
+    ) throws(Errno) -> Result {
+        try log.admit()
+        let (result, sequence) = try state.withLock { (state) throws(Errno) in try body(state) }
+        try log.flush(upTo: sequence)
+        return result
+    }
+
+    /// Runs `body` alone with the state; for what changes nothing that must last.
+    @inline(__always)
+    func read<Result>(
+        _ body: (VolumeState) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        try state.withLock { (state) throws(Errno) in try body(state) }
+    }
+
+    /// Calls `retry` when the item's session has ended or its patience has; at once if it is not
+    /// closing any more. On any thread, with no lock held.
+    func afterClosing(_ item: ItemNumber, _ retry: @escaping @Sendable () -> Void) {
+        // Whoever asks after a close has returned comes after the kernel let go of the file, however
+        // long ago it was last looked at.
+        let late = state.withLock { state -> WriteSession? in
+            let session = state.sessions[state.index.find(item)]
+            return session?.isPutOff == true ? session : nil
+        }
+        if let late { finish(late, item) }
+        let parked = state.withLock { state -> Bool in
+            let position = state.index.find(item)
+            guard position != 0, let session = state.sessions[position],
+                session.isClosing(MonotonicClock.now)
+            else { return false }
+            if session.parked.isEmpty {
+                scheduler.at(session.closingUntil) { [weak self] in self?.endPatience(item) }
+            }
+            session.parked.append(retry)
+            return true
+        }
+        if !parked { retry() }
+    }
+
+    private func endPatience(_ item: ItemNumber) {
+        let parked = state.withLock { state -> [@Sendable () -> Void] in
+            let position = state.index.find(item)
+            guard position != 0, let session = state.sessions[position] else { return [] }
+            if session.isClosing(MonotonicClock.now) {
+                scheduler.at(session.closingUntil) { [weak self] in self?.endPatience(item) }
+                return []
+            }
+            defer { session.parked = [] }
+            return session.parked
+        }
+        for retry in parked { retry() }
+    }
+}

@@ -1,0 +1,287 @@
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Model
+internal import SystemCalls
+
+/// Who makes a request.
+struct Caller: Sendable {
+    var user: UInt32
+    var group: UInt32
+    /// The thread's id; 0 from outside the daemon's pid namespace.
+    var thread: Int32
+}
+
+/// A content that is no longer current, or the end of a session that published nothing, while the
+/// kernel still knows its node.
+struct OldNode {
+    var content: ContentReference
+    var modified: UInt64
+    var blocks: Int64
+    var lookups: UInt32
+}
+
+/// How a node is open now; the kernel allows one way at a time.
+struct OpenMode {
+    /// The kernel's number of the backing file, shared by all passthrough handles of the node.
+    var backing: Int32 = 0
+    var passthrough = 0
+    var cached = 0
+    /// Direct handles that keep the backing file immutable.
+    var frozen = 0
+}
+
+/// An answered redirection: what a thread was told when its writing open met a version's node.
+struct Redirection {
+    var item: UInt64
+    var at: UInt64
+    /// The node a LOOKUP of that thread was answered with since.
+    var answered: UInt64 = 0
+}
+
+/// All that a mount knows, guarded by the volume's lock. Level 2 of the Locking page: while holding
+/// it only the change log's locks may be taken, and nothing that waits for the disk is called.
+final class VolumeState {
+    let index: MemoryIndex
+    let log: ChangeLog
+    var sessions: [MemoryIndex.Position: WriteSession] = [:]
+    /// By item, then by node.
+    var oldNodes: [UInt64: [UInt64: OldNode]] = [:]
+    var modes: [UInt64: OpenMode] = [:]
+    var redirections: [Int32: Redirection] = [:]
+    var tunnel = IdentityTunnel()
+    /// The items whose documents are in ``tunnel``.
+    var tunnelled: [DocumentID: ItemNumber] = [:]
+    /// Who made an item a moment ago: a file that its maker renames is no backup.
+    var makers: [ItemNumber: (process: Int32, at: Timestamp)] = [:]
+    var locks = LockTable<LockWaiter>()
+    var tickets: [UInt64: LockTicket] = [:]
+    var nextTicket: UInt64 = 1
+    /// Owners that took record locks through a handle: locks of an open file description (OFD) end
+    /// with it, and the kernel does not say so.
+    var lockOwners: [UInt64: Set<UInt64>] = [:]
+    /// The next item number or document id.
+    var nextNumber: UInt64
+    /// Items whose sessions wait for processes that were redirected.
+    var expecting: Set<ItemNumber> = []
+    var isSweepPlanned = false
+    /// Numbers the handles.
+    var serial: UInt32 = 0
+    /// Versions that are being read under `.shapeedit/versions`, and by how many.
+    var pinned: [NodeNumber: Int] = [:]
+    /// Unlinked items that the kernel has forgotten, with the moment from which they may go.
+    var dying: [UInt64: UInt64] = [:]
+    /// Versions that are not sealed yet, in the order of their publish.
+    var unsealed: [NodeNumber] = []
+    /// Documents whose earlier versions are to be thinned out.
+    var thinning: Set<DocumentID> = []
+    /// Items whose access time is newer here than in the catalog.
+    var accessed: Set<MemoryIndex.Position> = []
+
+    init(
+        index: MemoryIndex, log: ChangeLog, nextNumber: UInt64, unsealed: [NodeNumber]
+    ) {
+        self.unsealed = unsealed
+        self.index = index
+        self.log = log
+        self.nextNumber = nextNumber
+    }
+
+    func takeNumber() -> UInt64 {
+        defer { nextNumber += 1 }
+        return nextNumber
+    }
+
+    // MARK: Finding
+
+    /// The item of a node; ESTALE if it is gone.
+    func position(_ node: NodeNumber) throws(Errno) -> MemoryIndex.Position {
+        let position = index.find(node.item)
+        if position == 0 { throw Errno(116) }
+        return position
+    }
+
+    func directory(_ node: NodeNumber) throws(Errno) -> MemoryIndex.Position {
+        let position = try self.position(node)
+        if !index[item: position].pointee.isDirectory { throw Errno(20) }
+        return position
+    }
+
+    /// The session whose node this is.
+    func session(of node: NodeNumber, at position: MemoryIndex.Position) -> WriteSession? {
+        guard index[item: position].pointee.flags.contains(.inSession),
+            let session = sessions[position], session.node == node
+        else { return nil }
+        return session
+    }
+
+    /// The current version's content.
+    func content(_ position: MemoryIndex.Position) -> ContentReference {
+        let record = index[item: position]
+        return ContentReference(
+            node: record.pointee.node, place: record.pointee.place, hash: record.pointee.hash,
+            size: record.pointee.size)
+    }
+
+    /// The content that a node's readers see; `nil` for a session that has staged bytes.
+    func content(of node: NodeNumber, at position: MemoryIndex.Position) throws(Errno)
+        -> ContentReference?
+    {
+        if let session = session(of: node, at: position) {
+            return session.isStaged ? nil : session.base
+        }
+        if index[item: position].pointee.node == node { return content(position) }
+        guard let old = oldNode(node) else { throw Errno(116) }
+        return old.content
+    }
+
+    // MARK: Recording
+
+    static func now() -> Timestamp {
+        let now = WallClock.now
+        return Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
+    }
+
+    /// Appends a mutation about `position`, whose row comes first among the effects.
+    @discardableResult
+    func record(
+        _ kind: ChangeKind, _ position: MemoryIndex.Position, parent: MemoryIndex.Position = 0,
+        name: [UInt8]? = nil, process: Int32 = 0, at time: Timestamp, _ effects: [Effect] = []
+    ) -> ChangeSequence {
+        let row = index.row(position)
+        return log.append(
+            Mutation(
+                time: time, kind: kind, item: row.number,
+                parent: parent == 0 ? nil : number(parent), name: name, process: process,
+                effects: [.putItem(row)] + effects))
+    }
+
+    func number(_ position: MemoryIndex.Position) -> ItemNumber {
+        ItemNumber(rawValue: index[item: position].pointee.number)
+    }
+
+    /// Stamps an item whose attributes changed: later than before, even within one tick of the
+    /// clock.
+    func stamp(_ position: MemoryIndex.Position, _ time: Timestamp) {
+        let record = index[item: position]
+        record.pointee.changed =
+            max(
+                time, Timestamp(rawValue: record.pointee.changed).successor
+            ).rawValue
+    }
+
+    /// Stamps a directory whose names changed; the effect that records it.
+    func touch(_ directory: MemoryIndex.Position, _ time: Timestamp) -> Effect {
+        stamp(directory, time)
+        let record = index[item: directory]
+        record.pointee.modified = record.pointee.changed
+        return .putItem(index.row(directory))
+    }
+
+    // MARK: Nodes the kernel knows
+
+    /// Counts a lookup of `node`.
+    func countLookup(_ node: NodeNumber, at position: MemoryIndex.Position) {
+        if let session = session(of: node, at: position) {
+            session.lookups += 1
+        } else if index[item: position].pointee.node == node {
+            index[item: position].pointee.lookups += 1
+        } else {
+            oldNodes[node.item.rawValue]?[node.rawValue]?.lookups += 1
+        }
+    }
+
+    /// Whether the kernel knows any node of the item.
+    func isKnown(_ position: MemoryIndex.Position) -> Bool {
+        let record = index[item: position]
+        if record.pointee.lookups > 0 { return true }
+        if record.pointee.flags.contains(.inSession) { return true }
+        return record.pointee.flags.contains(.hasOldNodes)
+    }
+
+    func oldNode(_ node: NodeNumber) -> OldNode? { oldNodes[node.item.rawValue]?[node.rawValue] }
+
+    func keepOldNode(_ node: NodeNumber, _ old: OldNode, at position: MemoryIndex.Position) {
+        oldNodes[node.item.rawValue, default: [:]][node.rawValue] = old
+        index[item: position].pointee.flags.insert(.hasOldNodes)
+    }
+
+    func dropOldNode(_ node: NodeNumber, at position: MemoryIndex.Position) {
+        oldNodes[node.item.rawValue]?[node.rawValue] = nil
+        if oldNodes[node.item.rawValue]?.isEmpty == true {
+            oldNodes[node.item.rawValue] = nil
+            index[item: position].pointee.flags.remove(.hasOldNodes)
+        }
+    }
+
+    /// Every node of an item that has more than one: after a change by name, which may have come by
+    /// any of them.
+    func nodes(_ position: MemoryIndex.Position) -> [NodeNumber] {
+        let flags = index[item: position].pointee.flags
+        if !flags.contains(.inSession), !flags.contains(.hasOldNodes) { return [] }
+        return otherNodes(position, than: NodeNumber(rawValue: 0))
+    }
+
+    /// Other nodes of the item than `node`: the kernel caches the item's attributes under each.
+    func otherNodes(_ position: MemoryIndex.Position, than node: NodeNumber) -> [NodeNumber] {
+        let record = index[item: position]
+        var nodes: [NodeNumber] = []
+        if record.pointee.flags.contains(.hasOldNodes) {
+            nodes = oldNodes[record.pointee.number]?.keys.map { NodeNumber(rawValue: $0) } ?? []
+        }
+        if record.pointee.flags.contains(.inSession), let session = sessions[position] {
+            nodes.append(session.node)
+        }
+        nodes.append(record.pointee.node)
+        return nodes.filter { $0 != node }
+    }
+
+    /// Whether the version is current, or somebody may still ask for its bytes.
+    func needs(_ version: VersionRow) -> Bool {
+        if pinned[version.node] != nil { return true }
+        let position = index.find(version.item)
+        guard position != 0 else { return false }
+        return index[item: position].pointee.ordinal == version.ordinal
+            || oldNode(version.node) != nil || sessions[position]?.base.node == version.node
+            || oldNodes[version.item.rawValue]?.values.contains {
+                $0.content.node == version.node
+            } == true
+    }
+
+    /// Tells everything that refers to a version's bytes where they are now.
+    func noteSealed(_ version: VersionRow, at position: MemoryIndex.Position) {
+        if let session = sessions[position], session.base.node == version.node {
+            session.base.place = .sealed
+            session.base.hash = version.hash
+        }
+        for (number, old) in oldNodes[version.item.rawValue] ?? [:]
+        where old.content.node == version.node {
+            oldNodes[version.item.rawValue]?[number]?.content.place = .sealed
+            oldNodes[version.item.rawValue]?[number]?.content.hash = version.hash
+        }
+    }
+
+    /// Keeps the current content reachable under its node when another one takes its place.
+    func retireCurrent(_ position: MemoryIndex.Position) {
+        let record = index[item: position]
+        guard record.pointee.lookups > 0 else { return }
+        let old = OldNode(
+            content: content(position), modified: record.pointee.modified,
+            blocks: Int64(record.pointee.blocks) * 8, lookups: record.pointee.lookups)
+        keepOldNode(record.pointee.node, old, at: position)
+        record.pointee.lookups = 0
+    }
+}
+
+/// A request that waits for a file lock.
+struct LockWaiter: Sendable {
+    let ticket: UInt64
+    let granted: @Sendable () -> Void
+}
+
+/// What is known of a lock request while it waits.
+struct LockTicket {
+    /// `nil` until it has a place in the table.
+    var wait: WaitID?
+    var interrupted = false
+}

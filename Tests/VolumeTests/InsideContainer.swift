@@ -1,0 +1,144 @@
+import Coordination
+import Glibc
+import Model
+import SystemCalls
+
+@testable import FileSystem
+
+/// A container in a temporary folder, used through its volume without a mount: the operations that
+/// the kernel would ask for, in this process, so that their system calls can be made to fail.
+final class InsideContainer {
+    let path: String
+    private let container: Container
+    private let volume: Volume
+    private let caller = Caller(user: geteuid(), group: getegid(), thread: getpid())
+    private let root = NodeNumber(.root, 0)
+
+    /// Opens the container in `path`, making it first if it is not there.
+    init(_ path: String) throws {
+        self.path = path
+        if access(path + "/catalog.sqlite", F_OK) != 0 {
+            try Container.create("test", at: path)
+        }
+        container = try Container("test", at: path, holder: "in use by a test")
+        volume = Volume(container: container)
+        volume.start()
+    }
+
+    func close() {
+        volume.stop()
+        container.close()
+    }
+
+    /// Writes the document whole, as `open(O_TRUNC|O_CREAT)`, write, close do.
+    func save(_ name: String, _ bytes: [UInt8], synchronize: Bool = false) throws(Errno) {
+        let (node, handle) = try open(name)
+        var released = false
+        defer { if !released { volume.release(node, handle) } }
+        let (file, session) = try volume.writable(node, handle)
+        do throws(Errno) {
+            try file.with { (file) throws(Errno) in
+                var problem: Errno?
+                bytes.withUnsafeBytes { buffer in
+                    do throws(Errno) { try file.write(buffer, at: 0) } catch { problem = error }
+                }
+                if let problem { throw problem }
+            }
+        } catch {
+            volume.failed(session, error)
+            throw error
+        }
+        volume.wrote(session, handle) {}
+        if synchronize { try volume.synchronize(node, handle) }
+        try volume.flush(node, handle, owner: 0)
+        released = true
+        volume.release(node, handle)
+    }
+
+    private func open(_ name: String) throws(Errno) -> (NodeNumber, Handle) {
+        if let node = try find(name) {
+            // As the VFS does: the first open of a version is sent round.
+            for _ in 0..<2 {
+                let target = try find(name) ?? node
+                let result = Received<Opened>()
+                volume.open(target, flags: O_WRONLY | O_TRUNC, caller) { result.set($0) }
+                switch result.wait() {
+                case .success(let opened): return (target, opened.handle)
+                case .failure(let error) where error.code == ESTALE: continue
+                case .failure(let error): throw error
+                }
+            }
+            throw Errno(ESTALE)
+        }
+        let (entry, opened) = try withName(name) { (bytes) throws(Errno) in
+            try volume.create(root, bytes, mode: 0o644, flags: O_WRONLY, caller)
+        }
+        return (NodeNumber(rawValue: entry.node), opened.handle)
+    }
+
+    private func find(_ name: String) throws(Errno) -> NodeNumber? {
+        let answer = try withName(name) { (bytes) throws(Errno) in
+            try volume.lookup(root, bytes, caller, waited: true)
+        }
+        guard case .done(let entry) = answer, entry.node != 0 else { return nil }
+        return NodeNumber(rawValue: entry.node)
+    }
+
+    /// The document's bytes; `nil` if there is none of this name.
+    func read(_ name: String) throws(Errno) -> [UInt8]? {
+        guard let node = try find(name) else { return nil }
+        let handle = Handle(
+            reads: true, writes: false, appends: false, way: .cached, process: 0, serial: 0)
+        guard let file = try volume.readable(node, handle) else { return [] }
+        let size = Int(try file.status().size)
+        var bytes = [UInt8](repeating: 0, count: size)
+        try file.with { (file) throws(Errno) in
+            var problem: Errno?
+            bytes.withUnsafeMutableBytes { buffer in
+                do throws(Errno) { _ = try file.read(into: buffer, at: 0) } catch {
+                    problem = error
+                }
+            }
+            if let problem { throw problem }
+        }
+        return bytes
+    }
+
+    func rename(_ name: String, to newName: String) throws(Errno) {
+        _ = try withName(name) { (from) throws(Errno) in
+            try withName(newName) { (to) throws(Errno) in
+                try volume.rename(root, from, root, to, flags: 0, caller, waited: true)
+            }
+        }
+    }
+
+    func remove(_ name: String) throws(Errno) {
+        _ = try withName(name) { (bytes) throws(Errno) in
+            try volume.unlink(root, bytes, caller)
+        }
+    }
+
+    /// Makes everything durable now that the keeper would make durable in a few seconds.
+    func settle() { _ = volume.keeper.makeRoom() }
+
+    private func withName<Result>(
+        _ name: String, _ body: (UnsafeRawBufferPointer) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        let kept = Kept(Array(name.utf8))
+        defer { withExtendedLifetime(kept) {} }
+        return try body(kept.bytes)
+    }
+}
+
+/// A reply that may come from another thread.
+private final class Received<Value>: @unchecked Sendable {
+    // Unchecked because the monitor guards the value.
+    private let state = Monitor<Result<Value, Errno>?>(nil)
+
+    func set(_ result: Result<Value, Errno>) { state.signal { $0 = result } }
+
+    func wait() -> Result<Value, Errno> {
+        state.wait(until: MonotonicClock.after(milliseconds: 10_000)) { $0 }
+            ?? .failure(Errno(ETIMEDOUT))
+    }
+}
