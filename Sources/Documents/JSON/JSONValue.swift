@@ -1,0 +1,52 @@
+/// A JSON document or a part of it. Objects keep the order of their keys, numbers their text.
+public enum JSONValue: Hashable, Sendable {
+    /// `null`
+    case null
+    /// `true` or `false`
+    case boolean(Bool)
+    /// A number with its text.
+    case number(JSONNumber)
+    /// A string, unescaped.
+    case string(String)
+    /// An array.
+    case array([JSONValue])
+    /// An object with its keys in order.
+    case object(JSONObject)
+
+    /// A number; `null` where JSON has none for it (infinite, not a number).
+    public static func number(_ value: Double) -> JSONValue {
+        JSONNumber(value).map { .number($0) } ?? .null
+    }
+
+    /// A whole number.
+    public static func integer(_ value: Int) -> JSONValue { .number(JSONNumber(value)) }
+
+    /// The string, if it is one.
+    public var string: String? { if case .string(let text) = self { text } else { nil } }
+    /// The truth value, if it is one.
+    public var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+    /// The number as a 64-bit real, if it is a finite one.
+    public var double: Double? {
+        guard case .number(let number) = self else { return nil }
+        let value = number.value
+        return value.isFinite ? value : nil
+    }
+    /// The number, if it is a whole one of at most 53 bits.
+    public var integer: Int? { if case .number(let number) = self { number.integer } else { nil } }
+    /// The elements, if it is an array.
+    public var array: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
+    /// The members, if it is an object.
+    public var object: JSONObject? { if case .object(let object) = self { object } else { nil } }
+
+    /// What it is, for messages: "a string", "an array", ...
+    public var typeName: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "a truth value"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}

@@ -1,0 +1,102 @@
+extension JSONValue {
+    /// The strict JSON of a document, ending in a line end.
+    ///
+    /// With the bytes the document was read from, everything that did not change is written as it
+    /// stands there, blanks included; without them, or where they are not strict JSON, two blanks
+    /// a level.
+    public func text(replacing original: [UInt8]? = nil) -> [UInt8] {
+        if let original, let rewriter = JSONRewriter(original) {
+            return rewriter.rewritten(as: self)
+        }
+        var writer = JSONWriter(style: JSONStyle())
+        writer.write(self, indentation: [])
+        return writer.output + [UInt8(ascii: "\n")]
+    }
+}
+
+/// How a document is laid out.
+struct JSONStyle {
+    /// What one level is indented by; nil for everything in one line.
+    var indentation: [UInt8]? = Array("  ".utf8)
+    /// What is between a key and its value.
+    var colon: [UInt8] = Array(": ".utf8)
+}
+
+/// Writes values as strict JSON.
+struct JSONWriter {
+    let style: JSONStyle
+    var output: [UInt8] = []
+
+    init(style: JSONStyle) { self.style = style }
+
+    /// Appends a value. `indentation` is that of the line it begins in.
+    mutating func write(_ value: JSONValue, indentation: [UInt8]) {
+        switch value {
+        case .null: output += "null".utf8
+        case .boolean(let flag): output += (flag ? "true" : "false").utf8
+        case .number(let number): output += number.text.utf8
+        case .string(let text): write(text)
+        case .array(let elements):
+            // Vectors and the like read better in one line.
+            let isShort =
+                elements.count <= 16
+                && elements.allSatisfy { if case .number = $0 { true } else { false } }
+            list(elements, "[", "]", indentation: isShort ? nil : indentation) {
+                $0.write($1, indentation: $2)
+            }
+        case .object(let object):
+            list(object.members, "{", "}", indentation: indentation) { writer, member, inner in
+                writer.write(member.key)
+                writer.output += writer.style.colon
+                writer.write(member.value, indentation: inner)
+            }
+        }
+    }
+
+    /// Appends bracketed entries, in one line if there is no indentation.
+    private mutating func list<Entry>(
+        _ entries: [Entry], _ open: Unicode.Scalar, _ close: Unicode.Scalar,
+        indentation: [UInt8]?, write: (inout JSONWriter, Entry, [UInt8]) -> Void
+    ) {
+        output.append(UInt8(ascii: open))
+        let isBroken = style.indentation != nil && indentation != nil
+        let inner = (indentation ?? []) + (isBroken ? style.indentation ?? [] : [])
+        for (index, entry) in entries.enumerated() {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            if isBroken {
+                output.append(UInt8(ascii: "\n"))
+                output += inner
+            } else if index > 0 {
+                output.append(UInt8(ascii: " "))
+            }
+            write(&self, entry, inner)
+        }
+        if isBroken, !entries.isEmpty {
+            output.append(UInt8(ascii: "\n"))
+            output += indentation ?? []
+        }
+        output.append(UInt8(ascii: close))
+    }
+
+    /// Appends a string with its quotation marks; what need not be escaped is not.
+    mutating func write(_ text: String) {
+        let digits = Array("0123456789abcdef".utf8)
+        output.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): output += "\\\"".utf8
+            case UInt8(ascii: "\\"): output += "\\\\".utf8
+            case 8: output += "\\b".utf8
+            case 9: output += "\\t".utf8
+            case 10: output += "\\n".utf8
+            case 12: output += "\\f".utf8
+            case 13: output += "\\r".utf8
+            case 0..<0x20:
+                output += "\\u00".utf8
+                output += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            default: output.append(byte)
+            }
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+}

@@ -1,0 +1,156 @@
+/// An archive as NSKeyedArchiver writes it: a table of objects that refer to each other by index.
+struct KeyedArchive {
+    private static let archiver = "NSKeyedArchiver"
+    private static let version: Int64 = 100_000
+
+    /// The objects; the first is the null object.
+    let objects: [PropertyList]
+    /// The index of the object everything hangs on.
+    let root: Int
+
+    /// Reads an archive. Only its frame is checked: `KeyedUnarchiver` checks objects as they are
+    /// asked for.
+    init(_ bytes: [UInt8]) throws(DocumentError) {
+        let list = try PropertyList.read(bytes)
+        guard case .dictionary = list else {
+            throw DocumentError(.otherFormat, "not a keyed archive: it is \(list.typeName)")
+        }
+        guard list["$archiver"] == .string(Self.archiver) else {
+            throw DocumentError(
+                .otherFormat, at: .path("$archiver"), "not a keyed archive of \(Self.archiver)")
+        }
+        guard list["$version"] == .integer(Self.version) else {
+            throw DocumentError(
+                .unknown, at: .path("$version"),
+                "an archive of another version than \(Self.version)")
+        }
+        guard case .array(let objects) = list["$objects"] else {
+            throw DocumentError(.missing, at: .path("$objects"), "the table of objects is missing")
+        }
+        guard objects.count <= Limits.archiveObjects else {
+            throw DocumentError(
+                .tooLarge, at: .path("$objects"),
+                "\(objects.count) objects, of which at most \(Limits.archiveObjects) are read")
+        }
+        guard case .uid(let root) = list["$top"]?["root"] else {
+            throw DocumentError(.missing, at: .path("$top.root"), "the root object is missing")
+        }
+        self.objects = objects
+        self.root = root
+    }
+
+    /// The bytes of an archive of such a table, whose root is the object after the null object.
+    static func bytes(of objects: [PropertyList]) throws(DocumentError) -> [UInt8] {
+        guard objects.count <= Limits.archiveObjects else {
+            throw DocumentError(
+                .tooLarge, "more than \(Limits.archiveObjects) objects to archive")
+        }
+        let list = PropertyList.dictionary([
+            PropertyList.Entry("$version", .integer(version)),
+            PropertyList.Entry("$objects", .array(objects)),
+            PropertyList.Entry("$archiver", .string(archiver)),
+            PropertyList.Entry("$top", .dictionary([PropertyList.Entry("root", .uid(1))])),
+        ])
+        return try BinaryPropertyListWriter.bytes(of: list) { text in
+            // The original writer shares strings by address: those of the archiver and of Apple's
+            // classes are constants, and the name of a class is one object in both places of its
+            // record while it is short enough to live in a pointer, as that of a list is.
+            text.hasPrefix("$") || text.hasPrefix("NS") || text == "AAPLList"
+        }
+    }
+}
+
+/// Takes objects out of a keyed archive. Each container can be taken once, so neither a cycle nor
+/// a container that many others share makes the work more than the table is long.
+struct KeyedUnarchiver {
+    /// An object of a class with its values.
+    struct Instance {
+        let index: Int
+        let className: String
+        /// The values by key, the class not among them.
+        let entries: [PropertyList.Entry]
+
+        subscript(key: String) -> PropertyList? { entries.first { $0.key == key }?.value }
+
+        func error(_ kind: DocumentError.Kind, _ reason: String) -> DocumentError {
+            DocumentError(kind, at: .archived(index), reason)
+        }
+    }
+
+    private let objects: [PropertyList]
+    private let root: Int
+    private var taken: [Bool]
+
+    init(_ archive: KeyedArchive) {
+        objects = archive.objects
+        root = archive.root
+        taken = Array(repeating: false, count: archive.objects.count)
+    }
+
+    mutating func rootInstance(
+        isKnown: (String) -> Bool
+    ) throws(DocumentError) -> Instance {
+        try instance(.uid(root), depth: 1, isKnown: isKnown)
+    }
+
+    /// The object that a value refers to. `depth` counts containers from the root, which has 1.
+    mutating func instance(
+        _ reference: PropertyList, depth: Int, isKnown: (String) -> Bool
+    ) throws(DocumentError) -> Instance {
+        guard case .uid(let index) = reference else {
+            throw DocumentError(.wrongType, "\(reference.typeName) where a reference is expected")
+        }
+        guard case .dictionary(let entries) = try object(index) else {
+            throw DocumentError(.wrongType, at: .archived(index), "not an object of a class")
+        }
+        guard depth <= Limits.archiveDepth else {
+            throw DocumentError(
+                .tooLarge, at: .archived(index), "more than \(Limits.archiveDepth) levels")
+        }
+        guard !taken[index] else {
+            throw DocumentError(
+                .malformed, at: .archived(index), "an object that is held twice or holds itself")
+        }
+        taken[index] = true
+        let name = try className(of: index)
+        guard isKnown(name) else {
+            throw DocumentError(
+                .unknown, at: .archived(index), "an object of the class '\(name.prefix(64))'")
+        }
+        return Instance(
+            index: index, className: name, entries: entries.filter { $0.key != "$class" })
+    }
+
+    /// The text that a value refers to.
+    func text(
+        _ reference: PropertyList?, atMost limit: Int, of owner: Instance, key: String
+    ) throws(DocumentError) -> String {
+        guard case .uid(let index) = reference else {
+            throw owner.error(.missing, "'\(key)' is missing")
+        }
+        guard case .string(let text) = try object(index), index != 0 else {
+            throw DocumentError(.wrongType, at: .archived(index), "'\(key)' is not text")
+        }
+        guard text.utf8.count <= limit else {
+            throw DocumentError(
+                .tooLarge, at: .archived(index), "'\(key)' has more than \(limit) bytes")
+        }
+        return text
+    }
+
+    private func object(_ index: Int) throws(DocumentError) -> PropertyList {
+        guard objects.indices.contains(index) else {
+            throw DocumentError(.malformed, at: .archived(index), "there is no such object")
+        }
+        return objects[index]
+    }
+
+    private func className(of index: Int) throws(DocumentError) -> String {
+        guard case .uid(let record) = objects[index]["$class"],
+            case .string(let name) = try object(record)["$classname"]
+        else {
+            throw DocumentError(.malformed, at: .archived(index), "an object without a class")
+        }
+        return name
+    }
+}

@@ -1,0 +1,29 @@
+extension PropertyList {
+    /// Reads a property list, binary or XML. Texts in the old style of OpenStep are refused.
+    public static func read(_ bytes: [UInt8]) throws(DocumentError) -> PropertyList {
+        guard bytes.count <= Limits.propertyListBytes else {
+            throw DocumentError(
+                .tooLarge,
+                "\(bytes.count) bytes, of which at most \(Limits.propertyListBytes) are read")
+        }
+        if bytes.starts(with: BinaryPropertyListReader.magic) {
+            var reader = BinaryPropertyListReader(bytes)
+            return try reader.document()
+        }
+        guard isXML(bytes) else {
+            throw DocumentError(.otherFormat, "not a property list, neither binary nor XML")
+        }
+        var reader = XMLPropertyListReader(bytes)
+        return try reader.document()
+    }
+
+    /// The bytes of a binary property list, the same for the same value.
+    public func binary() throws(DocumentError) -> [UInt8] {
+        try BinaryPropertyListWriter.bytes(of: self)
+    }
+
+    private static func isXML(_ bytes: [UInt8]) -> Bool {
+        let start = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? bytes.dropFirst(3) : bytes[...]
+        return start.first { !$0.isBlank } == UInt8(ascii: "<")
+    }
+}

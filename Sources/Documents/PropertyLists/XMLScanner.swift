@@ -1,0 +1,167 @@
+/// Goes through the tags and texts of an XML document.
+struct XMLScanner {
+    /// A tag; what attributes it has is not kept.
+    struct Tag {
+        let name: String
+        /// `</name>`
+        let isEnd: Bool
+        /// `<name/>`
+        let isEmpty: Bool
+        /// Where it begins.
+        let start: Int
+    }
+
+    private let bytes: [UInt8]
+    private var offset = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    func error(at place: Int, _ reason: String) -> DocumentError {
+        DocumentError(.malformed, at: .byte(place), reason)
+    }
+
+    /// Goes over a byte order mark, the XML declaration and the document type.
+    mutating func skipProlog() throws(DocumentError) {
+        if bytes.starts(with: [0xef, 0xbb, 0xbf]) { offset = 3 }
+        try skipBlanks()
+        while starts(with: "<?") || starts(with: "<!DOCTYPE") {
+            let start = offset
+            guard let end = bytes[offset...].firstIndex(of: UInt8(ascii: ">")) else {
+                throw error(at: start, "a declaration without an end")
+            }
+            let declaration = String(decoding: bytes[start...end], as: UTF8.self).lowercased()
+            // Entities could make a small document enormous.
+            guard !declaration.utf8.contains(UInt8(ascii: "[")) else {
+                throw error(at: start, "a document type with declarations of its own")
+            }
+            if let encoding = declaration.firstRange(of: "encoding") {
+                let name = declaration[encoding.upperBound...].prefix(32)
+                guard ["utf-8", "utf8", "us-ascii"].contains(where: { name.contains($0) }) else {
+                    throw error(at: start, "an encoding other than UTF-8")
+                }
+            }
+            offset = end + 1
+            try skipBlanks()
+        }
+    }
+
+    /// The next tag, with nothing but blanks and comments before it.
+    mutating func tag() throws(DocumentError) -> Tag {
+        try skipBlanks()
+        let start = offset
+        guard offset < bytes.count else {
+            throw error(at: start, "the document ends in the middle")
+        }
+        guard bytes[offset] == UInt8(ascii: "<") else {
+            throw error(at: start, "text where a tag is expected")
+        }
+        guard let close = bytes[offset...].firstIndex(of: UInt8(ascii: ">")) else {
+            throw error(at: start, "a tag without an end")
+        }
+        var inside = bytes[(start + 1)..<close]
+        let isEnd = inside.first == UInt8(ascii: "/")
+        if isEnd { inside = inside.dropFirst() }
+        let isEmpty = !isEnd && inside.last == UInt8(ascii: "/")
+        if isEmpty { inside = inside.dropLast() }
+        offset = close + 1
+        let name = inside.prefix { !$0.isBlank }
+        guard (1...16).contains(name.count) else { throw error(at: start, "not a tag") }
+        return Tag(
+            name: String(decoding: name, as: UTF8.self), isEnd: isEnd, isEmpty: isEmpty,
+            start: start)
+    }
+
+    /// The text of an element that has no elements in it, and goes over its end tag.
+    mutating func text(of tag: Tag) throws(DocumentError) -> String {
+        if tag.isEmpty { return "" }
+        var text: [UInt8] = []
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case UInt8(ascii: "&"): text += try reference()
+            case UInt8(ascii: "<"):
+                if starts(with: "<!--") {
+                    try skipPast("-->", from: offset + 4)
+                } else if starts(with: "<![CDATA[") {
+                    let start = offset + 9
+                    try skipPast("]]>", from: start)
+                    text += bytes[start..<(offset - 3)]
+                } else {
+                    let end = try self.tag()
+                    guard end.isEnd, end.name == tag.name else {
+                        throw error(at: end.start, "</\(tag.name)> is expected here")
+                    }
+                    guard let result = String(validating: text, as: UTF8.self) else {
+                        throw error(at: tag.start, "text that is not UTF-8")
+                    }
+                    return result
+                }
+            case let byte:
+                text.append(byte)
+                offset += 1
+            }
+        }
+        throw error(at: tag.start, "<\(tag.name)> without an end")
+    }
+
+    /// Checks that nothing follows.
+    mutating func finish() throws(DocumentError) {
+        try skipBlanks()
+        guard offset == bytes.count else {
+            throw error(at: offset, "something follows the end of the document")
+        }
+    }
+
+    private func starts(with text: StaticString) -> Bool {
+        let end = offset + text.utf8CodeUnitCount
+        return end <= bytes.count && "\(text)".utf8.elementsEqual(bytes[offset..<end])
+    }
+
+    /// Goes over blanks and comments.
+    private mutating func skipBlanks() throws(DocumentError) {
+        while true {
+            while offset < bytes.count, bytes[offset].isBlank { offset += 1 }
+            guard offset < bytes.count, bytes[offset] == UInt8(ascii: "<"), starts(with: "<!--")
+            else { return }
+            try skipPast("-->", from: offset + 4)
+        }
+    }
+
+    private mutating func skipPast(_ end: StaticString, from: Int) throws(DocumentError) {
+        let start = offset
+        offset = from
+        while offset < bytes.count {
+            if starts(with: end) {
+                offset += end.utf8CodeUnitCount
+                return
+            }
+            offset += 1
+        }
+        throw error(at: start, "an end '\(end)' is missing")
+    }
+
+    /// The text of `&name;` or `&#number;`.
+    private mutating func reference() throws(DocumentError) -> [UInt8] {
+        let start = offset
+        guard let end = bytes[offset...].prefix(12).firstIndex(of: UInt8(ascii: ";")) else {
+            throw error(at: start, "an & that begins no character")
+        }
+        let name = String(decoding: bytes[(start + 1)..<end], as: UTF8.self)
+        offset = end + 1
+        switch name {
+        case "lt": return [UInt8(ascii: "<")]
+        case "gt": return [UInt8(ascii: ">")]
+        case "amp": return [UInt8(ascii: "&")]
+        case "quot": return [UInt8(ascii: "\"")]
+        case "apos": return [UInt8(ascii: "'")]
+        default:
+            let number =
+                name.hasPrefix("#x")
+                ? UInt32(name.dropFirst(2), radix: 16)
+                : name.hasPrefix("#") ? UInt32(name.dropFirst()) : nil
+            guard let scalar = number.flatMap({ Unicode.Scalar($0) }), scalar.value != 0 else {
+                throw error(at: start, "&\(name); is no character")
+            }
+            return Array(String(Character(scalar)).utf8)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+extension ShapeFile {
+    private static let shapeKey = "shape"
+    private static let cameraKey = "cameraState"
+
+    /// Reads a `.shapeFile` document, binary or XML.
+    ///
+    /// A camera that is missing or does not decode is replaced by the standard one, and
+    /// `cameraProblem` says why; one with impossible numbers makes the document an error.
+    public static func read(_ bytes: [UInt8]) throws(DocumentError) -> ShapeFile {
+        let list = try PropertyList.read(bytes)
+        guard case .dictionary(let entries) = list else {
+            throw DocumentError(.otherFormat, "not a property list with keys: \(list.typeName)")
+        }
+        guard let shape = list[shapeKey] else {
+            throw DocumentError(.missing, at: .path(shapeKey), "no shape")
+        }
+        guard case .integer(let number) = shape else {
+            throw DocumentError(
+                .wrongType, at: .path(shapeKey), "\(shape.typeName) where 0 to 5 is expected")
+        }
+        guard let kind = Int(exactly: number).flatMap({ SolidKind(rawValue: $0) }) else {
+            throw DocumentError(.badValue, at: .path(shapeKey), "\(number) is not 0 to 5")
+        }
+        var file = ShapeFile(kind: kind)
+        file.source = entries
+        do throws(DocumentError) {
+            file.camera = try camera(list[cameraKey])
+        } catch {
+            if error.kind == .badValue { throw error }
+            file.cameraProblem = error
+        }
+        return file
+    }
+
+    /// The bytes of the document as a binary property list.
+    public func binary() throws(DocumentError) -> [UInt8] {
+        var entries = source
+        func set(_ key: String, _ value: PropertyList) {
+            if let index = entries.firstIndex(where: { $0.key == key }) {
+                entries[index].value = value
+            } else {
+                entries.append(PropertyList.Entry(key, value))
+            }
+        }
+        set(ShapeFile.shapeKey, .integer(Int64(kind.rawValue)))
+        // An archive that says what it should stays as it is, with all it says besides.
+        let old = PropertyList.dictionary(source)[ShapeFile.cameraKey]
+        let isUnchanged = (try? ShapeFile.camera(old)) == camera
+        if !isUnchanged { set(ShapeFile.cameraKey, .data(try camera.archived())) }
+        return try PropertyList.dictionary(entries).binary()
+    }
+
+    private static func camera(_ value: PropertyList?) throws(DocumentError) -> CameraState {
+        guard case .data(let archive) = value else {
+            throw DocumentError(
+                value == nil ? .missing : .wrongType, at: .path(cameraKey),
+                value.map { "\($0.typeName) where data is expected" } ?? "no camera")
+        }
+        return try CameraState(archived: archive)
+    }
+}
+
+extension CameraState {
+    /// The class in the original app; others that end alike are read too.
+    private static let className = "ShapeEdit.CameraState"
+
+    /// Reads an archived camera. As in the original, a key that is missing counts as 0. The kind
+    /// of the error is `badValue` only for numbers that are infinite or none.
+    init(archived bytes: [UInt8]) throws(DocumentError) {
+        var archive = KeyedUnarchiver(try KeyedArchive(bytes))
+        let root = try archive.rootInstance { $0.hasSuffix("CameraState") }
+        func real(_ key: String) throws(DocumentError) -> Float {
+            let value: Float
+            switch root[key] {
+            case nil: value = 0
+            case .real32(let number): value = number
+            case .real(let number): value = Float(number)
+            case .integer(let number): value = Float(number)
+            default: throw root.error(.wrongType, "'\(key)' is not a number")
+            }
+            guard value.isFinite else {
+                throw root.error(.badValue, "the camera's '\(key)' is infinite or not a number")
+            }
+            return value
+        }
+        self.init(
+            position: SIMD3(try real("x"), try real("y"), try real("z")),
+            axis: SIMD3(try real("rx"), try real("ry"), try real("rz")), angle: try real("rw"))
+    }
+
+    /// The bytes of the archived camera.
+    func archived() throws(DocumentError) -> [UInt8] {
+        let numbers = [
+            ("x", position.x), ("y", position.y), ("z", position.z), ("rx", axis.x),
+            ("ry", axis.y), ("rz", axis.z), ("rw", angle),
+        ]
+        var table = ArchiveTable()
+        let root = table.reserve()
+        table.objects[root] = .dictionary(
+            numbers.map { PropertyList.Entry($0.0, .real32($0.1)) } + [
+                PropertyList.Entry("$class", .uid(table.classRecord(CameraState.className)))
+            ])
+        return try KeyedArchive.bytes(of: table.objects)
+    }
+}

@@ -1,0 +1,131 @@
+import Glibc
+
+/// Something that another format cannot hold.
+public struct ConversionLoss: Hashable, Sendable, CustomStringConvertible {
+    /// What is lost, as a path in the document converted.
+    public let path: String
+    /// Why.
+    public let reason: String
+
+    /// `path: reason`
+    public var description: String { "\(path): \(reason)" }
+}
+
+extension Scene {
+    /// The scene of a `.shapeFile` document, which `ShapeFile.converted(from:)` makes the same
+    /// document of again. Entries of the property list that nobody knows are lost.
+    public static func converted(from file: ShapeFile) -> (scene: Scene, losses: [ConversionLoss]) {
+        let camera = file.camera
+        let axis = Vector3(Double(camera.axis.x), Double(camera.axis.y), Double(camera.axis.z))
+        let position = camera.position
+        let scene = Scene(
+            camera: Camera(
+                position: Vector3(Double(position.x), Double(position.y), Double(position.z)),
+                orientation: .rotation(
+                    Rotation(axis: axis, degrees: Double(camera.angle) * 180 / .pi))),
+            nodes: [.solid(Solid(shape: SolidShape(file.kind)))])
+        let losses = file.source.map(\.key).filter { !ShapeFile.knownKeys.contains($0) }.map {
+            ConversionLoss(path: $0, reason: "scenes have no such entry")
+        }
+        return (scene, losses)
+    }
+}
+
+extension ShapeFile {
+    /// The `.shapeFile` document of the first solid of a scene and its camera, and all that such a
+    /// document cannot hold. Nothing is lost of a scene with one solid of the original's
+    /// dimensions at the origin. An error if there is no solid, or a number is beyond 32-bit reals.
+    public static func converted(
+        from scene: Scene
+    ) throws(DocumentError) -> (file: ShapeFile, losses: [ConversionLoss]) {
+        guard let (solid, path) = firstSolid(of: scene.nodes, at: "nodes") else {
+            throw DocumentError(.notRepresentable, at: .path("nodes"), "the scene has no solid")
+        }
+        var file = ShapeFile(kind: solid.shape.kind)
+        file.camera = try CameraState(scene.camera)
+        var losses: [ConversionLoss] = []
+        func lose(_ path: String, _ reason: String, if isLost: Bool) {
+            if isLost { losses.append(ConversionLoss(path: path, reason: reason)) }
+        }
+        lose("title", "it has none", if: scene.title != nil)
+        lose("background", "it is that of the solid", if: scene.background != nil)
+        lose(
+            "camera.fieldOfView", "it is always \(Camera.standardFieldOfView)",
+            if: scene.camera.fieldOfView != Camera.standardFieldOfView)
+        lose("nodes", "it holds one solid", if: scene.nodes.count > 1 || path != "nodes[0]")
+        lose("\(path).name", "it has none", if: !solid.name.isEmpty)
+        lose(
+            "\(path).\(SceneKey.type)", "dimensions are those of the original",
+            if: solid.shape != SolidShape(solid.shape.kind))
+        lose("\(path)", "it stands at the origin", if: !solid.transform.isIdentity)
+        lose(
+            "\(path).color", "it is that of the kind of solid",
+            if: solid.effectiveColor != solid.shape.kind.standardColor)
+        lose("\(path).opacity", "it is always 1", if: solid.opacity != 1)
+        lose("\(path).visible", "it is always visible", if: !solid.isVisible)
+        return (file, losses)
+    }
+
+    static let knownKeys: Set = ["shape", "cameraState"]
+
+    private static func firstSolid(of nodes: [SceneNode], at path: String) -> (Solid, String)? {
+        for (index, node) in nodes.enumerated() {
+            switch node {
+            case .solid(let solid): return (solid, "\(path)[\(index)]")
+            case .group(let group):
+                let inner = firstSolid(of: group.children, at: "\(path)[\(index)].children")
+                if let inner { return inner }
+            }
+        }
+        return nil
+    }
+}
+
+extension CameraState {
+    /// The 32-bit reals of a camera; what it looks at becomes a rotation.
+    fileprivate init(_ camera: Camera) throws(DocumentError) {
+        let rotation =
+            switch camera.orientation {
+            case .rotation(let rotation): rotation
+            case .target(let target): Rotation(from: camera.position, to: target)
+            }
+        let (position, axis) = (camera.position, rotation.axis)
+        self.init(
+            position: SIMD3(Float(position.x), Float(position.y), Float(position.z)),
+            axis: SIMD3(Float(axis.x), Float(axis.y), Float(axis.z)),
+            angle: Float(rotation.degrees * .pi / 180))
+        let parts = [self.position.x, self.position.y, self.position.z, self.axis.x, self.axis.y]
+        guard (parts + [self.axis.z, angle]).allSatisfy(\.isFinite) else {
+            throw DocumentError(
+                .notRepresentable, at: .path("camera"), "a number is beyond 32-bit reals")
+        }
+    }
+}
+
+extension Rotation {
+    /// The rotation of a camera that looks from one point to another with y up as far as that can
+    /// be; none if the points are the same.
+    public init(from position: Vector3, to target: Vector3) {
+        let back = Vector3(position.x - target.x, position.y - target.y, position.z - target.z)
+        let distance = (back.x * back.x + back.y * back.y + back.z * back.z).squareRoot()
+        // Yaw about y, then pitch about the camera's own x axis, as quaternions of half angles.
+        let level = (back.x * back.x + back.z * back.z).squareRoot()
+        guard distance > 0, distance.isFinite else {
+            self = .none
+            return
+        }
+        let yaw = (level > 0 ? atan2(back.x, back.z) : 0) / 2
+        let pitch = -atan2(back.y, level) / 2
+        let w = cos(yaw) * cos(pitch)
+        let part = Vector3(
+            cos(yaw) * sin(pitch), sin(yaw) * cos(pitch), -sin(yaw) * sin(pitch))
+        let length = (part.x * part.x + part.y * part.y + part.z * part.z).squareRoot()
+        guard length > 0 else {
+            self = .none
+            return
+        }
+        self.init(
+            axis: Vector3(part.x / length, part.y / length, part.z / length),
+            degrees: 2 * atan2(length, w) * 180 / .pi)
+    }
+}

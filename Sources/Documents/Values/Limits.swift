@@ -1,0 +1,49 @@
+/// How much a document may hold. What is beyond is refused with `DocumentError.Kind.tooLarge`, so
+/// that no file, however made, takes more than a second or 256 MiB to read.
+public enum Limits {
+    /// Bytes of a JSON document.
+    public static let jsonBytes = 16 << 20
+    /// Values of a JSON document, keys not counted.
+    public static let jsonValues = 500_000
+    /// Levels of arrays and objects in a JSON document.
+    public static let jsonDepth = 64
+    /// Bytes of the text of one JSON number.
+    public static let jsonNumberBytes = 1_024
+    /// Repairs of a JSON document that are listed; later ones are made, but not listed.
+    public static let listedRepairs = 1_000
+
+    /// Bytes of a property list or keyed archive.
+    public static let propertyListBytes = 1_000_000
+    /// Levels of arrays and dictionaries in a property list.
+    public static let propertyListDepth = 64
+    /// Objects in the table of a keyed archive.
+    public static let archiveObjects = 10_000
+    /// Levels of containers in a keyed archive, counted from its root.
+    public static let archiveDepth = 8
+
+    /// Solids and groups of a scene.
+    public static let sceneNodes = 10_000
+    /// Levels of groups in a scene.
+    public static let sceneDepth = 16
+    /// Unicode scalars of a title or of the name of a solid or group.
+    public static let nameLength = 1_024
+    /// The greatest number in a scene: beyond all 32-bit reals, taken as radians too.
+    public static let sceneNumber = 1e41
+
+    /// Elements of a slide, those of chains included.
+    public static let slideElements = 50_000
+    /// Width and height of a slide's canvas.
+    public static let canvasSide = 100_000
+    /// Slides or addresses in a bulk file.
+    public static let bulkEntries = 10_000
+
+    /// Bytes of the text of a list's item, as UTF-8.
+    public static let itemTextBytes = 65_536
+    /// Bytes of the texts of a list's items together, as UTF-8: a file can share one text.
+    public static let listTextBytes = 2_000_000
+    /// Bytes of a text that is read as a list's items.
+    public static let interchangeBytes = 1_000_000
+
+    /// Bytes of the text that is kept of a document for searching, as UTF-8.
+    public static let searchTextBytes = 1 << 20
+}

@@ -1,0 +1,114 @@
+/// Finds the parts of a document by names, numbers and labels.
+///
+/// Numbers count from 1 the parts that `noun` names, all others need a label such as `group.1`.
+/// A name is found as it is written, or in any case if that is not ambiguous.
+struct PartIndex {
+    /// A part: what it is called and the labels that mean it, the one to be shown first.
+    struct Part {
+        /// The name; empty if it has none.
+        var name: String
+        /// Labels such as `solid.1` and `torus.1`.
+        var labels: [String]
+    }
+
+    /// Bytes of the longest name that is shown as a path: comments of slides can be prose.
+    private static let longestPathName = 48
+
+    private let noun: String
+    private let kinds: [String]
+    private let parts: [Part]
+    private let reserved: Set<String>
+    private let labelled: [String: Int]
+    private let named: [String: [Int]]
+
+    /// An index of parts. Labels begin with one of the kinds. Names that are `reserved`
+    /// are not shown as paths.
+    init(_ parts: [Part], noun: String, kinds: [String], reserved: Set<String>) {
+        self.noun = noun
+        self.kinds = kinds
+        self.parts = parts
+        self.reserved = reserved
+        var labelled: [String: Int] = [:]
+        var named: [String: [Int]] = [:]
+        for (index, part) in parts.enumerated() {
+            for label in part.labels { labelled[label] = index }
+            if !part.name.isEmpty { named[part.name, default: []].append(index) }
+        }
+        self.labelled = labelled
+        self.named = named
+    }
+
+    /// The path of a part: its name if that means it and nothing else, or its first label.
+    func path(of index: Int) -> String {
+        let part = parts[index]
+        let isPlain =
+            named[part.name]?.count == 1 && !reserved.contains(part.name.lowercased())
+            && part.name.utf8.count <= PartIndex.longestPathName
+            && part.name.unicodeScalars.allSatisfy {
+                $0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == " "
+                    || $0 == "-" || $0 == "_"
+            } && !part.name.hasPrefix(" ") && !part.name.hasSuffix(" ")
+            && Int(part.name) == nil
+        return isPlain ? part.name : part.labels[0]
+    }
+
+    /// The part of a word.
+    func find(_ word: String) throws(EditError) -> Int {
+        if let index = try lookUp(word) { return index }
+        throw unknown(word)
+    }
+
+    /// The part that a path begins with and the rest of the path; nil if it begins with none.
+    func split(_ path: String) throws(EditError) -> (index: Int, rest: String)? {
+        // From the longest beginning to the shortest, as names may hold dots.
+        var end = path.endIndex
+        while true {
+            let word = String(path[..<end])
+            if let index = try lookUp(word) {
+                return (index, end == path.endIndex ? "" : String(path[path.index(after: end)...]))
+            }
+            guard let dot = path[..<end].lastIndex(of: "."), dot > path.startIndex else {
+                return nil
+            }
+            end = dot
+        }
+    }
+
+    /// The error for a word that means no part.
+    func unknown(_ word: String) -> EditError {
+        let names = named.keys.sorted() + parts.map { $0.labels[0] }
+        return EditError(
+            .notFound, at: word.isEmpty ? noun : word,
+            parts.isEmpty
+                ? "there is no \(noun) here" : NearNames.unknown(noun, word, among: names))
+    }
+
+    private func lookUp(_ word: String) throws(EditError) -> Int? {
+        let lower = word.lowercased()
+        if let number = Int(word) { return try labelled(noun, number) }
+        let words = lower.split(separator: ".", omittingEmptySubsequences: false)
+        if words.count == 2, kinds.contains(String(words[0])), let number = Int(words[1]) {
+            return try labelled(String(words[0]), number)
+        }
+        var found = named[word] ?? []
+        if found.isEmpty {
+            found = named.filter { $0.key.lowercased() == lower }.flatMap(\.value).sorted()
+        }
+        guard found.count <= 1 else {
+            let labels = found.prefix(8).map { parts[$0].labels[0] }.joined(separator: ", ")
+            throw EditError(
+                .ambiguous, at: word,
+                "\(found.count) parts are called so; use one of \(labels), or name=\(word) for all")
+        }
+        return found.first
+    }
+
+    /// The part of a label such as `torus.2`.
+    private func labelled(_ kind: String, _ number: Int) throws(EditError) -> Int {
+        if let index = labelled["\(kind).\(number)"] { return index }
+        let count = labelled.keys.count { $0.hasPrefix("\(kind).") }
+        throw EditError(
+            .notFound, at: "\(kind).\(number)",
+            count == 0 ? "there is no \(kind) here" : "the last here is \(kind).\(count)")
+    }
+}

@@ -1,0 +1,62 @@
+/// Parts of a document that targets can mean, by their place in some order.
+protocol Selectable {
+    /// How they are found by words.
+    var index: PartIndex { get }
+    /// The parts that a word such as `all` means; nil if it is no such word.
+    func collection(_ word: String) -> [Int]?
+    /// How many there are.
+    var count: Int { get }
+    /// Whether a part has a value; nil if its kind has no such key.
+    func matches(_ index: Int, _ pair: KeyValue) -> Bool?
+    /// All keys that parts of any kind have.
+    var selectorKeys: [String] { get }
+}
+
+extension Selectable {
+    /// The parts of targets, each once, in the document's order.
+    func find(_ targets: [Target]) throws(EditError) -> [Int] {
+        var found: Set<Int> = []
+        for target in targets { found.formUnion(try find(target)) }
+        return found.sorted()
+    }
+
+    /// The parts of a target, at least one.
+    func find(_ target: Target) throws(EditError) -> [Int] {
+        switch target {
+        case .word(let word):
+            guard let found = collection(word.lowercased()) else { return [try index.find(word)] }
+            guard !found.isEmpty else {
+                throw EditError(.notFound, at: word, "nothing here is so")
+            }
+            return found
+        case .selector(let pairs):
+            for pair in pairs {
+                let isKnown = (0..<count).contains { matches($0, pair) != nil }
+                guard isKnown || selectorKeys.contains(pair.key.lowercased()) else {
+                    throw EditError(
+                        .notFound, at: target.text,
+                        NearNames.unknown("key", pair.key, among: selectorKeys))
+                }
+            }
+            let found = (0..<count).filter { part in
+                pairs.allSatisfy { matches(part, $0) == true }
+            }
+            guard !found.isEmpty else {
+                throw EditError(.notFound, at: target.text, "nothing here is so")
+            }
+            return found
+        }
+    }
+
+    /// The one part of a target.
+    func findOne(_ target: Target) throws(EditError) -> Int {
+        let found = try find(target)
+        guard found.count == 1 else {
+            let paths = found.prefix(8).map { index.path(of: $0) }.joined(separator: ", ")
+            throw EditError(
+                .ambiguous, at: target.text,
+                "\(found.count) parts are meant (\(paths)), one is needed")
+        }
+        return found[0]
+    }
+}

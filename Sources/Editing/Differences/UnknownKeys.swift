@@ -1,0 +1,70 @@
+import Documents
+
+/// Compares what documents hold besides the keys that have a meaning here.
+enum UnknownKeys {
+    /// The members that are different in another object, but for those of known keys.
+    static func changes(
+        _ old: JSONObject, _ new: JSONObject, known: Set<String>, at path: (String) -> String
+    ) -> [Change] {
+        if old == new { return [] }
+        let keys = old.keys + new.keys.filter { old[$0] == nil }
+        return keys.compactMap { key in
+            let (before, after) = (old[key], new[key])
+            guard !known.contains(key), !JSONText.isSame(before, after) else { return nil }
+            return Change(
+                .value, path(key), before: before.map { JSONText.text($0, unlike: after) },
+                after: after.map { JSONText.text($0, unlike: before) })
+        }
+    }
+}
+
+/// JSON on one line.
+enum JSONText {
+    /// Strings without their quotation marks, all else as in a document.
+    static func text(_ value: JSONValue) -> String {
+        if let text = value.string { return EscapedText.escaped(text) }
+        return compact(value)
+    }
+
+    /// As `text(_:)`, with quotation marks where they tell a string from another value.
+    static func text(_ value: JSONValue, unlike other: JSONValue?) -> String {
+        let plain = text(value)
+        return other.map { text($0) == plain } == true ? compact(value) : plain
+    }
+
+    /// Whether both say the same; the order of keys says nothing.
+    static func isSame(_ left: JSONValue?, _ right: JSONValue?) -> Bool {
+        if left == right { return true }
+        switch (left, right) {
+        case (.array(let left), .array(let right)):
+            return left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }
+        case (.object(let left), .object(let right)):
+            return left.members.count == right.members.count
+                && left.members.allSatisfy { isSame($0.value, right[$0.key]) }
+        default: return false
+        }
+    }
+
+    private static func compact(_ value: JSONValue) -> String {
+        // Line ends in strings are escaped, so all that are there belong to the layout.
+        let lines = String(decoding: value.text(), as: UTF8.self).split(separator: "\n")
+        return lines.map { $0.drop { $0 == " " } }.joined(separator: " ")
+    }
+}
+
+extension UnknownKeys {
+    /// The entries that are different in another property list.
+    static func changes(
+        _ old: [PropertyList.Entry], _ new: [PropertyList.Entry], at path: (String) -> String
+    ) -> [Change] {
+        if old == new { return [] }
+        let keys = old.map(\.key) + new.map(\.key).filter { key in !old.contains { $0.key == key } }
+        return keys.compactMap { key in
+            let before = old.first { $0.key == key }?.value
+            let after = new.first { $0.key == key }?.value
+            guard before != after else { return nil }
+            return Change(
+                .value, path(key), before: before.map { "\($0)" }, after: after.map { "\($0)" })
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Documents
+
+extension EditableDocument {
+    /// The value at a path, as text that `set` takes. A value that was not given is the one that
+    /// counts instead; without one there is an error of kind `notFound`.
+    public func value(at path: String) throws(EditError) -> String {
+        switch self {
+        case .scene(let scene): try scene.value(at: path)
+        case .shapeFile(let file): try file.value(at: path)
+        case .slide(let slide): try slide.value(at: path)
+        case .list(let list): try list.value(at: path)
+        }
+    }
+
+    /// All paths that have a value, with it, in the document's order.
+    public var paths: [(path: String, value: String)] {
+        switch self {
+        case .scene(let scene): scene.paths
+        case .shapeFile(let file): file.paths
+        case .slide(let slide): slide.paths
+        case .list(let list): list.paths
+        }
+    }
+
+    /// Facts for people, one a line.
+    public var summary: [String] {
+        switch self {
+        case .scene(let scene): scene.facts
+        case .shapeFile(let file): file.facts
+        case .slide(let slide): slide.facts
+        case .list(let list): list.facts
+        }
+    }
+
+    /// What is wrong with the document though it can be read, one sentence each.
+    public func problems() -> [String] {
+        switch self {
+        case .scene(let scene): scene.complaints
+        case .shapeFile(let file): file.complaints
+        case .slide(let slide): slide.problems.map(\.description)
+        case .list(let list): list.complaints
+        }
+    }
+
+    /// What is different in another document: nothing exactly where both say the same, unknown
+    /// keys included. Layout, the order of keys and defaults that are written out do not count.
+    /// Between documents of different types only that is told.
+    public func differences(to other: EditableDocument) -> [Change] {
+        differences(to: other, inPlace: false)
+    }
+
+    /// What is different in another document, whose parts may be known to be in the same places.
+    func differences(to other: EditableDocument, inPlace: Bool) -> [Change] {
+        switch (self, other) {
+        case (.scene(let old), .scene(let new)): old.changes(to: new, inPlace: inPlace)
+        case (.shapeFile(let old), .shapeFile(let new)): old.changes(to: new)
+        case (.slide(let old), .slide(let new)): old.changes(to: new, inPlace: inPlace)
+        case (.list(let old), .list(let new)): old.changes(to: new)
+        default: [Change(.value, "type", before: type.rawValue, after: other.type.rawValue)]
+        }
+    }
+}

@@ -1,0 +1,38 @@
+public import Documents
+
+extension EditableDocument {
+    /// A new document. Without a name it is the first of `templates(for:)`.
+    public static func template(
+        _ name: String?, type: DocumentType
+    ) throws(EditError) -> EditableDocument {
+        let names = templates(for: type)
+        let name = name?.lowercased() ?? names[0]
+        guard names.contains(name) else {
+            throw EditError(
+                .notFound, at: name,
+                NearNames.unknown("template", name, among: names))
+        }
+        switch type {
+        case .shape:
+            guard let kind = SolidKind(name: name) else { return .scene(Scene()) }
+            let solid = Solid(name: Scene.standardName(kind.name), shape: SolidShape(kind))
+            return .scene(Scene(nodes: [.solid(solid)]))
+        case .shapeFile: return .shapeFile(ShapeFile(kind: SolidKind(name: name) ?? .sphere))
+        case .slide:
+            var slide = Slide(title: "Untitled")
+            if name == "title" { slide.elements = [slide.titleElement] }
+            return .slide(slide)
+        case .list: return .list(TaskList())
+        }
+    }
+
+    /// The names of the templates of a type, the usual one first.
+    public static func templates(for type: DocumentType) -> [String] {
+        switch type {
+        case .shape: SolidKind.allCases.map(\.name) + ["empty"]
+        case .shapeFile: SolidKind.allCases.map(\.name)
+        case .slide: ["empty", "title"]
+        case .list: ["empty"]
+        }
+    }
+}

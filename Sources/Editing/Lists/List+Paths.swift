@@ -1,0 +1,110 @@
+import Documents
+
+extension TaskList {
+    /// The item a path leads to and the key there; nil for a key of the list.
+    private func place(_ path: String) throws(EditError) -> (index: Int, key: String)? {
+        let head = String(path.prefix { $0 != "." })
+        if fields.contains(where: { $0.isCalled(head) }) { return nil }
+        if let (index, key) = try ListParts(items).index.split(path) { return (index, key) }
+        let names = fields.map(\.key) + items.indices.map { "item.\($0 + 1)" }
+        throw EditError(.notFound, at: path, NearNames.unknown("path", head, among: names))
+    }
+
+    func value(at path: String) throws(EditError) -> String {
+        try located(path) { () throws(EditError) in
+            guard let (index, key) = try place(path) else { return try value(of: path) }
+            return try items[index].value(of: key)
+        }
+    }
+
+    /// Sets the value at a path; nil takes it away. An item that is completed or opened again goes
+    /// to the boundary between the two, as when it is checked.
+    mutating func set(at path: String, to text: String?) throws(EditError) {
+        do throws(EditError) {
+            guard let (index, key) = try place(path) else { return try set(path, to: text) }
+            var item = items[index]
+            try item.set(key, to: text)
+            if item.isComplete == items[index].isComplete {
+                items[index] = item
+            } else {
+                try toggle([index])
+            }
+        } catch {
+            throw error.at(path)
+        }
+    }
+
+    var paths: [(path: String, value: String)] {
+        listing.map { (path: $0.key, value: $0.value) }
+            + items.enumerated().flatMap { number, item in
+                item.listing.map { (path: "item.\(number + 1).\($0.key)", value: $0.value) }
+            }
+    }
+
+    /// What it holds, one fact a line.
+    var facts: [String] {
+        let done = items.count - openCount
+        return [
+            "list of \(Count.words(items.count, "item")), \(done) done", "color: \(color.name)",
+        ]
+            + items.enumerated().map { number, item in
+                "\(number + 1) [\(item.isComplete ? "x" : " ")] \(EscapedText.escaped(item.text))"
+            }
+    }
+
+    /// What is wrong with it.
+    var complaints: [String] {
+        var complaints: [String] = []
+        var seen: [ItemID: Int] = [:]
+        for (number, item) in items.enumerated() {
+            let path = "item.\(number + 1)"
+            if item.text.isEmpty { complaints.append("\(path).text: empty") }
+            if let first = seen[item.id] {
+                complaints.append("\(path).uuid: the same as that of item.\(first)")
+            }
+            seen[item.id] = number + 1
+        }
+        if let first = items.firstIndex(where: \.isComplete), first < boundary {
+            complaints.append("item.\(first + 1): done, but before items that are open")
+        }
+        return complaints
+    }
+
+    /// What is different in another list.
+    func changes(to other: TaskList) -> [Change] {
+        var changes = changes(to: other) { $0 }
+        changes += UnknownKeys.changes(otherEntries, other.otherEntries) { $0 }
+        let matching = PartMatching(
+            items, other.items, inPlace: false, identity: { $0.id }, kind: { $0.id })
+        for index in items.indices where matching.newOfOld[index] == nil {
+            changes.append(
+                Change(.part, "item.\(index + 1)", before: items[index].words, after: nil))
+        }
+        let row = matching.oldOfNew.enumerated().compactMap { new, old in old.map { (new, $0) } }
+        let moved = PartMatching.moved(row)
+        for (index, item) in other.items.enumerated() {
+            let path = "item.\(index + 1)"
+            guard let former = matching.oldOfNew[index] else {
+                changes.append(Change(.part, path, before: nil, after: item.words))
+                continue
+            }
+            changes += items[former].changes(to: item) { "\(path).\($0)" }
+            if moved.contains(index) {
+                changes.append(
+                    Change(
+                        .place, path, before: "place \(former + 1)", after: "place \(index + 1)"))
+            }
+            changes += UnknownKeys.changes(items[former].otherEntries, item.otherEntries) {
+                "\(path).\($0)"
+            }
+        }
+        return changes
+    }
+}
+
+extension TaskItem {
+    /// It in a few words.
+    var words: String {
+        "[\(isComplete ? "x" : " ")] \(EscapedText.escaped(String(text.prefix(60))))"
+    }
+}

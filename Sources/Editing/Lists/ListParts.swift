@@ -1,0 +1,30 @@
+import Documents
+
+/// The items of a list, and how they are found: by number, text, `done`, `open` or a selector.
+struct ListParts: Selectable {
+    private let items: [TaskItem]
+    let index: PartIndex
+
+    init(_ items: [TaskItem]) {
+        self.items = items
+        let parts = items.enumerated().map { number, item in
+            PartIndex.Part(name: item.text, labels: ["item.\(number + 1)"])
+        }
+        index = PartIndex(parts, noun: "item", kinds: ["item"], reserved: [])
+    }
+
+    func collection(_ word: String) -> [Int]? {
+        switch word {
+        case "all": Array(items.indices)
+        case "done": items.indices.filter { items[$0].isComplete }
+        case "open": items.indices.filter { !items[$0].isComplete }
+        default: nil
+        }
+    }
+
+    var count: Int { items.count }
+
+    func matches(_ index: Int, _ pair: KeyValue) -> Bool? { items[index].matches(pair) }
+
+    var selectorKeys: [String] { ["text", "completed", "done", "uuid"] }
+}

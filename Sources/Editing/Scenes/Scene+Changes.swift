@@ -1,0 +1,138 @@
+import Documents
+
+extension Scene {
+    /// What is different in another scene.
+    func changes(to other: Scene, inPlace: Bool) -> [Change] {
+        var changes = changes(to: other) { $0 }
+        changes += UnknownKeys.changes(source, other.source, known: SceneKeys.scene) { $0 }
+        changes += camera.changes(to: other.camera) { "camera.\($0)" }
+        changes += UnknownKeys.changes(
+            camera.source, other.camera.source, known: SceneKeys.camera
+        ) { "camera.\($0)" }
+        guard nodes != other.nodes else { return changes }
+        return changes + SceneComparison(self, other, inPlace: inPlace).changes
+    }
+}
+
+/// The keys of scenes that are no unknown ones.
+private enum SceneKeys {
+    static let scene: Set = ["version", "title", "background", "camera", "nodes"]
+    static let camera: Set = ["position", "target", "rotation", "fieldOfView"]
+    static let group: Set = [
+        "name", "type", "position", "rotation", "scale", "visible", "children",
+    ]
+    static let solid = group.subtracting(["children"]).union(["color", "opacity"])
+
+    /// Dimensions of another kind of solid mean nothing and are kept like unknown keys, unless
+    /// they belong to the kind the solid had when it was read.
+    static func of(_ node: SceneNode) -> Set<String> {
+        guard case .solid(let solid) = node else { return group }
+        let kinds = [
+            solid.shape.kind, solid.source["type"]?.string.flatMap { SolidKind(name: $0) },
+        ]
+        let dimensions = kinds.compactMap { $0 }.flatMap { SolidShape($0).dimensions }
+        return self.solid.union(dimensions.map(\.name))
+    }
+}
+
+/// Compares the solids and groups of two scenes.
+private struct SceneComparison {
+    private let old: SceneParts
+    private let new: SceneParts
+    private let matching: PartMatching
+
+    init(_ old: Scene, _ new: Scene, inPlace: Bool) {
+        self.old = SceneParts(old)
+        self.new = SceneParts(new)
+        matching = PartMatching(
+            self.old.entries.map { $0.node.alone }, self.new.entries.map { $0.node.alone },
+            inPlace: inPlace,
+            identity: { $0.name.isEmpty ? nil : "\($0.isGroup) \($0.name)" }, kind: \.isGroup)
+    }
+
+    var changes: [Change] {
+        let went = old.entries.indices.filter { matching.newOfOld[$0] == nil }.map {
+            Change(
+                .part, old.index.path(of: $0), before: old.entries[$0].node.words, after: nil)
+        }
+        let moved = moved
+        return went + new.entries.indices.flatMap { changes(of: $0, isMoved: moved.contains($0)) }
+    }
+
+    private func changes(of index: Int, isMoved: Bool) -> [Change] {
+        let entry = new.entries[index]
+        let path = new.index.path(of: index)
+        guard let former = matching.oldOfNew[index] else {
+            var words = entry.node.longWords
+            if let parent = entry.parent { words += ", in \(new.index.path(of: parent))" }
+            return [Change(.part, path, before: nil, after: words)]
+        }
+        let before = old.entries[former]
+        var changes: [Change] = []
+        if isMoved {
+            changes.append(
+                Change(
+                    .place, path, before: old.placeWords(former), after: new.placeWords(index)))
+        }
+        // What is renamed is found under its former name by whoever reads of it.
+        let formerPath = old.index.path(of: former)
+        func key(_ key: String) -> String { "\(key == "name" ? formerPath : path).\(key)" }
+        switch (before.node, entry.node) {
+        case (.solid(let one), .solid(let other)): changes += one.changes(to: other, at: key)
+        case (.group(let one), .group(let other)): changes += one.changes(to: other, at: key)
+        default: break
+        }
+        let known = SceneKeys.of(before.node).union(SceneKeys.of(entry.node))
+        return changes
+            + UnknownKeys.changes(before.node.source, entry.node.source, known: known, at: key)
+    }
+
+    /// The new parts that are in another group or in another place among their neighbours.
+    private var moved: Set<Int> {
+        var moved: Set<Int> = []
+        var rows: [Int: [(new: Int, old: Int)]] = [:]
+        for (index, entry) in new.entries.enumerated() {
+            guard let former = matching.oldOfNew[index] else { continue }
+            let isThere =
+                switch (entry.parent, old.entries[former].parent) {
+                case (nil, nil): true
+                case (let new?, let old?): matching.oldOfNew[new] == old
+                default: false
+                }
+            if isThere {
+                rows[entry.parent ?? -1, default: []].append((index, former))
+            } else {
+                moved.insert(index)
+            }
+        }
+        return rows.values.reduce(into: moved) { $0.formUnion(PartMatching.moved($1)) }
+    }
+}
+
+extension SceneParts {
+    /// Where a part is, in words.
+    fileprivate func placeWords(_ index: Int) -> String {
+        let entry = entries[index]
+        let place = "place \(entry.path[entry.path.count - 1] + 1)"
+        return entry.parent.map { "\(place) in \(self.index.path(of: $0))" } ?? place
+    }
+}
+
+extension SceneNode {
+    /// It without what is in it.
+    fileprivate var alone: SceneNode {
+        var node = self
+        node.children = []
+        return node
+    }
+
+    fileprivate var isGroup: Bool { if case .group = self { true } else { false } }
+
+    /// The object it was read from.
+    fileprivate var source: JSONObject {
+        switch self {
+        case .solid(let solid): solid.source
+        case .group(let group): group.source
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Documents
+
+extension Scene {
+    /// What a path leads to, and the key there.
+    private enum Place {
+        case document(String)
+        case camera(String)
+        case node([Int], String)
+    }
+
+    private func place(_ path: String) throws(EditError) -> Place {
+        let head = path.prefix { $0 != "." }.lowercased()
+        if head == "camera" { return .camera(String(path.dropFirst(7))) }
+        if fields.contains(where: { $0.isCalled(head) }) { return .document(path) }
+        let parts = SceneParts(self)
+        if let (index, key) = try parts.index.split(path) {
+            return .node(parts.entries[index].path, key)
+        }
+        let names = parts.entries.indices.map { parts.index.path(of: $0) }
+        throw EditError(
+            .notFound, at: path,
+            NearNames.unknown(
+                "path", String(path.prefix { $0 != "." }),
+                among: names + ["camera"] + fields.map(\.key)))
+    }
+
+    func value(at path: String) throws(EditError) -> String {
+        do throws(EditError) {
+            switch try place(path) {
+            case .document(let key): return try value(of: key)
+            case .camera(let key): return try camera.value(of: key)
+            case .node(let address, let key):
+                switch nodes[at: address] {
+                case .solid(let solid): return try solid.value(of: key)
+                case .group(let group): return try group.value(of: key)
+                }
+            }
+        } catch {
+            throw error.at(path)
+        }
+    }
+
+    /// Sets the value at a path; nil takes it away.
+    mutating func set(at path: String, to text: String?) throws(EditError) {
+        do throws(EditError) {
+            switch try place(path) {
+            case .document(let key): try set(key, to: text)
+            case .camera(let key): try camera.set(key, to: text)
+            case .node(let address, let key): try setNode(address, key, to: text)
+            }
+        } catch {
+            throw error.at(path)
+        }
+    }
+
+    private mutating func setNode(
+        _ address: [Int], _ key: String, to text: String?
+    ) throws(EditError) {
+        let old = nodes[at: address]
+        var node = old
+        try node.set(key, to: text)
+        if node.name != old.name { try checkIsFree(node.name) }
+        nodes[at: address] = node
+    }
+
+    /// An error if something is called so already.
+    func checkIsFree(_ name: String) throws(EditError) {
+        let names = SceneParts(self).names
+        guard name.isEmpty || !names.contains(name) else {
+            throw EditError(
+                .data,
+                "there is already a '\(name)'; free is '\(NodeName.free(name, among: names))'")
+        }
+    }
+
+    var paths: [(path: String, value: String)] {
+        let parts = SceneParts(self)
+        var paths = listing.map { (path: $0.key, value: $0.value) }
+        paths += camera.listing.map { (path: "camera.\($0.key)", value: $0.value) }
+        for (index, entry) in parts.entries.enumerated() {
+            let head = parts.index.path(of: index)
+            paths += entry.node.listing.map { (path: "\(head).\($0.key)", value: $0.value) }
+        }
+        return paths
+    }
+}
+
+extension SceneNode {
+    /// Sets the value of a key; nil takes it away.
+    mutating func set(_ key: String, to text: String?) throws(EditError) {
+        switch self {
+        case .solid(var solid):
+            try solid.set(key, to: text)
+            self = .solid(solid)
+        case .group(var group):
+            try group.set(key, to: text)
+            self = .group(group)
+        }
+    }
+
+    /// The keys that have a value, with it.
+    var listing: [(key: String, value: String)] {
+        switch self {
+        case .solid(let solid): solid.listing
+        case .group(let group): group.listing
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Documents
+
+extension Scene {
+    mutating func move(_ words: inout Arguments) throws(EditError) {
+        let paths = try SceneParts(self).outermost([try words.target(leaving: 1)])
+        let option = words.option(["by", "to"])
+        let text = if let option { option.value } else { try words.next("X,Y,Z") }
+        try words.end()
+        let offset = try located("move") { () throws(EditError) in try ValueText.vector(text) }
+        for path in paths {
+            let old = nodes[at: path].transform.position
+            let new = option?.key == "to" ? offset : old + offset
+            nodes[at: path].transform.position = new == old ? old : new.tidy
+        }
+    }
+
+    mutating func rotate(_ words: inout Arguments) throws(EditError) {
+        let paths = try SceneParts(self).outermost([try words.target(leaving: 1)])
+        if let option = words.option(["to"]) {
+            try words.end()
+            let rotation = try located("rotate") { () throws(EditError) in
+                try RotationText.rotation(option.value)
+            }
+            for path in paths { nodes[at: path].transform.rotation = rotation }
+            return
+        }
+        let axis = try words.rest.count > 1 ? words.next("AXIS") : "y"
+        let degrees = try words.next("DEGREES")
+        try words.end()
+        let rotation = try located("rotate") { () throws(EditError) in
+            Rotation(axis: try Scene.axis(axis), degrees: try ValueText.number(degrees))
+        }
+        for path in paths { nodes[at: path].transform.rotation.turn(by: rotation) }
+    }
+
+    mutating func scale(_ words: inout Arguments) throws(EditError) {
+        let paths = try SceneParts(self).outermost([try words.target(leaving: 1)])
+        let option = words.option(["by", "to"])
+        let text = if let option { option.value } else { try words.next("FACTOR") }
+        try words.end()
+        let factors = try located("scale") { () throws(EditError) in try ScaleText.factors(text) }
+        for path in paths {
+            let old = nodes[at: path].transform.scale
+            let new = option?.key == "to" ? factors : (old * factors)
+            guard new.x > 0, new.y > 0, new.z > 0 else {
+                throw EditError(.outOfRange, at: "scale", "smaller than numbers can be")
+            }
+            nodes[at: path].transform.scale = new
+        }
+    }
+
+    mutating func color(_ words: inout Arguments) throws(EditError) {
+        let paths = try SceneParts(self).outermost([try words.target(leaving: 1)])
+        let option = words.option(["fill"])
+        let text = if let option { option.value } else { try words.next("COLOR") }
+        try words.end()
+        for path in paths {
+            try located("color") { () throws(EditError) in
+                try nodes[at: path].changeSolids { solid throws(EditError) in
+                    try solid.set("color", to: text)
+                }
+            }
+        }
+    }
+
+    private static func axis(_ text: String) throws(EditError) -> Vector3 {
+        switch text.lowercased() {
+        case "x": return Vector3(1, 0, 0)
+        case "y": return Vector3(0, 1, 0)
+        case "z": return Vector3(0, 0, 1)
+        default:
+            let axis = try ValueText.vector(text)
+            guard axis != .zero else {
+                throw EditError(
+                    .data, "the axis 0,0,0 has no direction; x, y, z or X,Y,Z is expected")
+            }
+            return axis
+        }
+    }
+}
+
+extension Rotation {
+    /// Turns further, about an axis that is not turned along.
+    mutating func turn(by other: Rotation) {
+        guard !other.isNone else { return }
+        if isNone {
+            self = other
+        } else if axis == other.axis {
+            // Kept in numbers people know: 45 and 45 is 90 about the same axis.
+            degrees = (degrees + other.degrees).tidy
+            if degrees == 0 { self = .none }
+        } else {
+            self = (Turn(other) * Turn(self)).rotation
+        }
+    }
+}
+
+/// Runs something, giving its errors a place.
+func located<Result>(
+    _ place: String, _ body: () throws(EditError) -> Result
+) throws(EditError) -> Result {
+    do throws(EditError) {
+        return try body()
+    } catch {
+        throw error.at(place)
+    }
+}

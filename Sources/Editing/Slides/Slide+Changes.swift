@@ -1,0 +1,77 @@
+import Documents
+
+extension Slide {
+    /// What is different in another slide.
+    func changes(to other: Slide, inPlace: Bool) -> [Change] {
+        let rootChanges = UnknownKeys.changes(root, other.root, known: ["elements"]) {
+            $0 == "bgcolor" ? "background" : $0
+        }
+        guard elements != other.elements else { return rootChanges }
+        let old = SlideParts(elements)
+        let new = SlideParts(other.elements)
+        let matching = PartMatching(
+            elements, other.elements, inPlace: inPlace, identity: { $0.comment.map { "\($0)" } },
+            kind: { $0.shapeType })
+        var changes = rootChanges
+        for index in elements.indices where matching.newOfOld[index] == nil {
+            let words = elements[index].words
+            changes.append(Change(.part, old.index.path(of: index), before: words, after: nil))
+        }
+        let row = matching.oldOfNew.enumerated().compactMap { new, old in old.map { (new, $0) } }
+        let moved = PartMatching.moved(row)
+        for (index, element) in other.elements.enumerated() {
+            let path = new.index.path(of: index)
+            guard let former = matching.oldOfNew[index] else {
+                changes.append(Change(.part, path, before: nil, after: element.words))
+                continue
+            }
+            if moved.contains(index) {
+                changes.append(
+                    Change(
+                        .place, path, before: "place \(former + 1)", after: "place \(index + 1)"))
+            }
+            changes += elements[former].changes(to: element) {
+                "\($0 == "comment" ? old.index.path(of: former) : path).\($0)"
+            }
+        }
+        return changes
+    }
+
+    /// What it holds, one fact a line.
+    var facts: [String] {
+        let parts = SlideParts(elements)
+        var facts = ["slide of \(Count.words(elements.count, "element"))"]
+        facts += listing.map { "\($0.key): \($0.value)" }
+        facts += elements.indices.map { "\(parts.index.path(of: $0)): \(elements[$0].words)" }
+        return facts
+    }
+}
+
+extension SlideElement {
+    /// What is different in another element; in a chain of as many parts, in each of them.
+    fileprivate func changes(to other: SlideElement, at path: (String) -> String) -> [Change] {
+        let (links, otherLinks) = (links, other.links)
+        let isAlike = !links.isEmpty && links.count == otherLinks.count
+        let changes = UnknownKeys.changes(
+            json, other.json, known: isAlike ? ["elements"] : [], at: path)
+        guard isAlike else { return changes }
+        return links.indices.reduce(into: changes) { changes, index in
+            changes += links[index].changes(to: otherLinks[index]) {
+                path("element.\(index + 1).\($0)")
+            }
+        }
+    }
+
+    /// It in a few words.
+    var words: String {
+        var words = [shapeType ?? "element without a type"]
+        if let text = json["text"]?.string {
+            words.append("'\(EscapedText.escaped(String(text.prefix(40))))'")
+        }
+        if let x = json["originx"]?.double, let y = json["originy"]?.double {
+            words.append("at \(ValueText.text([x, y]))")
+        }
+        if !links.isEmpty { words.append("of \(links.count)") }
+        return words.joined(separator: " ")
+    }
+}

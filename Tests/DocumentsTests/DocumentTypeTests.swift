@@ -1,0 +1,42 @@
+import Documents
+import Testing
+
+/// Telling documents apart, and what searching needs of them.
+@Suite struct DocumentTypeTests {
+    @Test(arguments: [
+        ("Ball.shape", DocumentType.shape), ("a.b.SLIDE", .slide), ("Würfel.shapefile", .shapeFile),
+        ("x.list", .list),
+    ])
+    func `the end of a name tells the type`(name: String, type: DocumentType) {
+        #expect(DocumentType(fileName: name) == type)
+    }
+
+    @Test(arguments: ["list", ".list", "a.lists", "a.", ""])
+    func `other names have none`(name: String) {
+        #expect(DocumentType(fileName: name) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("three.shape", DocumentType.shape), ("torus.shapeFile", .shapeFile),
+            ("no-camera.shapeFile", .shapeFile), ("repairs.slide", .slide),
+            ("groceries.list", .list),
+            ("xml.list", .list), ("bomb.plist", nil), ("tasks.txt", nil), ("deep.json", nil),
+            ("inline.bulk", nil), ("all.plist", nil),
+        ] as [(String, DocumentType?)])
+    func `the content tells the type`(name: String, type: DocumentType?) throws {
+        #expect(DocumentType(content: try Samples.read(name)) == type)
+    }
+
+    @Test func `titles and words are found`() throws {
+        let slide = try DocumentType.slide.facts(of: try Samples.read("eight.slide"))
+        #expect(slide.title == "Eight")
+        #expect(slide.text == "A\nAll types\nHello\nWorld\na greeting")
+        let list = try DocumentType.list.facts(of: try Samples.read("groceries.list"))
+        #expect(list == DocumentFacts(title: nil, text: "milk\nbread\ncaf\u{e9} \u{1F4D6}"))
+        let scene = try DocumentType.shape.facts(of: try Samples.read("three.shape"))
+        #expect(scene == DocumentFacts(title: "Three", text: "Ball\nsphere\nPair\ncube\ntorus"))
+        let file = try DocumentType.shapeFile.facts(of: try Samples.read("torus.shapeFile"))
+        #expect(file == DocumentFacts(title: nil, text: "torus"))
+    }
+}

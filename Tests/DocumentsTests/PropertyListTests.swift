@@ -1,0 +1,101 @@
+import DocumentFuzzing
+import Documents
+import Testing
+
+/// Property lists in and out.
+@Suite struct PropertyListTests {
+    @Test func `XML and binary hold the same`() throws {
+        let list = try PropertyList.read(try Samples.read("all.plist"))
+        #expect(list["d"]?["e"] == .string(""))
+        guard case .array(let values) = list["a"] else {
+            Issue.record("no array: \(list)")
+            return
+        }
+        #expect(
+            values == [
+                .integer(1), .integer(-1), .real(2.5), .boolean(true), .boolean(false),
+                .data(Array("bytes".utf8)), .string("text & <more>"), .integer(70_000),
+                .integer(1 << 40),
+            ])
+        #expect(try PropertyList.read(list.binary()) == list)
+    }
+
+    @Test(arguments: [
+        ("<date>2001-01-01T00:00:00Z</date>", PropertyList.date(0)),
+        ("<date>2026-11-21T11:49:17Z</date>", .date(816_954_557)),
+        ("<date>1999-12-31T23:59:59Z</date>", .date(-31_622_401)),
+        ("<integer>-0x10</integer>", .integer(-16)), ("<real>-1.5e3</real>", .real(-1_500)),
+        ("<string>a<![CDATA[<b>]]>&#233;<!-- c --></string>", .string("a<b>\u{e9}")),
+        ("<data>\n AQID \n</data>", .data([1, 2, 3])), ("<data>AQ==</data>", .data([1])),
+        ("<dict><key>CF$UID</key><integer>7</integer></dict>", .uid(7)), ("<array/>", .array([])),
+    ])
+    func `XML values are read`(xml: String, value: PropertyList) throws {
+        #expect(try PropertyList.read(Array("<plist>\(xml)</plist>".utf8)) == value)
+    }
+
+    @Test(arguments: [
+        "<plist><dict><key>a</key></dict></plist>", "<plist><true>x</true></plist>", "<plist>",
+        "<plist><string>&unknown;</string></plist>", "<plist><dict><true/></dict></plist>",
+        "<plist><integer>1e3</integer></plist>", "<plist><real>0x1p3</real></plist>",
+        "<plist><date>2026-13-01T00:00:00Z</date></plist>", "<plist><data>A</data></plist>",
+        "<plist><array></dict></plist>", "<plist><true/><true/></plist>", "<html></html>",
+        "<plist><dict><key>a</key><true/><key>a</key><true/></dict></plist>", "{ a = 1; }", "",
+        "<?xml version=\"1.0\" encoding=\"UTF-16\"?><plist><true/></plist>",
+        "<!DOCTYPE plist [<!ENTITY a \"b\">]><plist><true/></plist>",
+    ])
+    func `what is no property list is refused`(text: String) {
+        #expect(throws: DocumentError.self) { try PropertyList.read(Array(text.utf8)) }
+    }
+
+    @Test func `levels are bounded`() throws {
+        func nested(_ levels: Int) -> PropertyList {
+            (0..<levels).reduce(.boolean(true)) { list, _ in .array([list]) }
+        }
+        #expect(try PropertyList.read(nested(64).binary()) == nested(64))
+        let error = #expect(throws: DocumentError.self) {
+            try PropertyList.read(nested(65).binary())
+        }
+        #expect(error?.kind == .tooLarge)
+    }
+
+    @Test func `a container held twice is refused with its object`() throws {
+        let bytes = try Samples.read("bomb.plist")
+        let error = #expect(throws: DocumentError.self) { try PropertyList.read(bytes) }
+        guard case .object(let index, _) = error?.place else {
+            Issue.record("no object: \(String(describing: error))")
+            return
+        }
+        #expect(index > 0)
+        #expect(throws: DocumentError.self) {
+            try PropertyList.read(try Samples.read("huge-count.plist"))
+        }
+    }
+
+    @Test func `equal strings are told apart by their scalars`() throws {
+        let list = PropertyList.array([
+            .string("\u{e9}"), .string("e\u{301}"), .real(-0.0), .real(0),
+        ])
+        guard case .array(let values) = try PropertyList.read(list.binary()),
+            case .string(let text) = values[1], case .real(let zero) = values[3]
+        else {
+            Issue.record("not what was written")
+            return
+        }
+        #expect(Array(text.unicodeScalars).count == 2)
+        #expect(zero.sign == .plus)
+    }
+
+    @Test func `any value comes back`() throws {
+        var generator = DocumentGenerator(SeededGenerator(seed: 5))
+        for _ in 0..<2_000 {
+            let list = generator.propertyList()
+            #expect(try PropertyList.read(list.binary()) == list)
+        }
+    }
+
+    @Test func `more than is read back is not written`() {
+        let list = PropertyList.data(Array(repeating: 0, count: Limits.propertyListBytes))
+        let error = #expect(throws: DocumentError.self) { try list.binary() }
+        #expect(error?.kind == .tooLarge)
+    }
+}

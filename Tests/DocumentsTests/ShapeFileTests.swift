@@ -1,0 +1,115 @@
+import DocumentFuzzing
+import Documents
+import Testing
+
+/// Shape files in and out, and as scenes.
+@Suite struct ShapeFileTests {
+    @Test func `the camera of another writer is read and stays byte for byte`() throws {
+        let file = try ShapeFile.read(try Samples.read("torus.shapeFile"))
+        #expect(file.kind == .torus)
+        #expect(file.cameraProblem == nil)
+        #expect(
+            file.camera
+                == CameraState(position: SIMD3(0, 0, 5), axis: SIMD3(0, 1, 0), angle: 0.5))
+        let again = try PropertyList.read(file.binary())
+        #expect(again == (try PropertyList.read(try Samples.read("torus.shapeFile"))))
+        #expect(again["note"] == .string("kept"))
+    }
+
+    @Test func `a changed camera is archived anew`() throws {
+        var file = try ShapeFile.read(try Samples.read("torus.shapeFile"))
+        file.camera.angle = 1
+        file.kind = .cone
+        let again = try ShapeFile.read(file.binary())
+        #expect(again.camera == file.camera)
+        #expect(again.kind == .cone)
+        #expect(again.source.map(\.key) == ["shape", "cameraState", "note"])
+    }
+
+    @Test(arguments: ["no-camera.shapeFile", "wrong-class.shapeFile"])
+    func `a camera that does not decode is the standard one`(name: String) throws {
+        let file = try ShapeFile.read(try Samples.read(name))
+        #expect(file.cameraProblem != nil)
+        #expect(file.camera == CameraState())
+        let again = try ShapeFile.read(file.binary())
+        #expect(again.cameraProblem == nil)
+        #expect(again.camera == CameraState())
+    }
+
+    @Test(arguments: [
+        ("nan", DocumentError.Kind.badValue), ("no-shape", .missing), ("shape-6", .badValue),
+        ("real-shape", .wrongType), ("openstep", .otherFormat), ("entity", .malformed),
+    ])
+    func `what the format does not allow is refused`(
+        name: String, kind: DocumentError.Kind
+    ) throws {
+        let bytes = try Samples.read("\(name).shapeFile")
+        let error = #expect(throws: DocumentError.self) { try ShapeFile.read(bytes) }
+        #expect(error?.kind == kind, "\(String(describing: error))")
+    }
+
+    @Test(.enabled(if: Samples.hasOriginals, Samples.withoutOriginals))
+    func `the template of the original app is read`() throws {
+        let file = try ShapeFile.read(try Samples.original("Template.shapeFile"))
+        #expect(file.kind == .cylinder)
+        #expect(file.cameraProblem?.kind == .missing)
+        #expect(try ShapeFile.read(file.binary()).camera == CameraState())
+    }
+
+    @Test func `a scene is made of any shape file and back without loss`() throws {
+        var generator = DocumentGenerator(SeededGenerator(seed: 21))
+        for _ in 0..<2_000 {
+            let file = generator.shapeFile()
+            let scene = try Scene.read(Scene.converted(from: file).scene.text())
+            let (again, losses) = try ShapeFile.converted(from: scene)
+            #expect(losses.isEmpty)
+            #expect(again == file)
+        }
+    }
+
+    @Test func `what a shape file cannot hold is said`() throws {
+        let scene = try Scene.read(try Samples.read("three.shape"))
+        let (file, losses) = try ShapeFile.converted(from: scene)
+        #expect(file.kind == .sphere)
+        #expect(
+            losses.map(\.path) == [
+                "title", "background", "nodes", "nodes[0].name", "nodes[0].type", "nodes[0]",
+            ])
+        let error = #expect(throws: DocumentError.self) { try ShapeFile.converted(from: Scene()) }
+        #expect(error?.kind == .notRepresentable)
+    }
+
+    @Test(arguments: [
+        (Vector3(0, 0, 4), Vector3.zero), (Vector3(4, 0, 0), .zero), (Vector3(0, 0, -4), .zero),
+        (Vector3(0, 5, 0), .zero), (Vector3(0, -5, 0), .zero),
+        (Vector3(1, 2, 3), Vector3(-4, 5, -6)),
+    ])
+    func `a target becomes the rotation that looks at it`(from: Vector3, to: Vector3) {
+        let rotation = Rotation(from: from, to: to)
+        let looked = rotated(Vector3(0, 0, -1), by: rotation)
+        let way = Vector3(to.x - from.x, to.y - from.y, to.z - from.z)
+        let length = (way.x * way.x + way.y * way.y + way.z * way.z).squareRoot()
+        #expect(abs(looked.x - way.x / length) < 1e-12)
+        #expect(abs(looked.y - way.y / length) < 1e-12)
+        #expect(abs(looked.z - way.z / length) < 1e-12)
+        // Nothing tilts to the side.
+        #expect(abs(rotated(Vector3(1, 0, 0), by: rotation).y) < 1e-12)
+    }
+
+    /// Rodrigues' formula with the sine and cosine of series, which need no library.
+    private func rotated(_ v: Vector3, by rotation: Rotation) -> Vector3 {
+        let angle = rotation.degrees * .pi / 180
+        var (sine, cosine, term) = (0.0, 0.0, 1.0)
+        for step in 0..<60 {
+            let sign = step % 4 < 2 ? 1.0 : -1.0
+            if step % 2 == 0 { cosine += sign * term } else { sine += sign * term }
+            term *= angle / Double(step + 1)
+        }
+        let k = rotation.axis
+        let dot = (k.x * v.x + k.y * v.y + k.z * v.z) * (1 - cosine)
+        return Vector3(
+            v.x * cosine + (k.y * v.z - k.z * v.y) * sine + k.x * dot,
+            v.y * cosine + (k.z * v.x - k.x * v.z) * sine + k.y * dot,
+            v.z * cosine + (k.x * v.y - k.y * v.x) * sine + k.z * dot)
+    }
+}

@@ -1,0 +1,141 @@
+import DocumentFuzzing
+import Documents
+import Testing
+
+/// Slides in and out, and what their elements draw.
+@Suite struct SlideTests {
+    @Test func `all eight types are read`() throws {
+        let (slide, repairs) = try Slide.read(try Samples.read("eight.slide"))
+        #expect(repairs.isEmpty)
+        #expect(slide.problems.isEmpty)
+        #expect(slide.title == "Eight")
+        #expect(slide.canvas == Slide.CanvasSize(width: 1024, height: 768))
+        let shapes = slide.elements.map(\.shape)
+        let red = Color(red: 255, green: 0, blue: 0)
+        #expect(
+            shapes[0]
+                == .line(
+                    from: SlidePoint(1, 2), to: SlidePoint(3, 4),
+                    SlidePaint(thickness: 5, stroke: red, fill: nil)))
+        let box = SlideBox(origin: SlidePoint(10, 20), width: -30, height: 40)
+        let green = Color(red: 0, green: 255, blue: 0)
+        #expect(shapes[1] == .rectangle(box, SlidePaint(thickness: 2, stroke: nil, fill: green)))
+        #expect(
+            shapes[2]
+                == .circle(
+                    center: SlidePoint(100, 100), radius: 50,
+                    SlidePaint(thickness: 3, stroke: .black, fill: nil)))
+        guard case .curve(let curve, _) = shapes[5], case .chain(let links) = shapes[6],
+            case .text(let text) = shapes[7]
+        else {
+            Issue.record("other shapes: \(shapes)")
+            return
+        }
+        #expect(curve.control2 == nil)
+        #expect(links.count == 2)
+        guard case .curve(let link, _) = links[1] else {
+            Issue.record("no curve: \(links)")
+            return
+        }
+        #expect(link.start == SlidePoint(5, 5))
+        #expect(text.text == "Hello\nWorld")
+        #expect(text.alignment == .center)
+        #expect(text.background == nil)
+        #expect(slide.elements[7].opacity == 0.5)
+        #expect(slide.elements[7].comment == "a greeting")
+    }
+
+    @Test(arguments: [
+        (0.0, 90.0, 270.0), (90, 0, 90), (0, 360, 360), (0, 0, 0), (360, 0, 360), (0, 160, 200),
+        (230, 45, 185), (-90, 0, 270),
+    ])
+    func `an arc sweeps counter-clockwise`(start: Double, end: Double, sweep: Double) {
+        let arc = SlideArc(center: SlidePoint(0, 0), radius: 1, startAngle: start, endAngle: end)
+        #expect(arc.sweep == sweep)
+    }
+
+    @Test func `repairs are listed and written as strict JSON`() throws {
+        let (slide, repairs) = try Slide.read(try Samples.read("repairs.slide"))
+        #expect(
+            repairs.map(\.kind) == [
+                .comment, .missingComma, .trailingComma, .trailingComma, .comment,
+                .controlCharacter,
+            ])
+        #expect(repairs.map(\.line) == [2, 5, 5, 5, 6, 7])
+        #expect(slide.elements.count == 2)
+        let text = try slide.text(replacing: try Samples.read("repairs.slide"))
+        #expect(throws: Never.self) { try JSONValue.read(text) }
+        #expect(try Slide.read(text).slide == slide)
+    }
+
+    @Test func `problems name their keys`() throws {
+        let slide = try Slide.read(try Samples.read("problems.slide")).slide
+        #expect(
+            slide.problems.map(\.path) == [
+                "elements[0].shapeType", "elements[1].radius", "elements[2].text",
+                "elements[3].elements", "elements[4].strokeColor", "elements[5].shapeType",
+            ])
+        #expect(slide.elements.map { $0.shape == nil } == [true, true, true, true, false, true])
+    }
+
+    @Test func `one edit changes only its own text`() throws {
+        let bytes = try Samples.read("eight.slide")
+        var slide = try Slide.read(bytes).slide
+        #expect(try slide.text(replacing: bytes) == bytes)
+        slide.elements[0].json["endx"] = .integer(30)
+        let before = String(decoding: bytes, as: UTF8.self)
+        let after = String(decoding: try slide.text(replacing: bytes), as: UTF8.self)
+        let parts = before.split(separator: "\"endx\": 3,", maxSplits: 1)
+        #expect(after == parts.joined(separator: "\"endx\": 30,"))
+        slide.elements.removeFirst()
+        let text = try slide.text(replacing: bytes)
+        #expect(try Slide.read(text).slide == slide)
+        #expect(String(decoding: text, as: UTF8.self).contains("    \"x-unknown\": ["))
+    }
+
+    @Test(arguments: [
+        ("\"canvasWidth\":10,\"canvasHeight\":20", 10, 20), ("\"canvasWidth\":10", 4000, 3000),
+        ("\"canvasWidth\":10,\"canvasHeight\":0", 4000, 3000),
+        ("\"canvasWidth\":10.5,\"canvasHeight\":20", 4000, 3000), ("\"a\":1", 4000, 3000),
+    ])
+    func `a canvas has both sides or the usual size`(keys: String, width: Int, height: Int) throws {
+        let slide = try Slide.read(Array("{\"elements\":[],\(keys)}".utf8)).slide
+        #expect(slide.canvas == Slide.CanvasSize(width: width, height: height))
+    }
+
+    @Test(arguments: ["[]", "{}", "{\"elements\":{}}", "{\"elements\":[1]}"])
+    func `what is no slide is refused`(text: String) {
+        #expect(throws: DocumentError.self) { try Slide.read(Array(text.utf8)) }
+    }
+
+    @Test func `bulk files give their highest version`() throws {
+        let file = try SlideBulkFile.read(try Samples.read("inline.bulk")).file
+        #expect(file.version == 10)
+        #expect(file.summary == "Two")
+        #expect(file.fileName(2) == "slide-2.slide")
+        guard case .slides(let slides) = file.entries else {
+            Issue.record("no slides: \(file)")
+            return
+        }
+        #expect(slides.map(\.title) == ["One", "Two"])
+        let addresses = try SlideBulkFile.read(try Samples.read("addresses.bulk")).file
+        #expect(addresses.entries == .addresses(["https://example.org/1.slide"]))
+    }
+
+    @Test(arguments: ["../a", "", ".a", "a/b", "a\\u0000"])
+    func `a bulk file cannot name files elsewhere`(base: String) {
+        let text = "{\"type\":\"bulkURLFile\",\"filenameBase\":\"\(base)\",\"1\":[]}"
+        #expect(throws: DocumentError.self) { try SlideBulkFile.read(Array(text.utf8)) }
+    }
+
+    @Test(.enabled(if: Samples.hasOriginals, Samples.withoutOriginals))
+    func `a slide of the original app is read and kept`() throws {
+        let bytes = try Samples.original("Shape Element Drawing Demo.slide")
+        let (slide, repairs) = try Slide.read(bytes)
+        #expect(repairs.isEmpty)
+        #expect(slide.problems.isEmpty)
+        #expect(slide.title == "#Shape Element Drawing Demo")
+        #expect(slide.elements.allSatisfy { $0.shape != nil })
+        #expect(try slide.text(replacing: bytes) == bytes)
+    }
+}

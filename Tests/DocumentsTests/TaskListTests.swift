@@ -1,0 +1,116 @@
+import DocumentFuzzing
+import Documents
+import Testing
+
+/// Lists in and out, and what the original app does with them.
+@Suite struct TaskListTests {
+    private func list(_ marks: String) -> TaskList {
+        TaskList(
+            items: marks.map { TaskItem(String($0).lowercased(), isComplete: $0.isUppercase) })
+    }
+
+    /// The list as letters; what is done is in capitals.
+    private func marks(_ list: TaskList) -> String {
+        list.items.map { $0.isComplete ? $0.text.uppercased() : $0.text }.joined()
+    }
+
+    @Test func `archives of other writers are read`() throws {
+        for name in ["groceries.list", "xml.list"] {
+            let list = try TaskList.read(try Samples.read(name))
+            #expect(list.color == .green)
+            #expect(list.items.map(\.text) == ["milk", "bread", "caf\u{e9} \u{1F4D6}"])
+            #expect(list.items.map(\.isComplete) == [false, true, false])
+        }
+        let empty = try TaskList.read(try Samples.read("empty.list"))
+        #expect(empty.items.isEmpty)
+        #expect(empty.color == .gray)
+    }
+
+    @Test(.enabled(if: Samples.hasOriginals, Samples.withoutOriginals))
+    func `a list of the original app is written in its order of objects and keys`() throws {
+        let bytes = try Samples.original("Tech Toys.list")
+        var list = try TaskList.read(bytes)
+        #expect(list.items.map(\.text) == ["iPad Air", "Thunderbolt Display", "Mac Pro"])
+        #expect(list.color == .blue)
+        #expect(list.items[0].id.description == "DE8EE7F1-01D9-4E1B-A47A-F3CDA15A2FCC")
+        // The bytes differ: the original also writes each equal number again, and never refers to
+        // it.
+        #expect(try PropertyList.read(list.archived()) == PropertyList.read(bytes))
+        try list.toggle(at: 0)
+        #expect(try TaskList.read(list.archived()) == list)
+    }
+
+    @Test(arguments: [
+        ("archiver", DocumentError.Kind.otherFormat), ("cycle", .malformed),
+        ("shared-item", .malformed),
+        ("range", .malformed), ("class", .unknown), ("uuid", .badValue), ("color", .badValue),
+        ("long-text", .tooLarge), ("unknown-reference", .unknown), ("root", .malformed),
+    ])
+    func `a hostile archive is refused`(name: String, kind: DocumentError.Kind) throws {
+        let bytes = try Samples.read("bad-\(name).list")
+        let error = #expect(throws: DocumentError.self) { try TaskList.read(bytes) }
+        #expect(error?.kind == kind, "\(String(describing: error))")
+        #expect(error?.place != .whole)
+    }
+
+    @Test func `any list comes back`() throws {
+        var generator = DocumentGenerator(SeededGenerator(seed: 11))
+        for _ in 0..<500 {
+            let list = generator.list()
+            #expect(try TaskList.read(list.archived()) == list)
+        }
+    }
+
+    @Test func `unknown values of an archive stay`() throws {
+        var list = list("aB")
+        list.otherEntries = [PropertyList.Entry("sort", .integer(3))]
+        list.items[1].otherEntries = [PropertyList.Entry("stars", .real(2.5))]
+        #expect(try TaskList.read(list.archived()) == list)
+    }
+
+    @Test(arguments: [
+        ("abCD", 0, "bACD"), ("abCD", 1, "aBCD"), ("abCD", 2, "abcD"), ("abCD", 3, "abdC"),
+        ("a", 0, "A"), ("A", 0, "a"),
+    ])
+    func `toggling moves an item to the boundary`(before: String, at: Int, after: String) throws {
+        var list = list(before)
+        let place = try list.toggle(at: at)
+        #expect(marks(list) == after)
+        #expect(list.items[place].text == String(Array(before)[at]).lowercased())
+    }
+
+    @Test func `open items are added first, done ones last`() {
+        var list = list("aB")
+        list.add([TaskItem("x"), TaskItem("y", isComplete: true), TaskItem("z")])
+        #expect(marks(list) == "xzaBY")
+    }
+
+    @Test func `items move on their side of the boundary only`() throws {
+        var list = list("abCD")
+        try list.move(from: 0, to: 1)
+        #expect(marks(list) == "baCD")
+        #expect(throws: DocumentError.self) { try list.move(from: 1, to: 2) }
+        #expect(throws: DocumentError.self) { try list.move(from: 0, to: 4) }
+        #expect(marks(list) == "baCD")
+        #expect(list.removeDone().map(\.text) == ["c", "d"])
+        #expect(marks(list) == "ba")
+    }
+
+    @Test func `copy gives a line an item and paste takes them`() throws {
+        var list = list("aB")
+        #expect(try list.copied(0..<2) == "a\nb")
+        #expect(try list.paste("  one \r\n\n\u{2028}two\n") == 2)
+        #expect(marks(list) == "onetwoaB")
+        #expect(throws: DocumentError.self) { try list.copied([7]) }
+    }
+
+    @Test func `text of other programs is read`() throws {
+        let text = String(decoding: try Samples.read("tasks.txt"), as: UTF8.self)
+        let items = try TaskList.items(from: text)
+        #expect(items.map(\.text) == ["milk", "bread", "eggs", "call Ann", "bare line", "tea"])
+        #expect(items.map(\.isComplete) == [false, true, false, true, false, true])
+        let list = TaskList(items: items)
+        #expect(list.taskLines.hasPrefix("- [ ] milk\n- [x] bread\n- [ ] eggs\n- [x] call Ann\n"))
+        #expect(try TaskList.items(from: list.taskLines).map(\.text) == items.map(\.text))
+    }
+}

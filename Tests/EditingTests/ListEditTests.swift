@@ -1,0 +1,68 @@
+import Documents
+import Editing
+import Testing
+
+@Suite struct ListEditTests {
+    /// The items after a script as `milk,bread|tea`, done ones after the bar.
+    private func items(_ script: String) throws -> String {
+        var list = Sample.list()
+        _ = try list.run(script)
+        guard case .list(let list) = list else { return "" }
+        let open = list.items.filter { !$0.isComplete }.map(\.text)
+        let done = list.items.filter(\.isComplete).map(\.text)
+        #expect(list.items.map(\.text) == open + done, "what is done comes last")
+        return open.joined(separator: ",") + "|" + done.joined(separator: ",")
+    }
+
+    @Test(arguments: [
+        ("list add butter jam", "butter,jam,milk,bread,eggs|tea"),
+        ("add item butter", "butter,milk,bread,eggs|tea"),
+        ("list check bread", "milk,eggs|bread,tea"), ("list check tea", "milk,bread,eggs|tea"),
+        ("list check 1 2", "eggs|bread,milk,tea"), ("list uncheck tea", "milk,bread,eggs,tea|"),
+        ("list toggle all", "tea|eggs,bread,milk"), ("set item.3.done=yes", "milk,bread|eggs,tea"),
+        ("list move eggs 1", "eggs,milk,bread|tea"),
+        ("list edit 1 'oat milk'", "oat milk,bread,eggs|tea"),
+        ("rename bread rolls", "milk,rolls,eggs|tea"), ("list remove bread 4", "milk,eggs|"),
+        ("list remove done", "milk,bread,eggs|"), ("list clear-done", "milk,bread,eggs|"),
+        ("list paste ' a \\n\\n b'", "a,b,milk,bread,eggs|tea"),
+        ("list remove open", "|tea"), ("list remove completed=false", "|tea"),
+    ])
+    func `lists keep the order of the original app`(script: String, expected: String) throws {
+        #expect(try items(script) == expected)
+    }
+
+    @Test func `changes are told in words`() throws {
+        var list = Sample.list()
+        #expect(
+            try list.run("list check milk\nlist color red\nlist edit tea 'green tea'") == [
+                "item.3.completed: false -> true", "item.3: moved from place 1 to place 3",
+                "color: gray -> red", "item.4.text: tea -> green tea",
+            ])
+        #expect(try list.run("list color red\nlist check milk").isEmpty)
+        #expect(try list.reread() == list)
+        #expect(try list.copiedItems([]) == "bread\neggs\nmilk\ngreen tea")
+        #expect(try list.copiedItems(["done"]) == "milk\ngreen tea")
+    }
+
+    @Test(arguments: [
+        ("list chek 1", "list", "'check'"), ("list check 9", "item.9", "item.4"),
+        ("list move eggs 4", "list move", "open"), ("list move eggs 5", "list move", "1 to 4"),
+        ("list color pink", "color", "gray"), ("list copy", "list copy", "no edit"),
+        ("move 1 1,1", "move", "list move"), ("set item.1.uuid=x", "item.1.uuid", "keeps"),
+        ("list check mlik", "mlik", "'milk'"), ("add thing x", "add", "item"),
+        ("list remove done\nlist remove done", "done", "nothing"),
+    ])
+    func `errors say where and what would be right`(
+        script: String, place: String, reason: String
+    ) throws {
+        let error = try #require(Sample.list().error(script))
+        #expect(error.place == place, "\(error)")
+        #expect(error.reason.contains(reason), "\(error)")
+    }
+
+    @Test func `too long a text is refused`() {
+        let long = String(repeating: "a", count: Limits.itemTextBytes + 1)
+        #expect(Sample.list().error("list add \(long)")?.kind == .outOfRange)
+        #expect(Sample.list().error("list edit 1 \(long)")?.kind == .outOfRange)
+    }
+}

@@ -1,0 +1,85 @@
+import Documents
+import Editing
+import Testing
+
+@Suite struct ScriptTests {
+    @Test func `words are taken apart as by a shell`() throws {
+        let edits = try Edit.script(
+            """
+            # a comment
+
+            title 'It''s "here"'   # another
+            \ttitle "a \\"b\\" \\\\ c"\u{20}
+            title a\\ b
+            title ''
+            color Ball #fc0 # gold
+            """)
+        #expect(
+            edits.map(\.words) == [
+                ["title", "Its \"here\""], ["title", "a \"b\" \\ c"], ["title", "a b"],
+                ["title", ""], ["color", "Ball", "#fc0"],
+            ])
+        #expect(edits.map(\.line) == [3, 4, 5, 6, 7])
+        #expect(try Edit.script("title A\r\n\r\ntitle B\r\n").map(\.words.last) == ["A", "B"])
+    }
+
+    @Test(arguments: [
+        ("title 'a", 1, "quotation mark"), ("\n\ntitle a\\", 3, "backslash"),
+        ("title a\ntitel b", 2, "'title'"),
+    ])
+    func `what is no script is refused with its line`(text: String, line: Int, reason: String) {
+        let error = #expect(throws: EditError.self) { try Edit.script(text) }
+        #expect(error?.line == line)
+        #expect(error?.reason.contains(reason) == true)
+    }
+
+    @Test func `an error in a script carries its line and nothing is applied`() throws {
+        let scene = try EditableDocument.of(Sample.scene, .shape)
+        let error = try #require(scene.error("color Ball red\n\ncolor Bal blue\ntitle A"))
+        #expect(error.line == 3)
+        #expect(error.description == "line 3: Bal: unknown solid 'Bal'; did you mean 'Ball'?")
+    }
+
+    @Test func `no words are no edit`() {
+        #expect(throws: EditError.self) { try Edit(words: []) }
+    }
+
+    @Test func `every verb says what it does and for what`() {
+        #expect(Set(Verb.all.map(\.name)).count == Verb.all.count)
+        for verb in Verb.all {
+            #expect(!verb.summary.isEmpty && !verb.summary.hasSuffix("."))
+            #expect(!verb.types.isEmpty)
+            #expect(verb.usage.allSatisfy { $0 == verb.name || $0.hasPrefix("\(verb.name) ") })
+        }
+    }
+
+    @Test(arguments: DocumentType.allCases)
+    func `verbs are refused or known, never neither`(type: DocumentType) throws {
+        let document = try EditableDocument.template(nil, type: type)
+        for verb in Verb.all {
+            // Alone none of them says enough.
+            let error = try #require(document.error(verb.name))
+            #expect(error.kind == .usage, "\(error)")
+            #expect(error.place == verb.name)
+            #expect(verb.types.contains(type) == error.reason.contains("usage:"), "\(error)")
+        }
+    }
+
+    @Test(arguments: DocumentType.allCases)
+    func `templates are sound documents`(type: DocumentType) throws {
+        let names = EditableDocument.templates(for: type)
+        let first = try EditableDocument.template(nil, type: type)
+        #expect(try EditableDocument.template(names[0], type: type) == first)
+        for name in names {
+            let document = try EditableDocument.template(name, type: type)
+            #expect(document.type == type)
+            #expect(document.problems().isEmpty)
+            #expect(!document.summary.isEmpty)
+            #expect(try document.reread().differences(to: document).isEmpty)
+        }
+        let error = #expect(throws: EditError.self) {
+            try EditableDocument.template("emtpy sphere", type: type)
+        }
+        #expect(error?.kind == .notFound)
+    }
+}

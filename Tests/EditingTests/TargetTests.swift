@@ -1,0 +1,71 @@
+import Documents
+import Editing
+import Testing
+
+@Suite struct TargetTests {
+    /// The paths of what `color TARGET black` changes.
+    private func hit(_ target: String) throws -> [String] {
+        var scene = try EditableDocument.of(Sample.scene, .shape)
+        return try scene.apply(try Edit.script("color \(target) black")).map {
+            String($0.path.split(separator: ".").dropLast().joined(separator: "."))
+        }
+    }
+
+    @Test(arguments: [
+        ("Ball", ["Ball"]), ("ball", ["Ball"]), ("2", ["Box"]), ("solid.3", ["solid.3"]),
+        ("torus.2", ["Ring"]), ("group.1", ["Box", "solid.3"]), ("Pair", ["Box", "solid.3"]),
+        ("all", ["Ball", "Box", "solid.3", "Ring"]), ("type=torus", ["solid.3", "Ring"]),
+        ("type=torus color=#fc0", ["solid.3", "Ring"]), ("type=torus name=Ring", ["Ring"]),
+        ("position=2,0,0", ["Box"]), ("position.x=2", ["Box"]), ("radius=1", ["Ball"]),
+        ("type=group", ["Box", "solid.3"]), ("name=none", ["solid.3"]),
+    ])
+    func `targets are names, numbers, labels and selectors`(
+        target: String, expected: [String]
+    ) throws {
+        #expect(try hit(target) == expected)
+    }
+
+    @Test(arguments: [
+        ("5", EditError.Kind.notFound, "solid.4"), ("Bll", .notFound, "'Ball'"),
+        ("type=cone", .notFound, "nothing"), ("typ=cone", .notFound, "'type'"),
+        ("group.2", .notFound, "group.1"),
+    ])
+    func `what is not there is not found`(
+        target: String, kind: EditError.Kind, reason: String
+    ) throws {
+        let scene = try EditableDocument.of(Sample.scene, .shape)
+        let error = try #require(scene.error("color \(target) black"))
+        #expect(error.kind == kind)
+        #expect(error.reason.contains(reason), "\(error)")
+    }
+
+    @Test func `a name of several parts is ambiguous`() throws {
+        var scene = try EditableDocument.of(
+            """
+            {"version":1,"nodes":[{"type":"cube","name":"A"},{"type":"cone","name":"A"},
+             {"type":"cone","name":"a.b"},{"type":"cone","name":"7"}]}
+            """, .shape)
+        let error = try #require(scene.error("color A red"))
+        #expect(error.kind == .ambiguous)
+        #expect(error.reason.contains("solid.1, solid.2"))
+        #expect(try scene.run("color name=A red").map { $0.prefix(7) } == ["solid.1", "solid.2"])
+        #expect(scene.error("rename name=A B")?.kind == .ambiguous)
+        #expect(scene.problems() == ["nodes: 2 parts are called 'A'"])
+        #expect(try scene.run("set a.b.color=red") == ["solid.3.color: set to #ff0000"])
+        #expect(try scene.run("remove name=7") == ["solid.4: removed cone at 0,0,0"])
+    }
+
+    @Test func `every path shown can be read and set`() throws {
+        for document in [
+            try EditableDocument.of(Sample.scene, .shape),
+            try EditableDocument.of(Sample.slide, .slide), Sample.list(),
+            try EditableDocument.template("cone", type: .shapeFile),
+        ] {
+            #expect(!document.paths.isEmpty)
+            for (path, value) in document.paths {
+                #expect(try document.value(at: path) == value)
+            }
+            #expect(throws: EditError.self) { try document.value(at: "nothing.here") }
+        }
+    }
+}
