@@ -1,0 +1,196 @@
+import CPangoCairo
+import Documents
+
+/// Paints marks with cairo, onto pixels or into a PDF.
+struct Painter {
+    /// Glyphs higher than this, in pixels, are painted as paths.
+    private static let largestCached = 256.0
+    /// Heights of fonts that are painted, in pixels: lower ones cannot be seen, and higher ones
+    /// are more than FreeType can scale.
+    private static let fontHeights = 0.05...16_384.0
+
+    /// The cairo context, in pixels of the whole picture.
+    let context: OpaquePointer
+    /// Pixels (or points of a PDF) for a unit of the sheet, horizontally and vertically.
+    let scaleX: Double
+    let scaleY: Double
+    /// Of the whole picture, in pixels.
+    let width: Double
+    let height: Double
+    /// The rows that are painted; what lies above and below is left out.
+    let rows: Range<Double>
+
+    func paint(_ sheet: Sheet) throws(DrawingError) {
+        let setter = TextSetter(context, paints: true)
+        setColor(sheet.background, 1)
+        cairo_paint(context)
+        var work = Overdraw(pixels: width * height)
+        for mark in sheet.marks {
+            switch mark {
+            case .outline(let outline):
+                guard let reach = visible(outline) else { continue }
+                try work.add(reach.pixels)
+                paint(outline)
+            case .text(let block):
+                guard let reach = visible(block) else { continue }
+                try work.add(reach.pixels + block.effort)
+                paint(block, setter)
+            }
+        }
+        let status = cairo_status(context)
+        guard status == CAIRO_STATUS_SUCCESS else {
+            throw .library(String(cString: cairo_status_to_string(status)))
+        }
+    }
+
+    private func paint(_ outline: Outline) {
+        trace(outline.path)
+        if let stroke = outline.stroke, stroke.alpha > 0, outline.thickness > 0 {
+            setColor(stroke, outline.opacity)
+            cairo_save(context)
+            // The pen is scaled as the path is.
+            cairo_scale(context, scaleX, scaleY)
+            let limit = PictureLimits.reach / max(scaleX, scaleY)
+            cairo_set_line_width(context, min(outline.thickness, limit))
+            cairo_stroke_preserve(context)
+            cairo_restore(context)
+        }
+        if let fill = outline.fill, fill.alpha > 0 {
+            setColor(fill, outline.opacity)
+            cairo_fill_preserve(context)
+        }
+        cairo_new_path(context)
+    }
+
+    private func trace(_ path: Path) {
+        cairo_new_path(context)
+        for step in path.steps {
+            switch step {
+            case .move(let point):
+                let p = device(point)
+                cairo_move_to(context, p.x, p.y)
+            case .line(let point):
+                let p = device(point)
+                cairo_line_to(context, p.x, p.y)
+            case .curve(let control1, let control2, let end):
+                let (a, b, c) = (device(control1), device(control2), device(end))
+                cairo_curve_to(context, a.x, a.y, b.x, b.y, c.x, c.y)
+            case .close: cairo_close_path(context)
+            }
+        }
+    }
+
+    private func paint(_ block: TextBlock, _ setter: TextSetter) {
+        guard block.color.alpha > 0 else { return }
+        cairo_save(context)
+        cairo_scale(context, scaleX, scaleY)
+        if block.isClipped {
+            // Nothing is lost by clipping to the picture too, and cairo gets numbers it can hold.
+            let (left, right) = (
+                max(block.left, 0), min(block.left + block.width, width / scaleX)
+            )
+            let (top, bottom) = (
+                max(block.top, 0), min(block.top + block.height, height / scaleY)
+            )
+            cairo_rectangle(context, left, top, max(right - left, 0), max(bottom - top, 0))
+            cairo_clip(context)
+        }
+        setColor(block.color, block.opacity)
+        setter.set(block, above: rows.upperBound / scaleY) { line in
+            guard abs(line.x * scaleX) < PictureLimits.reach,
+                abs(line.baseline * scaleY) < PictureLimits.reach
+            else { return }
+            cairo_save(context)
+            cairo_translate(context, line.x, line.baseline)
+            cairo_scale(context, line.unit, line.unit)
+            cairo_move_to(context, 0, 0)
+            if block.fontHeight * scaleY > Self.largestCached {
+                // The library keeps pictures of glyphs, which must not become as large as these.
+                pango_cairo_layout_line_path(context, line.glyphs)
+                cairo_fill(context)
+            } else {
+                pango_cairo_show_layout_line(context, line.glyphs)
+            }
+            cairo_restore(context)
+        }
+        cairo_new_path(context)
+        cairo_restore(context)
+    }
+
+    private func setColor(_ color: Color, _ opacity: Double) {
+        cairo_set_source_rgba(
+            context, Double(color.red) / 255, Double(color.green) / 255, Double(color.blue) / 255,
+            Double(color.alpha) / 255 * opacity)
+    }
+}
+
+extension Painter {
+    /// A place in pixels. What is beyond all reach is pulled in towards the sheet's origin, which
+    /// keeps its direction: cairo's numbers end at 8 million.
+    private func device(_ point: Point) -> Point {
+        let (x, y) = (point.x * scaleX, point.y * scaleY)
+        let largest = max(abs(x), abs(y))
+        guard largest > PictureLimits.reach else {
+            return largest.isNaN ? Point(0, 0) : Point(x, y)
+        }
+        // Divided first, so that no product overflows.
+        func pulled(_ value: Double) -> Double {
+            guard value.isFinite else {
+                return value > 0 ? PictureLimits.reach : -PictureLimits.reach
+            }
+            return value / largest * PictureLimits.reach
+        }
+        return Point(pulled(x), pulled(y))
+    }
+
+    /// How much of the picture a mark may cover.
+    private struct Reach {
+        /// An area, in pixels.
+        var pixels: Double
+    }
+
+    private func visible(_ outline: Outline) -> Reach? {
+        // Mitres stand out by at most ten times half the width.
+        let margin = outline.stroke == nil ? 0 : outline.thickness * 5
+        let low = Point(outline.path.low.x - margin, outline.path.low.y - margin)
+        let high = Point(outline.path.high.x + margin, outline.path.high.y + margin)
+        return visible(low, high)
+    }
+
+    private func visible(_ block: TextBlock) -> Reach? {
+        guard Self.fontHeights.contains(block.fontHeight * scaleY) else { return nil }
+        guard block.isClipped else { return Reach(pixels: width * height) }
+        return visible(
+            Point(block.left, block.top), Point(block.left + block.width, block.top + block.height))
+    }
+
+    private func visible(_ low: Point, _ high: Point) -> Reach? {
+        // Within a pixel around the picture; comparisons with what is not a number fail.
+        let (left, right) = (max(low.x * scaleX, -1), min(high.x * scaleX, width + 1))
+        let (top, bottom) = (
+            max(low.y * scaleY, rows.lowerBound - 1), min(high.y * scaleY, rows.upperBound + 1)
+        )
+        guard left <= right, top <= bottom else { return nil }
+        return Reach(pixels: (right - left + 16) * (bottom - top + 16))
+    }
+
+    /// Counts the work of painting against ``PictureLimits/overdraw``.
+    private struct Overdraw {
+        private let limit: Double
+        private var painted = 0.0
+
+        init(pixels: Double) { limit = (pixels + 1_000_000) * Double(PictureLimits.overdraw) }
+
+        mutating func add(_ pixels: Double) throws(DrawingError) {
+            painted += pixels
+            guard painted <= limit else { throw .tooMuchOverdraw }
+        }
+    }
+}
+
+extension TextBlock {
+    /// What setting it costs, as the number of pixels that could be filled in that time.
+    fileprivate var effort: Double {
+        100_000 + 3_000 * Double(min(text.utf8.count, PictureLimits.characters))
+    }
+}

@@ -1,0 +1,200 @@
+import CPangoCairo
+
+/// Sets text with Pango, without hinting, so that lines break alike at every size of the picture.
+///
+/// Belongs to one thread, as the library's fonts do.
+final class TextSetter {
+    /// The family slides are set in. Fontconfig knows what stands for it where it is missing.
+    private static let family = "Helvetica"
+    /// Text is set at this height whatever the document asks for, and scaled: so tiny and huge
+    /// fonts neither lose precision nor leave the 32 bits of the library's numbers.
+    private static let height = 64.0
+    /// Units of the library in one of ours.
+    private static let scale = Double(PANGO_SCALE)
+    /// The widest line the library's numbers can hold, with room to spare.
+    private static let widest = 1_000_000.0
+
+    /// The cairo context that is painted on.
+    private let context: OpaquePointer
+    private let paints: Bool
+    private let layout: OpaquePointer
+
+    /// A setter whose lines will be painted on a context, or only measured.
+    init(_ context: OpaquePointer, paints: Bool) {
+        self.context = context
+        self.paints = paints
+        layout = pango_cairo_create_layout(context)
+        let options = cairo_font_options_create()
+        cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)
+        cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF)
+        cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY)
+        let pango = pango_layout_get_context(layout)
+        pango_cairo_context_set_font_options(pango, options)
+        pango_context_set_round_glyph_positions(pango, 0)
+        cairo_font_options_destroy(options)
+        pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
+    }
+
+    deinit { g_object_unref(UnsafeMutableRawPointer(layout)) }
+
+    /// A line that has been set.
+    struct Line {
+        /// Where it begins and its baseline, in the units of the text's box.
+        var x: Double
+        var baseline: Double
+        var text: String
+        /// Units of the box in one of Pango's line.
+        var unit: Double
+        /// Pango's line; valid only while it is handed out.
+        var glyphs: UnsafeMutablePointer<PangoLayoutLine>
+    }
+
+    /// Hands out the lines of a text from the top, as far as they begin above `bottom`.
+    func set(_ block: TextBlock, above bottom: Double, _ take: (Line) -> Void) {
+        let numbers = [
+            block.fontHeight, block.left, block.top, block.width, block.height, block.pitch,
+        ]
+        let unit = block.fontHeight / Self.height
+        guard numbers.allSatisfy(\.isFinite), unit > 0, block.width >= 0 else { return }
+        prepare(block, unit)
+        let end = block.isClipped ? min(bottom, block.top + block.height) : bottom
+        let text = Self.printable(block.text)
+        if block.wrapping == .atBlanks {
+            setBetweenBlanks(text, block, unit, end, take)
+        } else {
+            setByLibrary(text, block, unit, end, take)
+        }
+    }
+
+    private func prepare(_ block: TextBlock, _ unit: Double) {
+        let font = pango_font_description_from_string(Self.family)
+        pango_font_description_set_absolute_size(font, Self.height * Self.scale)
+        if block.isBold { pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD) }
+        pango_layout_set_font_description(layout, font)
+        pango_font_description_free(font)
+        guard paints else { return }
+        // Glyphs are made for the scale at which they will be painted.
+        cairo_save(context)
+        cairo_scale(context, unit, unit)
+        pango_cairo_update_layout(context, layout)
+        cairo_restore(context)
+    }
+
+    /// As much of the text as is set, with blanks for characters that have no picture.
+    private static func printable(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(PictureLimits.characters) {
+            let isControl = scalar.value < 32 || (127..<160).contains(scalar.value)
+            result.append(isControl && scalar != "\n" && scalar != "\t" ? " " : scalar)
+        }
+        return String(result)
+    }
+
+    private func setText(_ text: String, width: Double?, _ block: TextBlock?) {
+        let alignment =
+            switch block?.alignment {
+            case .center: PANGO_ALIGN_CENTER
+            case .right: PANGO_ALIGN_RIGHT
+            case .left, .justified, nil: PANGO_ALIGN_LEFT
+            }
+        let isOneLine = block?.wrapping == .ellipsis
+        pango_layout_set_alignment(layout, alignment)
+        pango_layout_set_justify(layout, block?.alignment == .justified ? 1 : 0)
+        pango_layout_set_ellipsize(
+            layout, isOneLine ? PANGO_ELLIPSIZE_END : PANGO_ELLIPSIZE_NONE)
+        pango_layout_set_single_paragraph_mode(layout, isOneLine ? 1 : 0)
+        pango_layout_set_width(layout, width.map { Int32(min($0, Self.widest) * Self.scale) } ?? -1)
+        var text = text
+        text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) {
+                pango_layout_set_text(layout, $0.baseAddress, Int32($0.count))
+            }
+        }
+    }
+}
+
+extension TextSetter {
+    private func setByLibrary(
+        _ text: String, _ block: TextBlock, _ unit: Double, _ end: Double, _ take: (Line) -> Void
+    ) {
+        setText(text, width: block.width / unit, block)
+        let bytes = Array(text.utf8)
+        let iterator = pango_layout_get_iter(layout)
+        defer { pango_layout_iter_free(iterator) }
+        var baseline = block.top + block.ascent
+        repeat {
+            guard let line = pango_layout_iter_get_line_readonly(iterator) else { return }
+            guard baseline - block.ascent < end else { return }
+            var place = PangoRectangle()
+            pango_layout_iter_get_line_extents(iterator, nil, &place)
+            let start = min(max(Int(line.pointee.start_index), 0), bytes.count)
+            let length = min(max(Int(line.pointee.length), 0), bytes.count - start)
+            take(
+                Line(
+                    x: block.left + Double(place.x) / Self.scale * unit, baseline: baseline,
+                    text: String(decoding: bytes[start..<start + length], as: UTF8.self),
+                    unit: unit, glyphs: line))
+            baseline += block.pitch
+        } while pango_layout_iter_next_line(iterator) != 0
+    }
+
+    private func setBetweenBlanks(
+        _ text: String, _ block: TextBlock, _ unit: Double, _ end: Double, _ take: (Line) -> Void
+    ) {
+        var baseline = block.top + block.ascent
+        for text in lines(of: text, width: block.width / unit) {
+            guard baseline - block.ascent < end else { return }
+            // The editor measures each line with a blank at its end.
+            setText(text + " ", width: nil, nil)
+            let room = block.width - width * unit
+            let x =
+                switch block.alignment {
+                case .left, .justified: block.left
+                case .center: block.left + room / 2
+                case .right: block.left + room
+                }
+            guard let line = pango_layout_get_line_readonly(layout, 0) else { return }
+            take(Line(x: x, baseline: baseline, text: text, unit: unit, glyphs: line))
+            baseline += block.pitch
+        }
+    }
+
+    /// The width of what has been set.
+    private var width: Double {
+        var place = PangoRectangle()
+        pango_layout_get_extents(layout, nil, &place)
+        return Double(place.width) / Self.scale
+    }
+
+    /// The lines of a text that is broken only at blanks. The editor looks at the width when it
+    /// adds a word, but not when the word has a line end in it: so the last word before a line end
+    /// stays on its line.
+    private func lines(of text: String, width: Double) -> [String] {
+        setText(" ", width: nil, nil)
+        let blank = self.width
+        var lines: [String] = []
+        var line = ""
+        var used = 0.0
+        for (index, word) in text.split(separator: " ", omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            let parts = word.split(separator: "\n", omittingEmptySubsequences: false)
+            setText(String(parts[0]), width: nil, nil)
+            let own = self.width
+            if index > 0, parts.count == 1, used + blank + own > width {
+                lines.append(line)
+                (line, used) = (String(word), own)
+            } else {
+                line += index > 0 ? " \(parts[0])" : String(parts[0])
+                used += index > 0 ? blank + own : own
+            }
+            for part in parts.dropFirst() {
+                lines.append(line)
+                line = String(part)
+                setText(line, width: nil, nil)
+                used = self.width
+            }
+        }
+        return lines + [line]
+    }
+}

@@ -1,0 +1,176 @@
+import Documents
+
+/// Draws a scene by following a ray through each pixel, and four more where the pixel or one of
+/// its eight neighbours differ: at outlines, creases and steep shades.
+///
+/// Only additions, multiplications, divisions and square roots of doubles are used, in a fixed
+/// order, so the same scene has the same pixels on every machine. Three rows are held at a time.
+struct SceneCaster: RowSource {
+    let size: PixelSize
+    private let view: View
+    private let backdrop: Color
+    /// Nearest first.
+    private let solids: [CastSolid]
+
+    /// Places of the four further rays in a pixel: one in each row and column of a 4 x 4 grid.
+    private static let further = [
+        (0.125, 0.375), (0.375, 0.875), (0.625, 0.125), (0.875, 0.625),
+    ]
+
+    init(_ scene: Scene, size: PixelSize) throws(DrawingError) {
+        let (placements, count) = try scene.placements()
+        self.size = size
+        view = View(scene.camera, size: size)
+        backdrop = scene.backdrop(of: placements, count: count)
+        let view = view
+        // Indices keep the order fixed among solids of the same depth.
+        solids = placements.compactMap { CastSolid($0, view) }.enumerated()
+            .sorted {
+                ($0.element.cover.nearest, $0.offset) < ($1.element.cover.nearest, $1.offset)
+            }
+            .map(\.element)
+        let covered = solids.reduce(0) { $0 + $1.cover.pixels.x.count * $1.cover.pixels.y.count }
+        guard covered / PictureLimits.overdraw < size.width * size.height else {
+            throw .tooMuchOverdraw
+        }
+    }
+
+    func drawRows(_ take: (UnsafeBufferPointer<UInt32>) throws(DrawingError) -> Void)
+        throws(DrawingError)
+    {
+        var above = SampleRow(width: size.width, empty: empty)
+        var row = SampleRow(width: size.width, empty: empty)
+        var below = SampleRow(width: size.width, empty: empty)
+        var output = [UInt32](repeating: 0, count: size.width)
+        var differing = [Bool](repeating: false, count: size.width)
+        cast(0, into: row)
+        for y in 0..<size.height {
+            if y + 1 < size.height { cast(y + 1, into: below) }
+            // There is nothing to differ from beyond the first and the last row.
+            refine(
+                y, above: y > 0 ? above : row, row, y + 1 < size.height ? below : row, &differing,
+                &output)
+            var failure: DrawingError?
+            output.withUnsafeBufferPointer { pixels in
+                do throws(DrawingError) { try take(pixels) } catch { failure = error }
+            }
+            if let failure { throw failure }
+            swap(&above, &row)
+            swap(&row, &below)
+        }
+    }
+
+    private var empty: Sample { Sample(color: backdrop.pixel, surfaces: 0) }
+
+    private func cast(_ y: Int, into row: SampleRow) {
+        let active = solids.indices.filter { solids[$0].cover.pixels.y.contains(y) }
+        let first = active.map { solids[$0].cover.pixels.x.lowerBound }.min() ?? 0
+        let last = active.map { solids[$0].cover.pixels.x.upperBound }.max() ?? 0
+        row.reset(using: first..<last)
+        row.active = active
+        let middle = Double(y) + 0.5
+        if active.allSatisfy({ solids[$0].opacity >= 1 }) {
+            // Each can be drawn by itself, the nearest surface winning.
+            for index in active {
+                solids[index].cast(middle, view, surface: surface(index, 0), into: row)
+            }
+        } else {
+            row.update(row.used) { x, _ in
+                (sample(Double(x) + 0.5, middle, column: x, active), 0)
+            }
+        }
+        row.extendEdges()
+    }
+
+    /// Writes the final pixels of a row.
+    private func refine(
+        _ y: Int, above: SampleRow, _ row: SampleRow, _ below: SampleRow,
+        _ differing: inout [Bool], _ output: inout [UInt32]
+    ) {
+        for x in 0..<size.width { output[x] = row.colors[x] }
+        let rows = [above, row, below].filter { !$0.used.isEmpty }
+        guard let first = rows.map(\.used.lowerBound).min(),
+            let last = rows.map(\.used.upperBound).max()
+        else { return }
+        // The further rays may meet solids that begin or end beside this row.
+        let active = Set(rows.flatMap(\.active)).sorted()
+        let columns = max(first - 1, 0)..<min(last + 1, size.width)
+        row.compare(columns, above: above, below: below, &differing)
+        for x in columns where differing[x - columns.lowerBound] {
+            output[x] = refined(x, y, row.colors[x], active)
+        }
+    }
+
+    /// The mean of five rays.
+    private func refined(_ x: Int, _ y: Int, _ middle: UInt32, _ active: [Int]) -> UInt32 {
+        var (red, green, blue) = (middle >> 16 & 0xFF, middle >> 8 & 0xFF, middle & 0xFF)
+        for (dx, dy) in Self.further {
+            let color = sample(Double(x) + dx, Double(y) + dy, column: x, active).color
+            red += color >> 16 & 0xFF
+            green += color >> 8 & 0xFF
+            blue += color & 0xFF
+        }
+        (red, green, blue) = ((red + 2) / 5, (green + 2) / 5, (blue + 2) / 5)
+        return 0xFF00_0000 | red << 16 | green << 8 | blue
+    }
+}
+
+extension SceneCaster {
+    /// What the ray through a place of the picture sees.
+    @inline(__always)
+    private func sample(_ x: Double, _ y: Double, column: Int, _ active: [Int]) -> Sample {
+        var nearest: (index: Int, meeting: Meeting)?
+        var clear: [(index: Int, meeting: Meeting)] = []
+        for index in active {
+            let cover = solids[index].cover
+            if let nearest, cover.nearest > nearest.meeting.distance { break }
+            let columns = cover.pixels.x
+            guard column >= columns.lowerBound - 1, column <= columns.upperBound,
+                let meeting = solids[index].meet(x, y, view)
+            else { continue }
+            if solids[index].opacity < 1 {
+                clear.append((index, meeting))
+            } else if nearest.map({ meeting.distance < $0.meeting.distance }) ?? true {
+                nearest = (index, meeting)
+            }
+        }
+        var below = empty
+        if let nearest {
+            below.color = solids[nearest.index].color(nearest.meeting.light)
+            below.surfaces = surface(nearest.index, nearest.meeting.face)
+        }
+        guard !clear.isEmpty else { return below }
+        let limit = nearest?.meeting.distance ?? .infinity
+        return blended(clear.filter { $0.meeting.distance < limit }, over: below)
+    }
+
+    @inline(__always)
+    private func surface(_ solid: Int, _ face: UInt8) -> UInt32 {
+        UInt32(truncatingIfNeeded: solid + 1) << 4 | UInt32(face)
+    }
+
+    /// What is below seen through clear solids.
+    private func blended(_ clear: [(index: Int, meeting: Meeting)], over below: Sample) -> Sample {
+        var (red, green, blue) = (
+            Double(below.color >> 16 & 0xFF), Double(below.color >> 8 & 0xFF),
+            Double(below.color & 0xFF)
+        )
+        var surfaces = below.surfaces
+        let fromBehind = clear.sorted {
+            ($0.meeting.distance, $0.index) > ($1.meeting.distance, $1.index)
+        }
+        for (index, meeting) in fromBehind {
+            let solid = solids[index]
+            func mix(_ below: Double, _ own: Double) -> Double {
+                below * (1 - solid.opacity) + own * meeting.light * solid.opacity
+            }
+            red = mix(red, solid.red)
+            green = mix(green, solid.green)
+            blue = mix(blue, solid.blue)
+            surfaces = surfaces &* 31 &+ surface(index, meeting.face)
+        }
+        let color =
+            0xFF00_0000 | UInt32(red + 0.5) << 16 | UInt32(green + 0.5) << 8 | UInt32(blue + 0.5)
+        return Sample(color: color, surfaces: surfaces)
+    }
+}

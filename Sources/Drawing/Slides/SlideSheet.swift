@@ -1,0 +1,164 @@
+import Documents
+
+extension Sheet {
+    /// The marks of a slide. Elements that cannot be read draw nothing.
+    init(_ slide: Slide, mode: SlideMode) throws(DrawingError) {
+        let shapes = slide.elements.compactMap { element in
+            element.shape.map { (shape: $0, opacity: element.opacity) }
+        }
+        let count = shapes.reduce(0) { $0 + $1.shape.partCount }
+        guard count <= PictureLimits.marks else {
+            throw .tooManyParts(count: count, limit: PictureLimits.marks)
+        }
+        width = Double(slide.canvas.width)
+        height = Double(slide.canvas.height)
+        background = (slide.background ?? .white).over(.white)
+        marks = []
+        var texts: [Mark] = []
+        // A new canvas of a browser paints lines 1 wide; on the picture, not on the slide.
+        var thickness: Double?
+        for (shape, opacity) in shapes {
+            guard case .text(let text) = shape else {
+                for outline in shape.outlines(opacity: opacity) {
+                    marks.append(.outline(outline))
+                    thickness = outline.thickness
+                }
+                continue
+            }
+            switch mode {
+            case .app: texts += text.appMarks(opacity: opacity)
+            case .web: marks.append(text.webMark(opacity: opacity))
+            case .webWithBoxes:
+                marks.append(.outline(text.webBox(thickness: thickness ?? width / 1024)))
+                marks.append(text.webMark(opacity: opacity))
+            }
+        }
+        marks += texts
+    }
+}
+
+extension SlideShape {
+    /// How many marks it takes.
+    fileprivate var partCount: Int {
+        if case .chain(let links) = self { links.count } else { 1 }
+    }
+
+    /// The paths to paint; none for text.
+    fileprivate func outlines(opacity: Double) -> [Outline] {
+        switch self {
+        case .line(let from, let to, let paint):
+            return [Outline(line(from, to), paint, opacity)]
+        case .rectangle(let box, let paint):
+            let opposite = Point(box.origin.x + box.width, box.origin.y + box.height)
+            return [Outline(Path(Point(box.origin), opposite), paint, opacity)]
+        case .circle(let center, let radius, let paint):
+            let path = Path(
+                center: Point(center), radiusX: radius, radiusY: radius, start: 0, sweep: 360,
+                isClosed: true)
+            return [Outline(path, paint, opacity)]
+        case .arc(let arc, let paint):
+            let path = Path(
+                center: Point(arc.center), radiusX: arc.radius, radiusY: arc.radius,
+                start: arc.startAngle, sweep: -arc.sweep)
+            return [Outline(path, paint, opacity)]
+        case .ellipse(let box, let paint):
+            let path = Path(
+                center: Point(box.origin.x + box.width / 2, box.origin.y + box.height / 2),
+                radiusX: box.width / 2, radiusY: box.height / 2, start: 0, sweep: 360,
+                isClosed: true)
+            return [Outline(path, paint, opacity)]
+        case .curve(let shape, let paint): return [Outline(curve(shape), paint, opacity)]
+        case .chain(let links):
+            return links.map { link in
+                switch link {
+                case .line(let from, let to, let paint): Outline(line(from, to), paint, opacity)
+                case .curve(let shape, let paint): Outline(curve(shape), paint, opacity)
+                }
+            }
+        case .text: return []
+        }
+    }
+
+    private func line(_ from: SlidePoint, _ to: SlidePoint) -> Path {
+        var path = Path()
+        path.move(Point(from))
+        path.line(Point(to))
+        return path
+    }
+
+    private func curve(_ shape: SlideCurve) -> Path {
+        let (start, end) = (Point(shape.start), Point(shape.end))
+        let control1 = Point(shape.control1)
+        var path = Path()
+        path.move(start)
+        if let control2 = shape.control2 {
+            path.curve(control1, Point(control2), end)
+        } else {
+            // The same quadratic curve as a cubic one.
+            func towards(_ point: Point) -> Point {
+                Point(
+                    point.x + (control1.x - point.x) * 2 / 3,
+                    point.y + (control1.y - point.y) * 2 / 3)
+            }
+            path.curve(towards(start), towards(end), end)
+        }
+        return path
+    }
+}
+
+extension SlideText {
+    /// How the app paints a text: its background, and the lines with half of the leading above.
+    fileprivate func appMarks(opacity: Double) -> [Mark] {
+        var block = block(opacity: opacity)
+        block.pitch = fontHeight * 1.2
+        block.ascent = fontHeight * 0.95
+        guard let background, background.alpha > 0 else { return [.text(block)] }
+        let corner = Point(block.left, block.top)
+        let opposite = Point(block.left + block.width, block.top + block.height)
+        let outline = Outline(path: Path(corner, opposite), fill: background, opacity: opacity)
+        return [.outline(outline), .text(block)]
+    }
+
+    fileprivate func webMark(opacity: Double) -> Mark {
+        var block = block(opacity: opacity)
+        block.wrapping = .atBlanks
+        block.isClipped = false
+        // A browser's canvas cannot justify.
+        if block.alignment == .justified { block.alignment = .left }
+        return .text(block)
+    }
+
+    fileprivate func webBox(thickness: Double) -> Outline {
+        let opposite = Point(box.origin.x + box.width, box.origin.y + box.height)
+        return Outline(
+            path: Path(Point(box.origin), opposite),
+            stroke: Color(red: 255, green: 0, blue: 0, alpha: 128), thickness: thickness)
+    }
+
+    private func block(opacity: Double) -> TextBlock {
+        let alignment: TextBlock.Alignment =
+            switch alignment {
+            case .left: .left
+            case .center: .center
+            case .right: .right
+            case .justified: .justified
+            }
+        return TextBlock(
+            text: text, left: min(box.origin.x, box.origin.x + box.width),
+            top: min(box.origin.y, box.origin.y + box.height), width: abs(box.width),
+            height: abs(box.height), fontHeight: fontHeight, color: color, opacity: opacity,
+            alignment: alignment, pitch: fontHeight, ascent: fontHeight)
+    }
+}
+
+extension Outline {
+    fileprivate init(_ path: Path, _ paint: SlidePaint, _ opacity: Double) {
+        self.init(
+            path: path, stroke: paint.stroke, thickness: paint.thickness, fill: paint.fill,
+            opacity: opacity)
+    }
+}
+
+extension Point {
+    fileprivate init(_ point: SlidePoint) { self.init(point.x, point.y) }
+}

@@ -1,0 +1,49 @@
+import Documents
+import Drawing
+import Glibc
+import Testing
+
+/// Files for other programs, read by a second reader in Python.
+@Suite struct ModelExportTests {
+    /// Two solids that do not touch: 8 and, turned and stretched, 2 x 1.125 of volume.
+    private let scene = Scene(nodes: [
+        .solid(
+            Solid(
+                name: "Box", shape: .cube(width: 2, height: 2, depth: 2, roundedEdge: 0),
+                color: .white)),
+        .group(
+            Group(
+                transform: Transform(
+                    position: Vector3(5, 1, 0),
+                    rotation: Rotation(axis: Vector3(1, 1, 0), degrees: 33)),
+                children: [
+                    .solid(
+                        Solid(
+                            name: "Tent & co", shape: SolidShape(.pyramid),
+                            transform: Transform(scale: Vector3(1, 2, 1)), opacity: 0.5))
+                ])),
+    ])
+
+    @Test(arguments: ["stl", "obj", "glb"])
+    func `a second reader finds closed solids of the right volume`(_ kind: String) throws {
+        let bytes =
+            switch kind {
+            case "stl": try scene.stl()
+            case "obj": try scene.obj()
+            default: try scene.glb()
+            }
+        let words = try #require(try Python.run("Exports/read_models.py", on: bytes, named: kind))
+            .split(whereSeparator: \.isWhitespace)
+        try #require(words.count == 3)
+        #expect(words[0] == "18")
+        #expect(words[1] == "0")
+        #expect(abs(try #require(Double(words[2])) - 10.25) < 1e-3)
+    }
+
+    @Test func `an empty scene makes files without solids`() throws {
+        let empty = Scene()
+        #expect(try empty.stl().count == 84)
+        #expect(try empty.glb().starts(with: Array("glTF".utf8)))
+        #expect(try String(decoding: empty.obj(), as: UTF8.self) == "# ShapeEdit; y up\n")
+    }
+}

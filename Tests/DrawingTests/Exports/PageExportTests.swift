@@ -1,0 +1,60 @@
+import Documents
+import Drawing
+import Testing
+
+/// SVG and PDF files.
+@Suite struct PageExportTests {
+    private let size: PixelSize
+    private let slide: Slide
+
+    init() throws {
+        size = try PixelSize(width: 400, height: 300)
+        let box: JSONObject = [
+            "originx": .integer(100), "originy": .integer(100), "width": .integer(1500),
+            "height": .integer(900), "thickness": .integer(20), "strokeColor": .string("#ff0000"),
+            "fillColor": .string("#00ff00"), "fontHeight": .integer(300),
+            "text": .string("a < b & c\nsecond"),
+        ]
+        slide = Slide(
+            elements: ["rectangle", "ellipse", "text"].map { kind in
+                var element = box
+                element["shapeType"] = .string(kind)
+                return SlideElement(element)
+            })
+    }
+
+    @Test func `an SVG file has shapes and real text`() throws {
+        _ = PinnedFonts.arePinned
+        let file = try Picture.slide(slide, .app).svg(fitting: size)
+        let output = try #require(try Python.run("Exports/read_svg.py", on: file, named: "svg"))
+        let lines = output.split(separator: "\n")
+        #expect(lines == ["clipPath=1 path=2 rect=2 svg=1 text=1 tspan=2", "a < b & c|second"])
+    }
+
+    @Test func `the SVG file of a scene holds its picture`() throws {
+        let scene = Scene(nodes: [.solid(Solid(shape: SolidShape(.cone)))])
+        let file = try Picture.scene(scene).svg(fitting: size)
+        let output = try #require(try Python.run("Exports/read_svg.py", on: file, named: "svg"))
+        #expect(output.split(separator: "\n").first == "image=1 svg=1")
+    }
+
+    @Test func `a PDF file has one page, with fonts where there is text`() throws {
+        _ = PinnedFonts.arePinned
+        let scene = Scene(nodes: [.solid(Solid(shape: SolidShape(.cone)))])
+        for (picture, word) in [
+            (Picture.slide(slide, .app), "/Font"), (.scene(scene), "/Image"),
+        ] {
+            let file = String(decoding: try picture.pdf(fitting: size), as: UTF8.self)
+            #expect(file.hasPrefix("%PDF-1."))
+            #expect(file.contains("/Count 1"))
+            #expect(file.contains("400 300"))
+            #expect(file.contains(word))
+        }
+    }
+
+    @Test func `a PDF file made twice is the same`() throws {
+        _ = PinnedFonts.arePinned
+        let picture = Picture.slide(slide, .app)
+        #expect(try picture.pdf(fitting: size) == picture.pdf(fitting: size))
+    }
+}

@@ -1,0 +1,85 @@
+import Drawing
+import Testing
+
+/// Pictures of text and Markdown.
+@Suite struct PageTests {
+    private func bitmap(_ page: Page, side: Int = 512) throws -> Bitmap {
+        _ = PinnedFonts.arePinned
+        return try Picture.page(page).bitmap(fitting: PixelSize(width: side, height: side))
+    }
+
+    private func ink(_ bitmap: Bitmap) -> Int { bitmap.pixels.count { $0 & 0xFF < 120 } }
+
+    @Test func `a page has the proportions of paper and its text`() throws {
+        let page = try bitmap(Page("Hello\nWorld"))
+        #expect(page.size == (try PixelSize(width: 362, height: 512)))
+        #expect(page[2, 2] == (255, 255, 255))
+        #expect(ink(page) > 50)
+        #expect(ink(try bitmap(Page(""))) == 0)
+    }
+
+    @Test func `headings are larger than text and marks are not shown`() throws {
+        let plain = ink(try bitmap(Page("Title", markup: .markdown)))
+        #expect(ink(try bitmap(Page("# Title", markup: .markdown))) > plain * 2)
+        let marked = Page("**Title** [words](https://example.org)", markup: .markdown)
+        let bare = Page("Title words", markup: .markdown)
+        #expect(try bitmap(marked) == bitmap(bare))
+    }
+
+    @Test func `every construct of Markdown leaves something on the page`() throws {
+        for text in [
+            "- one\n- two", "1. one", "> quoted", "```\ncode\n```", "---", "Title\n===", "- [x] a",
+        ] {
+            let page = try bitmap(Page(text, markup: .markdown))
+            #expect(page.pixels.contains { $0 & 0xFF < 250 }, "\(text)")
+        }
+    }
+
+    @Test func `text files are read in the encodings people have`() throws {
+        let expected = try bitmap(Page("Grüße"))
+        let files: [[UInt8]] = [
+            Array("Grüße".utf8), [0xEF, 0xBB, 0xBF] + Array("Grüße".utf8),
+            [0x47, 0x72, 0xFC, 0xDF, 0x65],
+            [0xFF, 0xFE] + "Grüße".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] },
+            [0xFE, 0xFF] + "Grüße".utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] },
+        ]
+        for file in files {
+            let page = try #require(Page(bytes: file))
+            #expect(try bitmap(page) == expected, "\(file)")
+        }
+        #expect(Page(bytes: [0x7F, 0x45, 0x4C, 0x46, 0, 1]) == nil)
+    }
+
+    @Test func `texts of any kind cost little`() throws {
+        let texts = [
+            String(repeating: "W", count: 1 << 20), String(repeating: "\n", count: 1 << 20),
+            String(repeating: "[", count: 1 << 17), String(repeating: "`", count: 1 << 17),
+            String(repeating: "> ", count: 1 << 17),
+            "```\n" + String(repeating: "x\n", count: 9_999),
+            "e" + String(repeating: "\u{301}", count: 50_000), "\u{202E}\u{0}\u{1B}[31m", "# ",
+            String(repeating: "- ", count: 1 << 16), "\u{10FFFF}\u{FFFE}", "[](", "###### ######",
+        ]
+        for text in texts {
+            for markup in [Page.Markup.plain, .markdown] {
+                let start = ContinuousClock.now
+                for side in [1, 3, 128, 1024] {
+                    #expect(try bitmap(Page(text, markup: markup), side: side).size.height == side)
+                }
+                #expect(ContinuousClock.now - start < .seconds(5), "\(text.prefix(20))")
+            }
+        }
+    }
+
+    @Test func `bytes of any kind are a page or none`() {
+        var generator = SystemRandomNumberGenerator()
+        for length in 0..<300 {
+            let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            if let page = Page(bytes: bytes) {
+                #expect(throws: Never.self) { try bitmap(page, side: 32) }
+            }
+        }
+        for mark: [UInt8] in [[0xFF, 0xFE], [0xFE, 0xFF], [0xFF, 0xFE, 1], [0xEF, 0xBB, 0xBF]] {
+            #expect(Page(bytes: mark) != nil)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Documents
+import Drawing
+import Testing
+
+/// What pictures of slides show. The canvas is 400 x 300, a pixel for a unit.
+@Suite struct SlidePictureTests {
+    private func picture(_ elements: [JSONObject], _ mode: SlideMode = .app) throws -> Bitmap {
+        _ = PinnedFonts.arePinned
+        var slide = Slide(elements: elements.map { SlideElement($0) })
+        slide.canvas = try #require(Slide.CanvasSize(width: 400, height: 300))
+        return try Picture.slide(slide, mode).bitmap(fitting: PixelSize(width: 400, height: 300))
+    }
+
+    private func element(_ kind: String, _ colors: [String: String], _ numbers: [String: Int])
+        -> JSONObject
+    {
+        var object: JSONObject = ["shapeType": .string(kind)]
+        for (key, value) in numbers { object[key] = .integer(value) }
+        for (key, value) in colors { object[key] = .string(value) }
+        return object
+    }
+
+    private static let red: UInt32 = 0xFFFF_0000
+    private static let green: UInt32 = 0xFF00_FF00
+    private static let white: UInt32 = 0xFFFF_FFFF
+
+    @Test func `the fill covers the inner half of the stroke`() throws {
+        let box = element(
+            "rectangle", ["strokeColor": "#ff0000", "fillColor": "#00ff00"],
+            ["originx": 100, "originy": 100, "width": 100, "height": 50, "thickness": 20])
+        let drawn = try picture([box])
+        #expect(drawn.pixels[120 * 400 + 105] == Self.green)
+        #expect(drawn.pixels[120 * 400 + 95] == Self.red)
+        #expect(drawn.pixels[120 * 400 + 85] == Self.white)
+    }
+
+    @Test func `negative sizes extend to the left and up`() throws {
+        let box = element(
+            "rectangle", ["fillColor": "#00ff00"],
+            ["originx": 200, "originy": 150, "width": -100, "height": -50])
+        let drawn = try picture([box])
+        #expect(drawn.pixels[125 * 400 + 150] == Self.green)
+        #expect(drawn.pixels[175 * 400 + 250] == Self.white)
+    }
+
+    @Test func `an arc runs counter-clockwise though angles are clockwise`() throws {
+        func arc(_ start: Int, _ end: Int) throws -> [Bool] {
+            let drawn = try picture([
+                element(
+                    "arc", ["strokeColor": "#ff0000"],
+                    [
+                        "originx": 200, "originy": 150, "radius": 100, "thickness": 10,
+                        "startAngle": start, "endAngle": end,
+                    ])
+            ])
+            // At 45, 135, 225 and 315 degrees clockwise from three o'clock.
+            return [(271, 221), (129, 221), (129, 79), (271, 79)].map { x, y in
+                drawn.pixels[y * 400 + x] == Self.red
+            }
+        }
+        #expect(try arc(0, 90) == [false, true, true, true])
+        #expect(try arc(90, 0) == [true, false, false, false])
+        #expect(try arc(0, 360) == [true, true, true, true])
+    }
+
+    @Test func `the app draws texts above shapes and the web editor in order`() throws {
+        let text = element(
+            "text", ["fillColor": "#ff0000", "text": "████████"],
+            ["originx": 0, "originy": 0, "width": 400, "height": 200, "fontHeight": 100])
+        let cover = element(
+            "rectangle", ["fillColor": "#00ff00"],
+            ["originx": 0, "originy": 0, "width": 400, "height": 300])
+        func reds(_ mode: SlideMode) throws -> Int {
+            try picture([text, cover], mode).pixels.count { $0 == Self.red }
+        }
+        #expect(try reds(.app) > 1000)
+        #expect(try reds(.web) == 0)
+    }
+
+    @Test func `the app clips a text to its box on its background`() throws {
+        let text = element(
+            "text",
+            ["fillColor": "#ff0000", "bgcolor": "#00ff00", "text": "One two three four five six"],
+            ["originx": 100, "originy": 100, "width": 100, "height": 50, "fontHeight": 60])
+        let app = try picture([text])
+        for y in 0..<300 {
+            for x in 0..<400 where !(100..<200).contains(x) || !(100..<150).contains(y) {
+                #expect(app.pixels[y * 400 + x] == Self.white)
+            }
+        }
+        #expect(app.pixels[149 * 400 + 199] == Self.green)
+        let web = try picture([text], .web)
+        #expect(!web.pixels.contains(Self.green))
+        #expect(web.pixels[160 * 400..<300 * 400].contains { $0 != Self.white })
+    }
+}

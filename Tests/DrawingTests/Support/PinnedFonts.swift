@@ -1,0 +1,60 @@
+import Glibc
+import Testing
+
+/// Fonts that are the same on every machine with fonts-liberation: Fontconfig is given a file of
+/// our own, which must happen before the first text of the process is set.
+enum PinnedFonts {
+    /// Whether the fonts are there. Using it pins them.
+    static let arePinned: Bool = {
+        let folder = "/usr/share/fonts/truetype/liberation"
+        guard access(folder, R_OK) == 0 else { return false }
+        var template = Array("/tmp/shapeedit-fonts.XXXXXX".utf8CString)
+        if let temporary = getenv("TMPDIR") {
+            template = Array((String(cString: temporary) + "/fonts.XXXXXX").utf8CString)
+        }
+        guard mkdtemp(&template) != nil else { return false }
+        let made = template.withUnsafeBufferPointer { buffer in
+            buffer.baseAddress.map { String(cString: $0) } ?? ""
+        }
+        let settings = """
+            <?xml version="1.0"?>
+            <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+            <fontconfig>
+              <dir>\(folder)</dir>
+              <cachedir>\(made)/cache</cachedir>
+              <match>
+                <edit name="family" mode="assign" binding="strong">
+                  <string>Liberation Sans</string>
+                </edit>
+              </match>
+            </fontconfig>
+            """
+        let path = "\(made)/fonts.conf"
+        guard let file = fopen(path, "w") else { return false }
+        fputs(settings, file)
+        fclose(file)
+        setenv("FONTCONFIG_FILE", path, 1)
+        atexit {
+            guard let path = getenv("FONTCONFIG_FILE").map({ String(cString: $0) }) else { return }
+            remove(path)
+            let folder = path.dropLast("/fonts.conf".count)
+            removeFolder("\(folder)/cache")
+            removeFolder(String(folder))
+        }
+        return true
+    }()
+}
+
+/// Removes a folder and the files in it.
+private func removeFolder(_ path: String) {
+    if let folder = opendir(path) {
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { remove("\(path)/\(name)") }
+        }
+        closedir(folder)
+    }
+    rmdir(path)
+}
