@@ -1,0 +1,229 @@
+package import Documents
+package import Editing
+internal import Glibc
+package import Model
+internal import SystemCalls
+
+/// A document by its path: read whole, changed under its lock, written whole.
+///
+/// Works on any path. Inside a mount of ours the document is changed in place and published by
+/// close; elsewhere a new file takes its name. Any thread; blocks on the disk and on locks, the
+/// latter for no more than ten seconds.
+package struct DocumentFile: Sendable {
+    /// What was read.
+    package struct Loaded: Sendable {
+        package var document: EditableDocument
+        package var bytes: [UInt8]
+        /// What was repaired or is wrong, in words.
+        package var notes: [String]
+        package var stamp: FileStamp
+    }
+
+    /// Absolute, without symlinks.
+    package let path: String
+    package let type: DocumentType
+    /// As the caller named it, for messages.
+    private let name: String
+
+    /// Finds the document.
+    ///
+    /// - Parameter type: `nil` tells it by the name's extension, then by the content.
+    package init(_ name: String, type: DocumentType? = nil) throws(Failure) {
+        self.name = name
+        guard let resolved = realpath(name, nil) else { throw Failure(name, Errno.last) }
+        path = String(cString: resolved)
+        free(resolved)
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw Failure(name, Errno.last) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(.noInput, "\(name): not a regular file")
+        }
+        if let known = type ?? DocumentType(fileName: path) ?? DocumentType(fileName: name) {
+            self.type = known
+            return
+        }
+        let bytes = try Self.read(path, name).bytes
+        guard let known = DocumentType(content: bytes) else {
+            throw Failure(
+                .badData,
+                "\(name): neither a shape, a slide nor a list; say what it is with --type")
+        }
+        self.type = known
+    }
+
+    private static func read(_ path: String, _ name: String) throws(Failure) -> (
+        bytes: [UInt8], stamp: FileStamp
+    ) {
+        do throws(Errno) {
+            let file = try OwnedDescriptor.open(path, O_RDONLY)
+            let bytes = try WholeFile.read(file)
+            return (bytes, FileStamp(try file.status()))
+        } catch { throw Failure(name, error) }
+    }
+
+    /// The document as it is now: one whole version.
+    package func load() throws(Failure) -> Loaded {
+        let (bytes, stamp) = try Self.read(path, name)
+        let (document, notes) = try parse(bytes)
+        return Loaded(document: document, bytes: bytes, notes: notes, stamp: stamp)
+    }
+
+    private func parse(_ bytes: [UInt8]) throws(Failure) -> (EditableDocument, [String]) {
+        do throws(DocumentError) {
+            let read = try EditableDocument.read(bytes, as: type)
+            return (read.document, read.notes)
+        } catch { throw Failure(name, error) }
+    }
+
+    /// The file's stamp now; `nil` if it is gone.
+    package func stamp() -> FileStamp? { FileStamp(path: path) }
+
+    // MARK: Changing
+
+    /// Changes the document under its lock: what others wrote before is read first, so that two
+    /// changes of different parts both last.
+    ///
+    /// - Parameter describedAs: what ``history()`` shows.
+    /// - Returns: what changed; nothing is written if that is nothing, or on a dry run.
+    package func edit(
+        dryRun: Bool = false, describedAs description: String,
+        _ change: (inout EditableDocument) throws(Failure) -> [Change]
+    ) throws(Failure) -> [Change] {
+        if dryRun {
+            var document = try load().document
+            return try change(&document)
+        }
+        let claim = try FileClaim(path)
+        let before: [UInt8]
+        do throws(Errno) { before = try WholeFile.read(claim.file) } catch {
+            throw Failure(name, error)
+        }
+        var (document, _) = try parse(before)
+        let changes = try change(&document)
+        if changes.isEmpty { return [] }
+        let after = try encode(document, replacing: before)
+        try write(after, over: before, claim, describedAs: description)
+        return changes
+    }
+
+    /// ``edit(dryRun:describedAs:_:)`` with commands of the editing language.
+    package func apply(_ edits: [Edit], dryRun: Bool = false) throws(Failure) -> [Change] {
+        let words = edits.first?.words.joined(separator: " ") ?? ""
+        let more = edits.count > 1 ? " and \(edits.count - 1) more" : ""
+        return try edit(dryRun: dryRun, describedAs: String(words.prefix(200)) + more) {
+            (document) throws(Failure) in
+            do throws(EditError) { return try document.apply(edits) } catch {
+                throw Failure(name, error)
+            }
+        }
+    }
+
+    private func encode(
+        _ document: EditableDocument, replacing before: [UInt8]?
+    ) throws(Failure) -> [UInt8] {
+        do throws(DocumentError) { return try document.bytes(replacing: before) } catch {
+            throw Failure(name, error)
+        }
+    }
+
+    private func write(
+        _ after: [UInt8], over before: [UInt8], _ claim: borrowing FileClaim,
+        describedAs description: String
+    ) throws(Failure) {
+        let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
+        let successor = try put(after, claim)
+        defer { withExtendedLifetime(successor) {} }
+        // The document is what matters: a history that cannot be written is said, not fatal.
+        journal.record(after, over: before, describedAs: description, at: path)
+    }
+
+    /// Writes the document. If another file has its name then, that one, locked: the claim goes on
+    /// with it until the history is written too.
+    private func put(
+        _ bytes: [UInt8], _ claim: borrowing FileClaim
+    ) throws(Failure) -> OwnedDescriptor? {
+        do throws(Errno) {
+            var status = stat()
+            _ = try check { fstat(claim.file.number, &status) }
+            if claim.isCoordinated || status.st_nlink > 1 {
+                try overwrite(claim, bytes)
+                return nil
+            }
+            try WholeFile.checkWritable(path)
+            do throws(Errno) {
+                return try WholeFile.replace(path, with: bytes, like: claim.file)
+            } catch {
+                // A folder that takes no new files may still hold one that can be written.
+                guard error.code == EACCES || error.code == EPERM else { throw error }
+                try overwrite(claim, bytes)
+                return nil
+            }
+        } catch { throw Failure(name, error) }
+    }
+
+    private func overwrite(_ claim: borrowing FileClaim, _ bytes: [UInt8]) throws(Errno) {
+        if claim.isCoordinated {
+            try WholeFile.overwrite(claim.file, with: bytes)
+        } else {
+            let file = try OwnedDescriptor.open(path, O_RDWR)
+            try WholeFile.overwrite(file, with: bytes)
+            _ = try check { fsync(file.number) }
+        }
+    }
+
+    /// Makes a new file with the document. Never overwrites: kind ``Failure/Kind/cannotCreate``.
+    package static func create(_ name: String, _ document: EditableDocument) throws(Failure) {
+        let bytes: [UInt8]
+        do throws(DocumentError) { bytes = try document.bytes(replacing: nil) } catch {
+            throw Failure(name, error)
+        }
+        do throws(Errno) { try WholeFile.create(name, bytes) } catch {
+            if error.code == EEXIST {
+                throw Failure(.cannotCreate, "\(name) exists already and is left as it is")
+            }
+            if error.code == ENOENT || error.code == ENOTDIR {
+                throw Failure(.cannotCreate, "\(name): there is no such folder")
+            }
+            throw Failure(name, error)
+        }
+    }
+
+    // MARK: History
+
+    /// Goes one step back; `nil` if there is none.
+    package func undo() throws(Failure) -> HistoryStep? { try step(-1) }
+
+    /// Takes the last undo back; `nil` if there is none.
+    package func redo() throws(Failure) -> HistoryStep? { try step(1) }
+
+    private func step(_ direction: Int) throws(Failure) -> HistoryStep? {
+        let claim = try FileClaim(path)
+        let now: [UInt8]
+        do throws(Errno) { now = try WholeFile.read(claim.file) } catch {
+            throw Failure(name, error)
+        }
+        let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
+        var steps = journal.load(current: now, of: path)
+        guard let target = steps.target(direction), let bytes = journal.bytes(of: target) else {
+            return nil
+        }
+        let successor = try put(bytes, claim)
+        defer { withExtendedLifetime(successor) {} }
+        let undone = direction < 0 ? steps.currentStep : target
+        steps.move(direction)
+        journal.store(steps, at: path)
+        return undone
+    }
+
+    /// Every state there is a way back or forth to, oldest first, and which one is current.
+    package func history() throws(Failure) -> (steps: [HistoryStep], current: Int) {
+        let claim = try FileClaim(path, isReader: true)
+        let now: [UInt8]
+        do throws(Errno) { now = try WholeFile.read(claim.file) } catch {
+            throw Failure(name, error)
+        }
+        let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
+        let steps = journal.load(current: now, of: path)
+        return (steps.list, steps.current)
+    }
+}

@@ -1,0 +1,70 @@
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// The sole right to change a document, by its advisory lock (flock): the coordinator's public face
+/// inside a mount, and what cooperating programs share outside.
+struct FileClaim: ~Copyable {
+    let file: OwnedDescriptor
+    /// The file lies in a mount of ours: closing publishes what was written, whole.
+    let isCoordinated: Bool
+
+    /// How long another holder is waited for, in milliseconds.
+    static let patience = 10_000
+
+    /// Takes the claim on what `path` names at that moment. Waits for other holders, bounded.
+    ///
+    /// - Parameter isReader: nothing is to be written, so a document that may only be read will do.
+    init(_ path: String, isReader: Bool = false) throws(Failure) {
+        let deadline = MonotonicClock.after(milliseconds: UInt64(Self.patience))
+        while true {
+            let file: OwnedDescriptor
+            let isCoordinated: Bool
+            do throws(Errno) {
+                let plain = try OwnedDescriptor.open(path, O_RDONLY)
+                isCoordinated = plain.attribute("user.shapeedit.container") != nil
+                // There the lock is one of those who write, and closing is what publishes.
+                file =
+                    isCoordinated
+                    ? try Self.writable(path, orElse: isReader ? consume plain : nil) : plain
+            } catch { throw Failure(path, error) }
+            while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
+                let error = Errno.last
+                // No locks there (some network file systems): writing whole must be enough.
+                if error.code == ENOTSUP || error.code == ENOSYS || error.code == EINVAL { break }
+                guard error.code == EWOULDBLOCK || error.code == EINTR else {
+                    throw Failure(path, error)
+                }
+                guard MonotonicClock.now < deadline else {
+                    throw Failure(
+                        .temporary,
+                        "\(path): another program has held the document locked for"
+                            + " \(Self.patience / 1000) seconds; see who with: lsof \(path)")
+                }
+                usleep(2_000)
+            }
+            // Who held it before may have put another file in its place.
+            var named = stat()
+            var held = stat()
+            if stat(path, &named) == 0, fstat(file.number, &held) == 0,
+                named.st_dev == held.st_dev, named.st_ino == held.st_ino
+            {
+                self.file = file
+                self.isCoordinated = isCoordinated
+                return
+            }
+            guard MonotonicClock.now < deadline else {
+                throw Failure(.temporary, "\(path): the file is being replaced again and again")
+            }
+        }
+    }
+
+    private static func writable(
+        _ path: String, orElse readable: consuming OwnedDescriptor?
+    ) throws(Errno) -> OwnedDescriptor {
+        do throws(Errno) { return try OwnedDescriptor.open(path, O_RDWR) } catch {
+            guard let readable, [EACCES, EPERM, EROFS].contains(error.code) else { throw error }
+            return readable
+        }
+    }
+}

@@ -1,0 +1,204 @@
+internal import Glibc
+internal import SystemCalls
+
+/// The states of one document, kept below `XDG_STATE_HOME` so that undo works from another shell on
+/// another day. Inside a mount the versions that it keeps come before them.
+///
+/// A folder with a file `steps` (what, when, in which order) and one file for each state. To be used
+/// while holding the document's claim. What cannot be read or written costs history, never the
+/// document, so nothing here throws.
+struct HistoryJournal {
+    /// States kept of one document, and their bytes in all.
+    static let stepLimit = 100
+    static let byteLimit = 32 << 20
+    /// Documents whose history is kept; those not edited for longest go first.
+    static let documentLimit = 500
+
+    /// `nil` where there is no place to keep a history.
+    private let folder: String?
+    private let isCoordinated: Bool
+
+    init(of file: borrowing OwnedDescriptor, isCoordinated: Bool) {
+        folder = HistoryPlace.folder(of: file, isCoordinated: isCoordinated)
+        self.isCoordinated = isCoordinated
+    }
+
+    // MARK: Reading
+
+    /// The states, with `bytes` as the current one: if others changed the document since, that is
+    /// the newest.
+    ///
+    /// - Parameter path: of the document, absolute.
+    func load(current bytes: [UInt8], of path: String) -> HistorySteps {
+        var (steps, formerPath) = stored() ?? (HistorySteps(), Self.line(path))
+        if steps.currentStep.flatMap({ self.bytes(of: $0) }) != bytes {
+            // A known inode at another place with an unknown content is another file: inodes are
+            // given out again. Documents in a mount have ids that are not.
+            if !isCoordinated, formerPath != Self.line(path) { steps = HistorySteps() }
+            let number = steps.append(
+                time: Self.now(),
+                description: steps.list.isEmpty ? "as it was found" : "changed by another program")
+            write(bytes, number)
+        }
+        if isCoordinated {
+            let first = steps.list.first?.time ?? .max
+            let known = steps.list.first.flatMap { self.bytes(of: $0) }
+            let older = MountVersions.steps(of: path).filter {
+                $0.time < first && self.bytes(of: $0) != known
+            }
+            steps.list = older + steps.list
+            steps.current += older.count
+        }
+        return steps
+    }
+
+    /// The bytes of a state; `nil` if they are gone.
+    func bytes(of step: HistoryStep) -> [UInt8]? {
+        switch step.source {
+        case .journal(let number):
+            guard let folder else { return nil }
+            return Self.read(folder + "/" + String(number))
+        case .version(let path): return Self.read(path)
+        }
+    }
+
+    private static func read(_ path: String) -> [UInt8]? {
+        guard let file = try? OwnedDescriptor.open(path, O_RDONLY) else { return nil }
+        return try? WholeFile.read(file)
+    }
+
+    /// What the folder says; `nil` if nothing or nothing sensible.
+    private func stored() -> (steps: HistorySteps, path: String)? {
+        guard let folder, let bytes = Self.read(folder + "/steps") else { return nil }
+        var steps = HistorySteps()
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        guard let head = lines.first?.split(separator: " ", maxSplits: 2), head.count == 3,
+            let current = Int(head[0]), let next = Int(head[1]), next >= 0
+        else { return nil }
+        steps.nextNumber = next
+        for line in lines.dropFirst().prefix(Self.stepLimit) {
+            let fields = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+            guard fields.count == 3, let number = Int(fields[0]), (0..<next).contains(number),
+                let time = Int64(fields[1])
+            else { return nil }
+            steps.list.append(
+                HistoryStep(
+                    source: .journal(number), time: time, description: String(fields[2])))
+        }
+        guard steps.list.indices.contains(current) else { return nil }
+        steps.current = current
+        return (steps, String(head[2]))
+    }
+
+    /// `text` without line breaks.
+    private static func line(_ text: String) -> String {
+        text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+
+    // MARK: Writing
+
+    /// Notes that an edit made `after` of `before`.
+    ///
+    /// - Parameter path: of the document, which may have a new inode since.
+    func record(
+        _ after: [UInt8], over before: [UInt8], describedAs description: String, at path: String
+    ) {
+        guard folder != nil else { return }
+        var steps = load(current: before, of: path)
+        let number = steps.append(time: Self.now(), description: Self.line(description))
+        write(after, number)
+        store(steps, at: path)
+    }
+
+    /// Writes the list down, and moves the folder along if the document has a new inode.
+    func store(_ steps: HistorySteps, at path: String) {
+        guard let folder else { return }
+        var steps = steps
+        // States before the current one that the mount keeps are found there again. Those after it
+        // may be pruned there, and are wanted for redo.
+        while steps.current > 0, case .version = steps.list[0].source {
+            steps.list.removeFirst()
+            steps.current -= 1
+        }
+        for index in steps.list.indices {
+            guard case .version = steps.list[index].source,
+                let bytes = bytes(of: steps.list[index])
+            else { continue }
+            steps.list[index].source = .journal(steps.nextNumber)
+            write(bytes, steps.nextNumber)
+            steps.nextNumber += 1
+        }
+        bound(&steps)
+        var text = "\(steps.current) \(steps.nextNumber) \(Self.line(path))\n"
+        var kept: Set<String> = ["steps"]
+        for step in steps.list {
+            guard case .journal(let number) = step.source else { continue }
+            text += "\(number) \(step.time) \(step.description)\n"
+            kept.insert(String(number))
+        }
+        Self.put(Array(text.utf8), folder + "/steps")
+        for name in (try? Directories.names(in: folder)) ?? [] where !kept.contains(name) {
+            unlink(folder + "/" + name)
+        }
+        guard !isCoordinated, let place = HistoryPlace.folder(at: path), place != folder else {
+            return
+        }
+        try? Directories.removeTree(place)
+        rename(folder, place)
+    }
+
+    /// Lets the oldest states go beyond the limits, never the current one.
+    private func bound(_ steps: inout HistorySteps) {
+        var total = 0
+        var kept = 0
+        for step in steps.list.reversed() {
+            total += bytes(of: step)?.count ?? 0
+            if kept == Self.stepLimit || total > Self.byteLimit { break }
+            kept += 1
+        }
+        let surplus = min(steps.list.count - kept, steps.current)
+        guard surplus > 0 else { return }
+        steps.list.removeFirst(surplus)
+        steps.current -= surplus
+    }
+
+    private func write(_ bytes: [UInt8], _ number: Int) {
+        guard let folder else { return }
+        if access(folder, F_OK) != 0 {
+            guard (try? Directories.make(folder)) != nil else { return }
+            prune()
+        }
+        Self.put(bytes, folder + "/" + String(number))
+    }
+
+    /// Lets the histories go that have not grown for longest.
+    private func prune() {
+        guard let root = HistoryPlace.root, let names = try? Directories.names(in: root),
+            names.count > Self.documentLimit
+        else { return }
+        let old = names.map { ($0, FileStamp(path: root + "/" + $0)?.modified ?? 0) }
+            .sorted { $0.1 < $1.1 }.prefix(names.count - Self.documentLimit)
+        for (name, _) in old where root + "/" + name != folder {
+            try? Directories.removeTree(root + "/" + name)
+        }
+    }
+
+    /// Writes a file whole: under another name first.
+    private static func put(_ bytes: [UInt8], _ path: String) {
+        let temporary = path + ".new"
+        guard
+            let file = try? OwnedDescriptor.open(
+                temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+        else { return }
+        var isWhole = true
+        bytes.withUnsafeBytes { buffer in
+            do throws(Errno) { try file.write(buffer, at: 0) } catch { isWhole = false }
+        }
+        if isWhole { rename(temporary, path) } else { unlink(temporary) }
+    }
+
+    private static func now() -> Int64 {
+        let now = WallClock.now
+        return Int64(now.seconds) &* 1_000_000_000 &+ Int64(now.nanoseconds)
+    }
+}

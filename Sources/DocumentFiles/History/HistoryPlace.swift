@@ -1,0 +1,52 @@
+internal import Glibc
+internal import SystemCalls
+
+/// Where the histories lie and which one is whose.
+enum HistoryPlace {
+    /// The folder of all histories: below `XDG_STATE_HOME`, or `~/.local/state`; `nil` without a
+    /// home.
+    static var root: String? {
+        func variable(_ name: String) -> String? {
+            guard let value = getenv(name), value.pointee == UInt8(ascii: "/") else { return nil }
+            return String(cString: value)
+        }
+        let state = variable("XDG_STATE_HOME") ?? variable("HOME").map { $0 + "/.local/state" }
+        return state.map { $0 + "/shapeedit/history" }
+    }
+
+    /// The history's folder of an open file: by document in a mount of ours, else by inode.
+    static func folder(of file: borrowing OwnedDescriptor, isCoordinated: Bool) -> String? {
+        guard let root, let status = try? file.status() else { return nil }
+        if isCoordinated, let container = file.attribute("user.shapeedit.container"),
+            let document = file.attribute("user.shapeedit.id")
+        {
+            return root + "/document-" + plain(container) + "-" + plain(document)
+        }
+        return root + "/" + inodeName(status)
+    }
+
+    /// The history's folder of the file that `path` names, outside mounts.
+    static func folder(at path: String) -> String? {
+        var status = stat()
+        guard let root, stat(path, &status) == 0 else { return nil }
+        return root + "/" + inodeName(status)
+    }
+
+    private static func inodeName(_ status: stat) -> String {
+        "file-" + String(status.st_dev, radix: 16) + "-" + String(status.st_ino, radix: 16)
+    }
+
+    /// Letters and digits as they are, anything else as `%` and two digits.
+    private static func plain(_ bytes: [UInt8]) -> String {
+        bytes.reduce(into: "") { text, byte in
+            let isPlain =
+                (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte)
+                || (0x61...0x7a).contains(byte) || byte == 0x2d
+            if isPlain {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/// One state of a document that can be gone back or forth to.
+package struct HistoryStep: Hashable, Sendable {
+    /// Where the state's bytes are.
+    enum Source: Hashable, Sendable {
+        /// A file of the journal, by number.
+        case journal(Int)
+        /// An earlier version that the mount shows, by its path.
+        case version(String)
+    }
+
+    var source: Source
+    /// When the state came to be, in nanoseconds since 1970.
+    package var time: Int64
+    /// What made it, in words.
+    package var description: String
+}
+
+/// The states of one document in the order they came to be, and which of them it is in.
+struct HistorySteps: Sendable {
+    var list: [HistoryStep] = []
+    var current = 0
+    var nextNumber = 0
+
+    var currentStep: HistoryStep? { list.indices.contains(current) ? list[current] : nil }
+
+    /// The state one step back (-1) or forth (1).
+    func target(_ direction: Int) -> HistoryStep? {
+        let index = current + direction
+        return list.indices.contains(index) ? list[index] : nil
+    }
+
+    mutating func move(_ direction: Int) { current += direction }
+
+    /// A new state follows the current one; what was undone can no longer be redone.
+    mutating func append(time: Int64, description: String) -> Int {
+        if !list.isEmpty { list.removeSubrange((current + 1)...) }
+        let number = nextNumber
+        nextNumber += 1
+        list.append(
+            HistoryStep(source: .journal(number), time: time, description: description))
+        current = list.count - 1
+        return number
+    }
+}

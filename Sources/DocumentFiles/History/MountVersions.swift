@@ -1,0 +1,37 @@
+internal import Glibc
+internal import SystemCalls
+
+/// The earlier versions that a mount of ours shows of a document.
+enum MountVersions {
+    /// Those of the document at the absolute `path`, oldest first.
+    static func steps(of path: String) -> [HistoryStep] {
+        guard let root = mountRoot(of: path) else { return [] }
+        let folder = root + "/.shapeedit/versions" + path.dropFirst(root.count)
+        guard let names = try? Directories.names(in: folder) else { return [] }
+        return names.compactMap { name -> HistoryStep? in
+            var status = stat()
+            let file = folder + "/" + name
+            guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            return HistoryStep(
+                source: .version(file), time: FileStamp(status).modified,
+                description: "saved by a program")
+        }.sorted { $0.time < $1.time }
+    }
+
+    /// The highest folder above `path` on the same device.
+    private static func mountRoot(of path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        let device = status.st_dev
+        var root: String?
+        var folder = path
+        while let slash = folder.lastIndex(of: "/") {
+            folder = String(folder[..<slash])
+            guard stat(folder.isEmpty ? "/" : folder, &status) == 0, status.st_dev == device else {
+                break
+            }
+            root = folder
+        }
+        return root
+    }
+}

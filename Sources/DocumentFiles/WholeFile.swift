@@ -1,0 +1,130 @@
+internal import Glibc
+internal import SystemCalls
+
+/// Reading and writing files as a whole. Blocks on the disk.
+enum WholeFile {
+    /// No document is larger, in bytes; each reader has its own, smaller limit.
+    static let limit = 64 << 20
+
+    /// All bytes of an open file; EFBIG beyond ``limit``.
+    static func read(_ file: borrowing OwnedDescriptor) throws(Errno) -> [UInt8] {
+        let size = Int(try file.status().st_size)
+        if size > limit { throw Errno(EFBIG) }
+        // One more than the size says: a pipe or a file of /proc has more than it admits.
+        var bytes = [UInt8](repeating: 0, count: size + 1)
+        var done = 0
+        while true {
+            let count = try check {
+                bytes.withUnsafeMutableBytes { buffer in
+                    Glibc.read(
+                        file.number, buffer.baseAddress.map { $0 + done }, buffer.count - done)
+                }
+            }
+            if count == 0 { break }
+            done += count
+            if done == bytes.count {
+                if done > limit { throw Errno(EFBIG) }
+                bytes += [UInt8](repeating: 0, count: min(max(done, 4096), limit + 1 - done))
+            }
+        }
+        bytes.removeLast(bytes.count - done)
+        return bytes
+    }
+
+    /// EACCES or EROFS for a file that may not be written, though its folder would let it be
+    /// replaced.
+    static func checkWritable(_ path: String) throws(Errno) {
+        _ = try check { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) }
+    }
+
+    /// Makes `bytes` the file's content, in place. Signals that end the process wait until it is
+    /// whole.
+    static func overwrite(_ file: borrowing OwnedDescriptor, with bytes: [UInt8]) throws(Errno) {
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let former = try file.status().st_size
+        var problem: Errno?
+        bytes.withUnsafeBytes { buffer in
+            do throws(Errno) { try file.write(buffer, at: 0) } catch { problem = error }
+        }
+        if let problem { throw problem }
+        if former > bytes.count {
+            _ = try check { ftruncate(file.number, off_t(bytes.count)) }
+        }
+    }
+
+    /// Writes `bytes` to a new file beside `path` and gives it that name: whoever opens `path` finds
+    /// the old content or the new one. Mode, owner and extended attributes are those of `model`.
+    ///
+    /// - Returns: the new file, locked (flock) since before it had its name: whoever waits for the
+    ///   lock waits on until this is closed.
+    static func replace(
+        _ path: String, with bytes: [UInt8], like model: borrowing OwnedDescriptor
+    ) throws(Errno) -> OwnedDescriptor {
+        let status = try model.status()
+        let temporary = temporaryName(beside: path)
+        do throws(Errno) {
+            let file = try OwnedDescriptor.open(
+                temporary, O_WRONLY | O_CREAT | O_EXCL, mode: status.st_mode & 0o777)
+            var problem: Errno?
+            bytes.withUnsafeBytes { buffer in
+                do throws(Errno) { try file.write(buffer, at: 0) } catch { problem = error }
+            }
+            if let problem { throw problem }
+            // Only root can give a file away; a group one belongs to can be kept.
+            if fchown(file.number, status.st_uid, status.st_gid) != 0 {
+                _ = fchown(file.number, uid_t.max, status.st_gid)
+            }
+            _ = try check { fchmod(file.number, status.st_mode & 0o7777) }
+            copyAttributes(from: model, to: file)
+            _ = try check { fsync(file.number) }
+            // Where there are no locks, writing whole must be enough.
+            _ = flock(file.number, LOCK_EX | LOCK_NB)
+            _ = try check { rename(temporary, path) }
+            return file
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    /// Makes a new file; EEXIST if the name is taken. No half-written file is ever seen under it.
+    static func create(_ path: String, _ bytes: [UInt8]) throws(Errno) {
+        let temporary = temporaryName(beside: path)
+        do throws(Errno) {
+            let file = try OwnedDescriptor.open(
+                temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
+            var problem: Errno?
+            bytes.withUnsafeBytes { buffer in
+                do throws(Errno) { try file.write(buffer, at: 0) } catch { problem = error }
+            }
+            if let problem { throw problem }
+            _ = try check { fsync(file.number) }
+            try Directories.renameExclusively(temporary, path)
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    /// A hidden name that the mount knows as temporary (as GLib's).
+    private static func temporaryName(beside path: String) -> String {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+        let suffix = String((0..<6).map { _ in letters.randomElement() ?? "A" })
+        return folder + ".goutputstream-" + suffix
+    }
+
+    /// Copies the user's attributes; those that cannot be copied stay behind.
+    private static func copyAttributes(
+        from source: borrowing OwnedDescriptor, to target: borrowing OwnedDescriptor
+    ) {
+        for name in source.attributeNames {
+            guard let value = source.attribute(name) else { continue }
+            try? target.setAttribute(name, value)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import Glibc
+package import Model
+internal import SystemCalls
+
+/// Files that programs make of documents: pictures, exports, converted ones.
+package enum WrittenFile {
+    /// Writes a file whole: it gets its name when all bytes are on the disk.
+    ///
+    /// - Parameter overwriting: whether an existing file is replaced; else that is a failure of kind
+    ///   ``Failure/Kind/cannotCreate``.
+    package static func put(
+        _ bytes: [UInt8], at path: String, overwriting: Bool
+    ) throws(Failure) {
+        do throws(Errno) {
+            // A symlink stays, and what it names is replaced.
+            guard overwriting, let found = realpath(path, nil) else {
+                try WholeFile.create(path, bytes)
+                return
+            }
+            let target = String(cString: found)
+            free(found)
+            try replace(target, bytes)
+        } catch {
+            switch error.code {
+            case EEXIST:
+                throw Failure(.cannotCreate, "\(path) exists already and is left as it is")
+            case ENOENT, ENOTDIR, EISDIR:
+                throw Failure(.cannotCreate, "\(path): \(error)")
+            default: throw Failure(path, error)
+            }
+        }
+    }
+
+    private static func replace(_ path: String, _ bytes: [UInt8]) throws(Errno) {
+        var status = stat()
+        _ = try check { stat(path, &status) }
+        if status.st_mode & S_IFMT == S_IFREG {
+            try WholeFile.checkWritable(path)
+            _ = try WholeFile.replace(
+                path, with: bytes, like: try OwnedDescriptor.open(path, O_RDONLY))
+            return
+        }
+        // A device or pipe is written to, not replaced.
+        let target = try OwnedDescriptor.open(path, O_WRONLY)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = try check {
+                rest.withUnsafeBytes { write(target.number, $0.baseAddress, $0.count) }
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

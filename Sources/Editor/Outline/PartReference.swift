@@ -1,0 +1,47 @@
+import Documents
+
+/// A part that an edit is about, found again after others changed the document.
+package struct PartReference: Hashable, Sendable {
+    private let identity: Part.Identity
+    private let index: Int
+    private let count: Int
+
+    /// A reference to the part at a place among parts.
+    package init(_ index: Int, in parts: [Part]) {
+        identity = parts[index].identity
+        self.index = index
+        count = parts.count
+    }
+
+    /// Where the part is among others; nil if it cannot be told, so that no edit hits a part that
+    /// was not meant.
+    package func find(in parts: [Part]) -> Int? {
+        var same = parts.indices.filter { isSame(parts[$0].identity) }
+        if same.isEmpty, case .item(_, let text) = identity {
+            same = parts.indices.filter {
+                if case .item(_, text) = parts[$0].identity { true } else { false }
+            }
+        }
+        if same.count == 1 { return same[0] }
+        if same.contains(index) { return index }
+        guard same.isEmpty, isNumbered, parts.count == count else { return nil }
+        return parts.indices.contains(index) ? index : nil
+    }
+
+    /// Whether the place says which part it is as long as none came or went.
+    private var isNumbered: Bool {
+        switch identity {
+        case .node(let node): node.name.isEmpty
+        case .element: true
+        case .onlySolid, .item: false
+        }
+    }
+
+    private func isSame(_ other: Part.Identity) -> Bool {
+        if case .node(let old) = identity, case .node(let new) = other, !old.name.isEmpty {
+            return old.name == new.name
+        }
+        if case .item(let old, _) = identity, case .item(let new, _) = other { return old == new }
+        return identity == other
+    }
+}

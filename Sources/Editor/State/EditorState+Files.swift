@@ -1,0 +1,139 @@
+import Editing
+
+// How the document, the file and the steps in between stay together.
+extension EditorState {
+    /// Makes a step at once; it is saved later.
+    mutating func make(_ step: Step, now: Int) -> Bool {
+        var changed = document
+        let changes: [Change]
+        do throws(EditError) { changes = try step.apply(to: &changed) } catch {
+            say(error.description, .bad)
+            return false
+        }
+        guard !changes.isEmpty else {
+            say("\(step.description): nothing changes")
+            return false
+        }
+        say(changes[0].description + (changes.count > 1 ? " (and \(changes.count - 1) more)" : ""))
+        if pending.isEmpty { firstEdit = now }
+        let isSoon = now - lastEdit < Self.quietTime
+        lastEdit = now
+        if pending.isEmpty || !isSoon || !pending[pending.count - 1].gather(step) {
+            pending.append(step)
+        }
+        show(changed)
+        return true
+    }
+
+    /// Shows a document, with the same part selected as far as it is still there.
+    mutating func show(_ new: EditableDocument) {
+        let references = ([selection] + marks.sorted()).filter(parts.indices.contains).map {
+            PartReference($0, in: parts)
+        }
+        let isSelected = parts.indices.contains(selection)
+        document = new
+        parts = Editor.parts(of: new)
+        let found = references.map { $0.find(in: parts) }
+        if isSelected, let first = found.first, let place = first { selection = place }
+        marks = Set(found.dropFirst(isSelected ? 1 : 0).compactMap { $0 })
+    }
+
+    /// Hands over what is not saved; no more than one save is under way.
+    mutating func save(_ effects: inout [EditorEffect]) {
+        guard saving.isEmpty, !pending.isEmpty else { return }
+        saving = pending
+        pending = []
+        retryAt = nil
+        effects.append(.save(saving, shown: document))
+    }
+
+    /// Ends as soon as everything is in the file.
+    mutating func quit(_ effects: inout [EditorEffect]) {
+        isQuitting = true
+        if !isUnsaved && !isStepping {
+            effects.append(.quit)
+        } else {
+            save(&effects)
+        }
+    }
+
+    mutating func takeFile(
+        _ event: EditorEvent, _ now: Int, _ effects: inout [EditorEffect]
+    ) {
+        switch event {
+        case .loaded(let file):
+            guard file != base else { break }
+            let changes = base.differences(to: file)
+            rebase(onto: file, &effects)
+            guard tone != .bad || changes.isEmpty, let first = changes.first else { break }
+            let more = changes.count > 1 ? " (and \(changes.count - 1) more)" : ""
+            say("Changed by others: \(first)\(more)", .good)
+        case .unreadable(let reason): say(reason, .bad)
+        case .saved(let file):
+            saving = []
+            rebase(onto: file, &effects)
+            if tone != .bad { tone = .plain }
+        case .conflict(let reason, let done, let file):
+            let mine = document
+            saving.removeFirst(min(done, saving.count))
+            let rest = Array(saving.dropFirst()) + pending
+            saving = []
+            pending = rest
+            effects.append(.keepCopy(mine))
+            if let file { rebase(onto: file, &effects, isCopied: true) }
+            say("Not saved: \(reason)", .bad)
+            if file == nil { pending = [] }
+        case .saveFailed(let reason, let done):
+            saving.removeFirst(min(done, saving.count))
+            pending = saving + pending
+            saving = []
+            retryAt = now + Self.retryTime
+            say("Not saved: \(reason)", .bad)
+            if isEnding {
+                effects.append(.keepCopy(document))
+                pending = []
+            } else if isQuitting {
+                say("Not saved: \(reason); Q leaves without saving", .bad)
+                isQuitting = false
+            }
+        case .stepped(let what, let isUndo, let file):
+            isStepping = false
+            rebase(onto: file, &effects)
+            let none = isUndo ? "Nothing to undo" : "Nothing to redo"
+            say(what.map { (isUndo ? "Undone: " : "Redone: ") + $0 } ?? none)
+        case .stepFailed(let reason):
+            isStepping = false
+            say(reason, .bad)
+        case .keptCopy(let name): say("Your text is in \"\(name)\". \(message)", .bad)
+        case .copyFailed(let reason): say("No copy: \(reason). \(message)", .bad)
+        default: break
+        }
+        if isQuitting { quit(&effects) }
+    }
+
+    /// Makes the steps that are not in the file again on what it holds now. What cannot be made any
+    /// more is kept in a copy; what is being saved is judged when its answer comes.
+    private mutating func rebase(
+        onto file: EditableDocument, _ effects: inout [EditorEffect], isCopied: Bool = false
+    ) {
+        let mine = document
+        base = file
+        var new = file
+        for step in saving {
+            do throws(EditError) { _ = try step.apply(to: &new) } catch { continue }
+        }
+        var kept: [Step] = []
+        var failure: (step: Step, reason: EditError)?
+        for step in pending {
+            do throws(EditError) {
+                _ = try step.apply(to: &new)
+                kept.append(step)
+            } catch { failure = failure ?? (step, error) }
+        }
+        pending = kept
+        show(new)
+        guard let failure else { return }
+        if !isCopied { effects.append(.keepCopy(mine)) }
+        say("Others changed this: \(failure.step.description): \(failure.reason.reason)", .bad)
+    }
+}

@@ -1,0 +1,156 @@
+import Documents
+import Terminal
+
+// What keys do while nothing is being typed or chosen.
+extension EditorState {
+    mutating func take(_ input: InputEvent, _ now: Int, _ effects: inout [EditorEffect]) {
+        if case .mouse(let event) = input {
+            take(event, now, &effects)
+            return
+        }
+        if !isLoud { say("") }
+        isLoud = false
+        if input == .key(.character("z"), .control) {
+            save(&effects)
+            effects.append(.suspend)
+        } else if input == .key(.character("l"), .control) {
+            effects.append(.redraw)
+        } else if isHelping {
+            isHelping = false
+            effects.append(.redraw)
+        } else if prompt != nil {
+            takeTyped(input, now, &effects)
+        } else if choice != nil {
+            takeChoice(input, now, &effects)
+        } else {
+            takeKey(input, now, &effects)
+        }
+    }
+
+    private mutating func takeKey(
+        _ input: InputEvent, _ now: Int, _ effects: inout [EditorEffect]
+    ) {
+        guard case .key(let key, let modifiers) = input else {
+            if case .paste(let text) = input, type == .list { paste(text, now) }
+            return
+        }
+        switch key {
+        case .up, .down, .left, .right:
+            takeArrow(key, isShifted: modifiers.contains(.shift), now)
+        case .pageUp, .pageDown:
+            if tool == .move, type == .shape {
+                move(0, 0, key == .pageUp ? -1 : 1, now)
+            } else {
+                let distance = max(1, Layout(self).listRows - 1)
+                selection += key == .pageUp ? -distance : distance
+            }
+        case .home: selection = 0
+        case .end: selection = parts.count - 1
+        case .tab:
+            guard !parts.isEmpty else { break }
+            let step = modifiers.contains(.shift) ? parts.count - 1 : 1
+            selection = (selection + step) % parts.count
+        case .escape:
+            tool = Self.usualTool(type)
+            marks = []
+        case .enter: startTyping(now)
+        case .delete: remove(now)
+        case .insert: startAdding()
+        case .backspace, .function: break
+        case .character("r") where modifiers.contains(.control): step(isUndo: false, &effects)
+        case .character("c") where modifiers.contains(.control): quit(&effects)
+        case .character("s") where modifiers.contains(.control): saveNow(&effects)
+        case .character(let character) where modifiers.isEmpty:
+            takeCharacter(character, now, &effects)
+        case .character: break
+        }
+    }
+
+    private mutating func takeCharacter(
+        _ character: Character, _ now: Int, _ effects: inout [EditorEffect]
+    ) {
+        switch character {
+        case "q": quit(&effects)
+        case "Q": effects.append(.quit)
+        case "?": isHelping = true
+        case ":": prompt = LinePrompt(.command, label: ":")
+        case "u": step(isUndo: true, &effects)
+        case "U": step(isUndo: false, &effects)
+        case "w": saveNow(&effects)
+        case "e": startTyping(now)
+        case "x": remove(now)
+        case "n", "a": startAdding()
+        case "d": duplicate(now)
+        case "c": startColoring()
+        case "g": startGrouping()
+        case "G": ungroup(now)
+        case "h": toggleVisibility(now)
+        case " ": if type == .list { toggle(now) } else { toggleMark() }
+        case "J": reorder(1, now)
+        case "K": reorder(-1, now)
+        case "j": selection += 1
+        case "k": selection -= 1
+        case "m": use(.move)
+        case "r": use(.rotate)
+        case "s": use(.scale)
+        case "o": use(.orbit)
+        case "z": use(.zoom)
+        case "+", "=": if hasCamera { zoom(1.1, now) }
+        case "-": if hasCamera { zoom(1 / 1.1, now) }
+        case "0": if hasCamera { camera(["reset"], "Reset the camera", nil, now) }
+        case "1"..."6":
+            if let number = character.wholeNumberValue, let kind = SolidKind(rawValue: number - 1) {
+                change(to: kind, now)
+            }
+        default: say("No key \"\(character)\"; ? shows the keys")
+        }
+    }
+
+    private mutating func use(_ tool: Tool) {
+        let isAllowed =
+            switch tool {
+            case .orbit, .zoom: hasCamera
+            case .move, .rotate, .scale: type == .shape || type == .slide
+            case .select: true
+            }
+        guard isAllowed else {
+            say("A .\(type.fileExtension) has nothing to \(tool.rawValue)", .bad)
+            return
+        }
+        self.tool = self.tool == tool && tool != Self.usualTool(type) ? Self.usualTool(type) : tool
+    }
+
+    var hasCamera: Bool { type == .shape || type == .shapeFile }
+
+    private mutating func takeArrow(_ key: Key, isShifted: Bool, _ now: Int) {
+        let x = key == .left ? -1.0 : key == .right ? 1 : 0
+        let y = key == .down ? -1.0 : key == .up ? 1 : 0
+        let isMoving = isShifted && tool == .select && type != .list
+        switch isMoving ? .move : tool {
+        case .select:
+            if isShifted { reorder(y > 0 ? -1 : 1, now) } else { selection -= Int(y + -x) }
+        case .move: move(x, type == .slide ? -y : y, 0, now, isFine: isShifted && !isMoving)
+        case .rotate: rotate(x, y, now)
+        case .scale: scale(x + y > 0 ? 1.1 : 1 / 1.1, now)
+        case .orbit: orbit(x * 10, y * 10, now)
+        case .zoom: zoom(x + y > 0 ? 1.1 : 1 / 1.1, now)
+        }
+    }
+
+    private mutating func saveNow(_ effects: inout [EditorEffect]) {
+        say(isUnsaved ? "Saving" : "Everything is saved")
+        save(&effects)
+    }
+
+    /// What is not saved is one step more in the history, which is where undo works.
+    mutating func step(isUndo: Bool, _ effects: inout [EditorEffect]) {
+        guard !isStepping else { return }
+        if !saving.isEmpty && !pending.isEmpty {
+            say("Still saving; try again", .bad)
+            return
+        }
+        save(&effects)
+        isStepping = true
+        effects.append(isUndo ? .undo : .redo)
+    }
+}

@@ -1,0 +1,136 @@
+package import Documents
+package import Editing
+import Terminal
+
+/// The editor without files and terminal: what it knows, and how events change that.
+///
+/// The document shown is always what the file held last (`base`), with the steps that are being
+/// saved and those that are not saved yet made on it. When others change the file, `base` changes
+/// and the steps are made again; one that cannot be made any more is never dropped silently.
+/// Times are in milliseconds of a clock that only goes forward.
+package struct EditorState: Sendable {
+    /// What keys do to the selected part or the camera.
+    package enum Tool: String, CaseIterable, Hashable, Sendable {
+        case select, move, rotate, scale, orbit, zoom
+    }
+
+    /// How much the last message matters.
+    package enum Tone: Hashable, Sendable { case plain, good, bad }
+
+    /// Unsaved steps are saved after so long without another one.
+    package static let quietTime = 1_000
+    /// They are saved after so long in any case.
+    package static let longestWait = 10_000
+    /// Saving is tried again after so long when it failed.
+    package static let retryTime = 5_000
+
+    /// The file's name, without folders.
+    package let name: String
+    package internal(set) var base: EditableDocument
+    package internal(set) var document: EditableDocument
+    /// The parts of `document`.
+    package internal(set) var parts: [Part]
+    /// Handed over to be saved, no answer yet.
+    package internal(set) var saving: [Step] = []
+    /// Not handed over yet.
+    package internal(set) var pending: [Step] = []
+    var lastEdit = 0
+    var firstEdit = 0
+    var retryAt: Int?
+    /// Undo or redo is under way.
+    var isStepping = false
+    package internal(set) var isQuitting = false
+    /// The process has to end: no more questions.
+    var isEnding = false
+
+    package internal(set) var selection = 0
+    /// Parts that edits are about besides the selected one, by their places.
+    package internal(set) var marks: Set<Int> = []
+    package internal(set) var tool: Tool
+    package internal(set) var prompt: LinePrompt?
+    package internal(set) var choice: Choice?
+    package internal(set) var isHelping = false
+    package internal(set) var message: String
+    package internal(set) var tone = Tone.plain
+    var lines: [String] = []
+    /// The first part that is listed.
+    package internal(set) var firstListed = 0
+    package internal(set) var shape: TerminalShape
+    package internal(set) var rendering: Rendering?
+    /// Where the mouse went down or was last, while it is down.
+    var drag: MouseEvent?
+
+    /// An editor of a document that was just read.
+    package init(
+        name: String, document: EditableDocument, notes: [String] = [], shape: TerminalShape
+    ) {
+        self.name = name
+        base = document
+        self.document = document
+        self.shape = shape
+        parts = Editor.parts(of: document)
+        tool = Self.usualTool(document.type)
+        message =
+            notes.first.map { notes.count > 1 ? "\($0) (and \(notes.count - 1) more)" : $0 }
+            ?? "? shows the keys"
+        isLoud = !notes.isEmpty
+    }
+
+    /// Whether the message should outlive the next key.
+    var isLoud: Bool
+
+    static func usualTool(_ type: DocumentType) -> Tool {
+        switch type {
+        case .shapeFile: .orbit
+        case .slide: .move
+        case .shape, .list: .select
+        }
+    }
+
+    package var type: DocumentType { document.type }
+    /// Whether something is written where the picture would be.
+    package var hidesPicture: Bool {
+        isHelping || choice != nil || prompt != nil && !message.isEmpty
+    }
+    /// Whether something is not in the file yet.
+    package var isUnsaved: Bool { !saving.isEmpty || !pending.isEmpty }
+
+    /// When ``EditorEvent/tick`` is wanted next; nil if there is nothing to wait for.
+    package var deadline: Int? {
+        guard !pending.isEmpty, saving.isEmpty else { return nil }
+        return retryAt ?? min(lastEdit + Self.quietTime, firstEdit + Self.longestWait)
+    }
+
+    /// Takes an event and says what is to be done.
+    package mutating func update(_ event: EditorEvent, now: Int) -> [EditorEffect] {
+        var effects: [EditorEffect] = []
+        switch event {
+        case .input(let input): take(input, now, &effects)
+        case .resized(let shape):
+            self.shape = shape
+            effects.append(.redraw)
+        case .tick: if let deadline, deadline <= now { save(&effects) }
+        case .pictured(let rendering): self.rendering = rendering
+        case .end:
+            isEnding = true
+            quit(&effects)
+        default: takeFile(event, now, &effects)
+        }
+        keepSelectionVisible()
+        return effects
+    }
+
+    mutating func say(_ text: String, _ tone: Tone = .plain) {
+        message = text.onOneLine
+        self.tone = tone
+    }
+
+    mutating func keepSelectionVisible() {
+        selection = min(max(selection, 0), max(parts.count - 1, 0))
+        marks = marks.filter { $0 < parts.count }
+        let rows = max(1, Layout(self).listRows)
+        firstListed = min(firstListed, selection)
+        firstListed = max(firstListed, selection - rows + 1)
+        firstListed = max(0, min(firstListed, parts.count - rows))
+    }
+}

@@ -1,0 +1,47 @@
+internal import Glibc
+
+/// Asks the terminal of standard input and output how it takes pictures, for commands that print
+/// and do not take the screen over.
+public enum GraphicsConversation {
+    /// The answer; what the environment says if standard input or output is no terminal, or nothing
+    /// comes within ``GraphicsQuery/timeLimit``. The terminal is left as it was. Keys pressed
+    /// meanwhile are lost.
+    public static func ask(environment: [String: String]) -> GraphicsProtocol {
+        let term = environment["TERM"] ?? ""
+        guard isatty(1) != 0, !term.isEmpty, term != "dumb" else { return .none }
+        var query = GraphicsQuery(environment: environment)
+        var before = termios()
+        guard !query.isAnswered, isatty(0) != 0, tcgetattr(0, &before) == 0 else {
+            return query.graphics
+        }
+        var raw = before
+        raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        guard tcsetattr(0, TCSANOW, &raw) == 0 else { return query.graphics }
+        defer { tcsetattr(0, TCSANOW, &before) }
+        let question = query.question
+        guard question.withUnsafeBytes({ write(1, $0.baseAddress, $0.count) }) == question.count
+        else { return query.graphics }
+        listen(&query)
+        return query.graphics
+    }
+
+    private static func listen(_ query: inout GraphicsQuery) {
+        var parser = InputParser()
+        let end = milliseconds() + GraphicsQuery.timeLimit
+        while !query.isAnswered {
+            var wait = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+            let left = end - milliseconds()
+            guard left > 0, poll(&wait, 1, Int32(left)) > 0 else { return }
+            var bytes = [UInt8](repeating: 0, count: 1024)
+            let count = read(0, &bytes, bytes.count)
+            guard count > 0 else { return }
+            for case .reply(let reply) in parser.feed(bytes[..<count]) { query.take(reply) }
+        }
+    }
+
+    private static func milliseconds() -> Int {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return now.tv_sec * 1000 + now.tv_nsec / 1_000_000
+    }
+}

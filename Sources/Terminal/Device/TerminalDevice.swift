@@ -1,0 +1,169 @@
+internal import CTerminalShim
+internal import Glibc
+
+/// The terminal of this process, raw and with a screen of its own while this exists.
+///
+/// However the process ends, except by SIGKILL, the terminal has its settings and its old screen
+/// back. There can be only one at a time; all calls must come from one thread.
+public final class TerminalDevice {
+    /// A signal that arrived.
+    public enum Signal: Hashable, Sendable {
+        /// The process is to end; its number.
+        case end(Int32)
+        /// It is to stop until somebody resumes it: call ``suspend()``.
+        case stop
+        /// It was resumed: call ``resume()`` and draw all again.
+        case resumed
+        /// The terminal has another size.
+        case resized
+    }
+
+    /// Columns and rows, and the pixels of both, 0 if the terminal does not tell.
+    public struct Size: Hashable, Sendable {
+        /// Cells from left to right.
+        public var columns: Int
+        /// Cells from top to bottom.
+        public var rows: Int
+        /// Pixels from left to right.
+        public var width: Int
+        /// Pixels from top to bottom.
+        public var height: Int
+    }
+
+    /// Where keys come in.
+    public let input: Int32
+    private let output: Int32
+    /// Readable when ``signals()`` has something.
+    public let signalDescriptor: Int32
+    private var isOver = false
+    /// Whether the terminal is gone: nothing can be written or read any more.
+    public private(set) var isGone = false
+
+    /// Seconds that ``Signal/end(_:)`` leaves until the process dies of the signal.
+    public static let grace: UInt32 = 10
+
+    /// An own screen without a cursor, pastes marked, the mouse reported in SGR form.
+    private static let entering =
+        "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h\u{1B}[?1000h\u{1B}[?1002h\u{1B}[?1006h"
+    private static let leaving =
+        "\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?1000l\u{1B}[?2004l\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
+
+    /// Says why an editor cannot work here; nothing is changed or written.
+    public static func check(terminal name: String) throws(TerminalError) {
+        if isatty(0) == 0 { throw .notATerminal("standard input") }
+        if isatty(1) == 0 { throw .notATerminal("standard output") }
+        if name.isEmpty || name == "dumb" || name == "unknown" { throw .dumb(name) }
+        var (from, to) = (stat(), stat())
+        if fstat(0, &from) != 0 || fstat(1, &to) != 0 || from.st_rdev != to.st_rdev {
+            throw .notATerminal("standard output")
+        }
+    }
+
+    /// Takes over the terminal of standard input and output.
+    ///
+    /// - Parameter name: the value of TERM.
+    public init(terminal name: String) throws(TerminalError) {
+        try TerminalDevice.check(terminal: name)
+        input = 0
+        output = 1
+        // Before anything is changed: a signal in between must find its handler.
+        guard
+            shim_terminal_set_leaving(TerminalDevice.leaving, TerminalDevice.leaving.utf8.count)
+                == 0
+        else { throw TerminalDevice.failure("the terminal") }
+        signalDescriptor = shim_terminal_watch(TerminalDevice.grace)
+        guard signalDescriptor >= 0, shim_terminal_enter(output) == 0 else {
+            throw TerminalDevice.failure("the terminal")
+        }
+        write(Array(TerminalDevice.entering.utf8))
+    }
+
+    deinit { close() }
+
+    /// Gives the terminal back.
+    public func close() {
+        guard !isOver else { return }
+        isOver = true
+        shim_terminal_leave()
+    }
+
+    /// Gives the terminal back and ends the process by the signal that asked for it.
+    public func die(of signal: Int32) -> Never {
+        isOver = true
+        shim_terminal_die(signal)
+        exit(128 + signal)
+    }
+
+    /// The size now; 80 by 24 if the terminal does not know.
+    public var size: Size {
+        var numbers: [Int32] = [0, 0, 0, 0]
+        let result = shim_terminal_size(output, &numbers)
+        guard result == 0, numbers[0] > 0, numbers[1] > 0 else {
+            return Size(columns: 80, rows: 24, width: 0, height: 0)
+        }
+        return Size(
+            columns: Int(numbers[0]), rows: Int(numbers[1]), width: Int(numbers[2]),
+            height: Int(numbers[3]))
+    }
+
+    /// Writes all of it, unless the terminal goes away or a signal asks to end.
+    public func write(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty, !isGone {
+            var waits = [
+                pollfd(fd: output, events: Int16(POLLOUT), revents: 0),
+                pollfd(fd: signalDescriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            // A terminal that does not read must not keep us from noticing a signal.
+            guard poll(&waits, 2, -1) >= 0 else { continue }
+            if waits[0].revents == 0 { return }
+            let count = rest.withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if count < 0, errno != EINTR, errno != EAGAIN {
+                isGone = true
+            }
+        }
+    }
+
+    /// What has come in, up to some KiB; call it when ``input`` is readable.
+    public func read() -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = Glibc.read(input, &buffer, buffer.count)
+        if count > 0 { return Array(buffer[..<count]) }
+        if count == 0 || errno != EINTR && errno != EAGAIN { isGone = true }
+        return []
+    }
+
+    /// The signals that arrived since the last call.
+    public func signals() -> [Signal] {
+        var buffer = [UInt8](repeating: 0, count: 256)
+        let count = Glibc.read(signalDescriptor, &buffer, buffer.count)
+        guard count > 0 else { return [] }
+        return buffer[..<count].map { byte in
+            switch Int32(byte) {
+            case SIGTSTP: .stop
+            case SIGCONT: .resumed
+            case SIGWINCH: .resized
+            default: .end(Int32(byte))
+            }
+        }
+    }
+
+    /// Gives the terminal back and stops, as Ctrl-Z does; returns when somebody resumes us, with
+    /// the terminal taken over again. All has to be drawn again.
+    public func suspend() {
+        if shim_terminal_suspend() != 0 { isGone = true }
+        write(Array(TerminalDevice.entering.utf8))
+    }
+
+    /// Takes the terminal over again after others had it.
+    public func resume() {
+        if shim_terminal_reenter() != 0 { isGone = true }
+        write(Array(TerminalDevice.entering.utf8))
+    }
+
+    private static func failure(_ what: String) -> TerminalError {
+        .system("\(what): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,22 @@
+/// Why there is no terminal to work on.
+public enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Standard input or output is something else.
+    case notATerminal(String)
+    /// It cannot place the cursor; its name.
+    case dumb(String)
+    /// A system call failed: what was tried and why not.
+    case system(String)
+
+    /// One line for people.
+    public var description: String {
+        switch self {
+        case .notATerminal(let which):
+            "\(which) is not a terminal; use `set`, `add` and the other commands in scripts"
+        case .dumb(let name):
+            name.isEmpty
+                ? "TERM does not say what terminal this is"
+                : "the terminal \"\(name)\" cannot show an editor"
+        case .system(let words): words
+        }
+    }
+}

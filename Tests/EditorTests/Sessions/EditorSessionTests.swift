@@ -1,0 +1,217 @@
+import Documents
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// The editor on a terminal, as a user has it.
+@Suite(.oneAtATime) struct EditorSessionTests {
+    private static let scene = Scene(nodes: [
+        .solid(Solid(name: "Ball", shape: SolidShape(.sphere))),
+        .solid(Solid(name: "Box", shape: SolidShape(.cube))),
+    ])
+
+    private func kind(_ place: Workplace, _ index: Int) -> SolidKind? {
+        guard place.scene.nodes.indices.contains(index),
+            case .solid(let solid) = place.scene.nodes[index]
+        else { return nil }
+        return solid.shape.kind
+    }
+
+    @Test func `what is edited is in the file after a quiet second, and q gives the terminal back`()
+        throws
+    {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start()
+        #expect(terminal.shows("Ball") && terminal.shows("▀"))
+        #expect(!terminal.isRestored)
+        terminal.type("\u{1B}[B5")
+        #expect(terminal.shows("torus"))
+        #expect(terminal.wait { kind(place, 1) == .torus })
+        terminal.type("1q")
+        #expect(terminal.end() == 0)
+        #expect(kind(place, 1) == .sphere)
+        #expect(terminal.isRestored)
+        #expect(String(decoding: terminal.output, as: UTF8.self).contains("\u{1B}[?1049l"))
+    }
+
+    @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGQUIT])
+    func `a signal saves, gives the terminal back and ends`(_ signal: Int32) throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start()
+        #expect(terminal.shows("Ball"))
+        terminal.type("6")
+        #expect(terminal.shows("pyramid"))
+        kill(terminal.process, signal)
+        #expect(terminal.end() == 128 + Int(signal))
+        #expect(terminal.isRestored)
+        #expect(kind(place, 0) == .pyramid)
+    }
+
+    @Test(arguments: [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP])
+    func `a crash gives the terminal back and ends as it would`(_ signal: Int32) throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start()
+        #expect(terminal.shows("Ball"))
+        kill(terminal.process, signal)
+        #expect(terminal.end() == 128 + Int(signal))
+        #expect(terminal.isRestored)
+        #expect(String(decoding: terminal.output, as: UTF8.self).contains("\u{1B}[?1049l"))
+    }
+
+    @Test func `closing the window saves`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start()
+        #expect(terminal.shows("Ball"))
+        terminal.type("4")
+        #expect(terminal.shows("cone"))
+        terminal.hangUp()
+        #expect(terminal.end() == 128 + Int(SIGHUP))
+        #expect(kind(place, 0) == .cone)
+    }
+
+    @Test func `stopped it gives the terminal back, resumed it takes it again`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try PseudoTerminal(
+            ["bash", "--norc", "--noediting", "-i"], environment: place.environment)
+        terminal.type("\(place.program) edit \(place.file)\n")
+        #expect(terminal.shows("Box"))
+        #expect(terminal.shows("▀"))
+        terminal.type("6\u{1A}")
+        #expect(
+            terminal.wait { String(decoding: terminal.output, as: UTF8.self).contains("Stopped") })
+        #expect(terminal.settings.c_lflag & UInt32(ICANON | ECHO) == UInt32(ICANON | ECHO))
+        #expect(kind(place, 0) == .pyramid)
+        terminal.type("fg\n")
+        #expect(terminal.wait { terminal.settings.c_lflag & UInt32(ICANON) == 0 })
+        terminal.type("2")
+        #expect(terminal.wait { kind(place, 0) == .cube })
+        terminal.type("q")
+        // At the start, after stopping and now: what is typed before the prompt is dropped.
+        #expect(
+            terminal.wait {
+                String(decoding: terminal.output, as: UTF8.self).ranges(of: "bash-").count == 3
+            })
+        #expect(terminal.settings.c_lflag & UInt32(ICANON | ECHO) == UInt32(ICANON | ECHO))
+        terminal.type("exit\n")
+        #expect(terminal.end() == 0)
+    }
+
+    @Test func `what others change is shown at once, and both sides stay`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start()
+        #expect(terminal.shows("Ball"))
+        terminal.type("5")
+        #expect(terminal.shows("torus"))
+        let result = try place.edit("set", place.file, "Box.name=Crate")
+        #expect(result.status == 0, "\(result)")
+        #expect(terminal.shows("Crate"))
+        #expect(terminal.wait { kind(place, 0) == .torus })
+        #expect(place.names == ["Ball", "Crate"])
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+    }
+
+    @Test func `an edit of what others removed is kept in a copy`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start()
+        #expect(terminal.shows("Ball"))
+        terminal.type("5")
+        try place.write(Scene(nodes: [Self.scene.nodes[1]]))
+        #expect(terminal.shows("Your text is in"))
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+        #expect(place.names == ["Box"])
+        let copies = try place.names(with: "conflict of")
+        try #require(copies.count == 1)
+        #expect(copies[0].hasPrefix("a (conflict of 20") && copies[0].hasSuffix(").shape"))
+        let copy = try Scene.read(Workplace.bytes("\(place.folder)/\(copies[0])"))
+        #expect(copy.nodes.map(\.name) == ["Ball", "Box"])
+    }
+
+    @Test func `a document that others removed is there again when it is edited`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start()
+        #expect(terminal.shows("Ball"))
+        unlink(place.file)
+        terminal.type("3q")
+        #expect(terminal.end() == 0)
+        #expect(kind(place, 0) == .cylinder)
+    }
+
+    @Test func `undo and redo work here and go on from the command line`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start()
+        #expect(terminal.shows("Ball"))
+        terminal.type("5")
+        #expect(terminal.shows("torus"))
+        terminal.type("u")
+        #expect(terminal.shows("Undone"))
+        #expect(kind(place, 0) == .sphere)
+        terminal.type("U")
+        #expect(terminal.wait { kind(place, 0) == .torus })
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+        #expect(try place.edit("undo", place.file).status == 0)
+        #expect(kind(place, 0) == .sphere)
+    }
+
+    @Test func `another size draws another screen`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start()
+        #expect(terminal.shows("▀"))
+        terminal.resize(columns: 40, rows: 10)
+        #expect(terminal.shows("> ") || terminal.shows(">█"))
+        #expect(terminal.shows("Box") && !terminal.screen.text.contains("▀"))
+        terminal.resize(columns: 100, rows: 30)
+        #expect(terminal.shows("▀"))
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+    }
+
+    @Test func `a list is kept`() throws {
+        let place = try Workplace("a.list", TaskList(items: [TaskItem("bread")]))
+        let terminal = try place.start(columns: 40, rows: 10)
+        #expect(terminal.shows("bread"))
+        terminal.type("amilk\r\u{1B}[B q")
+        #expect(terminal.end() == 0)
+        let list = try TaskList.read(place.bytes)
+        #expect(list.items.map(\.text) == ["milk", "bread"])
+        #expect(list.items.map(\.isComplete) == [false, true])
+    }
+
+    @Test func `a terminal that answers gets pictures in its own way`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start()
+        #expect(
+            terminal.wait { String(decoding: terminal.output, as: UTF8.self).contains("\u{1B}[c") })
+        terminal.type("\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[?62;22c")
+        #expect(
+            terminal.wait { String(decoding: terminal.output, as: UTF8.self).contains("a=T,f=100") }
+        )
+        #expect(!terminal.screen.text.contains("▀"))
+        terminal.type("?")
+        #expect(terminal.shows("undo, redo"))
+        #expect(String(decoding: terminal.output, as: UTF8.self).contains("\u{1B}_Ga=d"))
+        terminal.type("xq")
+        #expect(terminal.end() == 0)
+        #expect(place.names == ["Ball", "Box"])
+    }
+
+    @Test func `pipes and dumb terminals get an error and no sequences`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let piped = try place.edit("edit", place.file)
+        #expect(piped.status == 64)
+        #expect(piped.errorText.contains("not a terminal"))
+        #expect(piped.output.isEmpty && !piped.errors.contains(0x1B))
+        for name in ["dumb", ""] {
+            let terminal = try place.start(terminal: name)
+            #expect(terminal.end() == 69)
+            #expect(!terminal.output.contains(0x1B))
+        }
+        let missing = try PseudoTerminal(
+            [place.program, "edit", "\(place.folder)/none.shape"], environment: place.environment)
+        #expect(missing.end() == 66)
+        #expect(!missing.output.contains(0x1B))
+    }
+}

@@ -1,0 +1,74 @@
+import DocumentFuzzing
+import Terminal
+import Testing
+
+/// Screens and the way from one to another.
+@Suite struct ScreenTests {
+    @Test func `what does not change is not sent`() {
+        var screen = Screen(columns: 20, rows: 5)
+        screen.put("hello", column: 2, row: 1)
+        #expect(screen.update(from: screen).isEmpty)
+        var other = screen
+        other.put("j", column: 2, row: 1)
+        #expect(other.update(from: screen) == Array("\u{1B}[2;3Hj".utf8))
+    }
+
+    @Test func `control characters never get to the terminal`() {
+        var screen = Screen(columns: 20, rows: 2)
+        screen.put("a\u{1B}[31m\u{7}\u{9B}b\n\u{200E}c", column: 0, row: 0)
+        #expect(screen.text(row: 0) == "a[31mbc")
+    }
+
+    @Test func `half of a wide character is never left over`() {
+        var screen = Screen(columns: 10, rows: 1)
+        screen.put("日本", column: 0, row: 0)
+        screen.put("x", column: 1, row: 0)
+        #expect(screen.text(row: 0) == " x本")
+        screen.put("y", column: 2, row: 0)
+        #expect(screen.text(row: 0) == " xy")
+        #expect(screen.put("日本日本日", column: 0, row: 0, limit: 5) == 4)
+    }
+
+    @Test(arguments: [
+        ("a", 1), ("é", 1), ("e\u{301}", 1), ("日", 2), ("한", 2), ("😀", 2), ("❤\u{FE0F}", 2),
+        ("👨‍👩‍👧", 2), ("\u{200B}", 0), ("\u{7}", 0), ("ｱ", 1), ("Ａ", 2),
+    ])
+    func `characters take their cells`(_ character: String, _ cells: Int) {
+        #expect(character.cells == cells)
+    }
+
+    @Test func `text that does not fit says so`() {
+        #expect("hello".fitting(5) == "hello")
+        #expect("hello".fitting(4) == "hel…")
+        #expect("日本語".fitting(4) == "日…")
+        #expect("hello".fitting(0) == "")
+    }
+
+    @Test func `updates lead from any screen to any other`() {
+        var random = SeededGenerator(seed: 20)
+        let words = ["a", "bc", "日本", "😀x", "…", " ", "é"]
+        let styles = [
+            Style.plain, .bold, .reversed, Style(text: .indexed(9)), Style(text: .exact(0x102030)),
+        ]
+        var terminal = ShownScreen(columns: 30, rows: 6)
+        var shown: Screen?
+        for _ in 0..<300 {
+            var screen =
+                random.chance(50)
+                ? shown ?? Screen(columns: 30, rows: 6)
+                : Screen(columns: 30, rows: 6)
+            for _ in 0..<random.below(12) {
+                screen.put(
+                    random.one(of: words), column: random.below(30), row: random.below(6),
+                    style: random.one(of: styles))
+            }
+            screen.cursor = random.chance(50) ? nil : (random.below(30), random.below(6))
+            terminal.take(screen.update(from: shown))
+            shown = screen
+            #expect(terminal.characters == screen.cells.map(\.character))
+            #expect(terminal.unknown.isEmpty)
+            #expect(
+                terminal.cursor.map { [$0.0, $0.1] } == screen.cursor.map { [$0.column, $0.row] })
+        }
+    }
+}
