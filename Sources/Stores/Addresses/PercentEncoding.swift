@@ -1,0 +1,43 @@
+/// Percent-encoding of RFC 3986.
+enum PercentEncoding {
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e: true
+        default: false
+        }
+    }
+
+    /// Encodes everything but letters, digits and `-._~`, as Signature Version 4 wants it.
+    ///
+    /// - Parameter keepingSlashes: for a path, not for a part of one or a query.
+    static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var result: [UInt8] = []
+        for byte in text.utf8 {
+            if isUnreserved(byte) || keepingSlashes && byte == 0x2f {
+                result.append(byte)
+            } else {
+                result += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// Undoes it; `nil` if a `%` is not followed by two digits or the result is not UTF-8.
+    static func decode(_ text: some StringProtocol) -> String? {
+        var result: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == 0x25 else {
+                result.append(byte)
+                continue
+            }
+            guard let value = Notation.bytes(hexadecimal: rest.prefix(2)), value.count == 1 else {
+                return nil
+            }
+            result += value
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: result, as: UTF8.self)
+    }
+}

@@ -1,0 +1,31 @@
+package import Model
+
+/// Immutable bytes: their name, which is their hash, and how many there are. Whoever asks for a blob
+/// knows both, so a store's answer of another length is found out before its bytes have come.
+package struct Blob: Hashable, Sendable {
+    package let hash: ContentHash
+    /// Bytes, not negative.
+    package let size: Int64
+
+    package init(hash: ContentHash, size: Int64) {
+        precondition(size >= 0)
+        self.hash = hash
+        self.size = size
+    }
+
+    /// All of it.
+    package var range: Range<Int64> { 0..<size }
+}
+
+/// Part of a store's listing: blobs in ascending order of their hexadecimal names.
+package struct BlobPage: Equatable, Sendable {
+    package var blobs: [Blob]
+    /// Whether there is nothing after the last of these. A page that is not the last holds at least
+    /// one blob.
+    package var isLast: Bool
+
+    package init(blobs: [Blob], isLast: Bool) {
+        self.blobs = blobs
+        self.isLast = isLast
+    }
+}

@@ -1,0 +1,53 @@
+package import Model
+
+/// A place that keeps immutable blobs by their hash: a folder, an S3 bucket, a WebDAV collection, or a
+/// wrapper of another store.
+///
+/// Calls block the caller's thread, end within a bound (``Timeouts``) unless sink and source go on
+/// forever, and look at the call's ``Cancellation`` at least every 100 ms; only a folder on a disk
+/// that hangs is out of reach. All of it may be called from any number of threads.
+package protocol ContentStore: Sendable {
+    /// Where the store is, for messages; never holds credentials.
+    var address: String { get }
+
+    /// Makes what is missing so that blobs can be put: the folder, the bucket, the collection.
+    func prepare(_ call: StoreCall) throws(StoreError)
+
+    /// Puts a blob. When it returns, the store has it whole and durably. Other readers see all of it
+    /// or nothing. A blob that is there already is left as it is, unless its size is wrong.
+    ///
+    /// The bytes are checked against the hash on their way; `corrupt`, and nothing in the store, if
+    /// they are others. `source` is read from 0 on, perhaps several times.
+    func put(_ blob: Blob, from source: any BlobSource, _ call: StoreCall) throws(StoreError)
+
+    /// Gets a part of a blob, in ascending order and without gaps, into `sink`. When it returns, all
+    /// of `range` has been written. Throws `absent`; `corrupt` if the store's blob has another size.
+    ///
+    /// Only ``Verifying`` compares the bytes with the hash.
+    ///
+    /// - Parameter range: within the blob's.
+    func get(
+        _ blob: Blob, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
+    ) throws(StoreError)
+
+    /// The size of a blob; `nil` if the store has none of this hash. Throws `unreachable`, and does
+    /// not answer `nil`, if the store itself is not there.
+    func stat(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) -> Int64?
+
+    /// Removes a blob. One that is not there is not an error.
+    func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError)
+
+    /// The blobs whose names come after `hash`, from the first on if it is `nil`. What is put or
+    /// removed meanwhile may or may not be among them. Files that are not blobs are passed over.
+    ///
+    /// - Parameter limit: at most so many, at least 1; a store may give fewer.
+    func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
+        -> BlobPage
+}
+
+extension ContentStore {
+    /// Gets a whole blob.
+    package func get(_ blob: Blob, into sink: any BlobSink, _ call: StoreCall) throws(StoreError) {
+        try get(blob, blob.range, into: sink, call)
+    }
+}

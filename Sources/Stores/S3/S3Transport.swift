@@ -1,0 +1,193 @@
+internal import Glibc
+internal import SystemCalls
+
+/// A request to S3 before it is signed.
+struct S3Request {
+    var method: String
+    /// Of an object, not encoded; `nil` for the bucket.
+    var key: String?
+    var query: [(String, String)] = []
+    /// Names in lower case; signed.
+    var headers: [(String, String)] = []
+    var body: HTTPRequest.Body = .none
+    /// Hexadecimal SHA-256 of the body.
+    var payloadHash = emptyHash
+    var bodyLimit = 64 * 1024
+
+    static let emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+}
+
+/// Signs requests and sends them: finds the bucket's region, follows it when it is elsewhere, corrects a
+/// clock that is wrong, takes new credentials when the old ones have run out. Any thread.
+final class S3Transport: Sendable {
+    /// Times a request is sent again for one of those reasons.
+    private static let roundLimit = 5
+    /// Seconds by which clocks may differ before a refusal is put down to that; S3 allows 900.
+    private static let tolerance: Int64 = 240
+
+    private struct State {
+        var region: String
+        /// Set by a redirect.
+        var host: String?
+        /// Seconds that the server's clock is ahead.
+        var skew: Int64 = 0
+    }
+
+    private let bucket: String
+    private let style: S3Address.Style
+    private let endpoint: Origin?
+    private let client: HTTPClient
+    private let source: CredentialSource
+    private let state: Lock<State>
+    let answers: Answers
+
+    init(_ address: S3Address, _ source: CredentialSource, _ timeouts: Timeouts) {
+        bucket = address.bucket
+        style = address.style
+        endpoint = address.endpoint
+        self.source = source
+        answers = Answers(address: address.description)
+        client = HTTPClient(
+            address: address.description, timeouts: timeouts,
+            trust: TrustedAuthorities(file: address.options.authoritiesFile))
+        let region =
+            address.region
+            ?? ["AWS_REGION", "AWS_DEFAULT_REGION"].compactMap { (name: String) in
+                getenv(name).map { String(cString: $0) }
+            }.first { !$0.isEmpty }
+        state = Lock(State(region: region ?? "us-east-1"))
+    }
+
+    var region: String { state.withLock { $0.region } }
+
+    func send(_ request: S3Request, receiver: BlobReceiver? = nil, _ call: StoreCall)
+        throws(StoreError) -> HTTPAnswer
+    {
+        var isRefreshed = false
+        for _ in 0..<Self.roundLimit {
+            guard let credentials = try source.current(call) else {
+                throw StoreError(
+                    .denied, at: answers.address,
+                    "no credentials: neither in the environment (AWS_ACCESS_KEY_ID) nor in the"
+                        + " credentials file")
+            }
+            let state = state.withLock { $0 }
+            let signed = sign(request, credentials, state)
+            let answer = try client.send(signed, receiver: receiver, call)
+            switch answer.head.status {
+            case 301, 302, 307, 308:
+                try follow(answer, state)
+            case 400, 401, 403:
+                if adjustRegion(answer, state) || adjustClock(answer, state) { continue }
+                // New credentials once: a command that prints others each time is not asked again.
+                guard answer.head.status != 400, !isRefreshed else { return answer }
+                isRefreshed = true
+                guard try source.refresh(rejecting: credentials, call) else { return answer }
+            default: return answer
+            }
+        }
+        throw StoreError(
+            .refused(status: 0), at: answers.address,
+            "the server sends requests round in circles")
+    }
+
+    // MARK: Signing
+
+    private func sign(_ request: S3Request, _ credentials: Credentials, _ state: State)
+        -> HTTPRequest
+    {
+        let origin =
+            endpoint ?? Origin(isSecure: true, host: "s3.\(state.region).amazonaws.com", port: nil)
+        var host = origin.authority
+        var path = "/"
+        switch style {
+        case .path: path += bucket + (request.key.map { "/" + $0 } ?? "")
+        case .virtual:
+            host = bucket + "." + host
+            path += request.key ?? ""
+        }
+        host = state.host ?? host
+        let encoded = PercentEncoding.encode(path, keepingSlashes: true)
+        let moment = Self.moment(WallClock.now.seconds + state.skew)
+        var headers = request.headers
+        headers += [
+            ("x-amz-content-sha256", request.payloadHash), ("x-amz-date", moment),
+        ]
+        if let token = credentials.sessionToken { headers.append(("x-amz-security-token", token)) }
+        let signature = SignatureV4(credentials: credentials, region: state.region, moment: moment)
+        let authorization = signature.authorization(
+            method: request.method, path: encoded, query: request.query,
+            headers: headers + [("host", host)], payloadHash: request.payloadHash)
+        let query = request.query.isEmpty ? "" : "?" + SignatureV4.canonical(request.query)
+        let scheme = origin.isSecure ? "https://" : "http://"
+        var signed = HTTPRequest(request.method, scheme + host + encoded + query)
+        signed.headers = headers.map { (name: $0.0, value: $0.1) }
+        signed.headers.append((name: "authorization", value: authorization))
+        signed.body = request.body
+        signed.bodyLimit = request.bodyLimit
+        return signed
+    }
+
+    /// `20130524T000000Z`
+    private static func moment(_ seconds: Int64) -> String {
+        var time = time_t(seconds)
+        var parts = tm()
+        gmtime_r(&time, &parts)
+        func padded(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
+        let day = "\(parts.tm_year + 1900)\(padded(parts.tm_mon + 1))\(padded(parts.tm_mday))"
+        return "\(day)T\(padded(parts.tm_hour))\(padded(parts.tm_min))\(padded(parts.tm_sec))Z"
+    }
+
+    // MARK: Being sent elsewhere
+
+    /// Takes note of where the bucket is. The signature changes with it; the secret never goes along.
+    private func follow(_ answer: HTTPAnswer, _ before: State) throws(StoreError) {
+        if adjustRegion(answer, before) { return }
+        let isSecure = endpoint?.isSecure ?? true
+        let prefix = isSecure ? "https://" : "http://"
+        guard let location = answer.head.field("location"), location.hasPrefix(prefix),
+            let origin = try? Origin(
+                isSecure: isSecure,
+                parsing: location.dropFirst(prefix.count).prefix { $0 != "/" && $0 != "?" })
+        else {
+            throw answers.error(
+                answer, "the bucket is elsewhere", words: "no place that can be used")
+        }
+        state.withLock { $0.host = origin.authority }
+    }
+
+    /// Whether the answer named another region, which is used from now on.
+    private func adjustRegion(_ answer: HTTPAnswer, _ before: State) -> Bool {
+        let named = answer.head.field("x-amz-bucket-region") ?? S3Problem(answer)?.region
+        guard let region = named, region != before.region, !region.isEmpty,
+            region.utf8.allSatisfy({ (0x61...0x7a).contains($0) || (0x2d...0x39).contains($0) })
+        else { return false }
+        state.withLock { $0.region = region }
+        return true
+    }
+
+    /// Whether the refusal may come from a wrong clock, which is corrected from now on.
+    private func adjustClock(_ answer: HTTPAnswer, _ before: State) -> Bool {
+        guard answer.head.status == 403, let date = answer.head.field("date"),
+            let seconds = HTTPDate.seconds(date)
+        else { return false }
+        let skew = seconds - WallClock.now.seconds
+        guard abs(skew - before.skew) > Self.tolerance else { return false }
+        state.withLock { $0.skew = skew }
+        return true
+    }
+}
+
+/// The body of an S3 refusal.
+struct S3Problem {
+    let code: String
+    let message: String
+    let region: String?
+
+    init?(_ answer: HTTPAnswer) {
+        guard let root = XMLDocument.root(of: answer.body), root.name == "Error" else { return nil }
+        code = root.text("Code") ?? ""
+        message = root.text("Message") ?? ""
+        region = root.text("Region")
+    }
+}

@@ -1,0 +1,43 @@
+internal import SystemCalls
+
+/// What an HTTP status means for a store.
+struct Answers {
+    /// The store's address.
+    let address: String
+
+    /// The error for an answer that was not what was hoped for.
+    ///
+    /// - Parameter words: what the server says of it, if it says something.
+    func error(_ answer: HTTPAnswer, _ doing: String, words: String? = nil) -> StoreError {
+        let status = answer.head.status
+        let kind: StoreError.Kind =
+            switch status {
+            case 404, 410: .absent
+            case 401, 403, 407: .denied
+            case 416: .corrupt
+            case 507: .full
+            default: .refused(status: status)
+            }
+        let reason = words.map { ": " + Self.tame($0) } ?? ""
+        return StoreError(
+            kind, at: address, "\(doing): the server answers \(status)\(reason)",
+            retryAfter: answer.head.retryAfter(now: WallClock.now.seconds))
+    }
+
+    /// A server's words made fit for one line of a log.
+    static func tame(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.prefix(200).map {
+                    $0.properties.generalCategory == .control ? " " : $0
+                }
+            ))
+    }
+
+    /// Throws unless all of the range has come.
+    func requireAll(_ receiver: BlobReceiver, _ blob: Blob) throws(StoreError) {
+        guard !receiver.isComplete else { return }
+        throw StoreError(
+            .unreachable, at: address, "the answer ended before all of \(blob.hash) had come")
+    }
+}

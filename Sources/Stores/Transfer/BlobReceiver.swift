@@ -1,0 +1,79 @@
+/// Takes a part of a blob from an answer to a GET: checks what the head says of it and hands the bytes
+/// of the range to a sink.
+final class BlobReceiver {
+    private let blob: Blob
+    private let range: Range<Int64>
+    private let sink: any BlobSink
+    private let call: StoreCall
+    private let address: String
+    /// The blob's offset of the next byte that comes.
+    private var position: Int64
+    /// The next byte the sink wants.
+    private(set) var delivered: Int64
+
+    init(
+        _ blob: Blob, _ range: Range<Int64>, _ sink: any BlobSink, _ call: StoreCall,
+        address: String
+    ) {
+        self.blob = blob
+        self.range = range
+        self.sink = sink
+        self.call = call
+        self.address = address
+        position = 0
+        delivered = range.lowerBound
+    }
+
+    /// The value of the request's `Range`; `nil` for all of the blob.
+    var rangeField: String? {
+        range == blob.range ? nil : "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
+    }
+
+    var isComplete: Bool { delivered == range.upperBound }
+
+    /// Whether the body that follows is the blob's. A server may ignore `Range` and send all.
+    func accept(_ head: HTTPHead) throws(StoreError) -> Bool {
+        switch head.status {
+        case 200:
+            position = 0
+            if let length = head.contentLength { try compare(size: length) }
+            return true
+        case 206:
+            guard let part = head.contentRange, part.range.lowerBound <= range.lowerBound,
+                part.range.upperBound >= range.upperBound
+            else {
+                throw StoreError(
+                    .corrupt, at: address, "the answer holds another range than was asked for")
+            }
+            if let size = part.size { try compare(size: size) }
+            position = part.range.lowerBound
+            return true
+        default: return false
+        }
+    }
+
+    private func compare(size: Int64) throws(StoreError) {
+        guard size != blob.size else { return }
+        throw StoreError(
+            .corrupt, at: address,
+            "\(blob.hash) has \(size) bytes there and should have \(blob.size)")
+    }
+
+    /// Takes the next bytes of the body. Those outside the range are dropped.
+    func take(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        let start = position
+        position += Int64(bytes.count)
+        if position > blob.size {
+            throw StoreError(
+                .corrupt, at: address,
+                "\(blob.hash) has more bytes there than the \(blob.size) it should have")
+        }
+        let from = max(start, range.lowerBound)
+        let end = min(position, range.upperBound)
+        guard from < end else { return }
+        let part = UnsafeRawBufferPointer(rebasing: bytes[Int(from - start)..<Int(end - start)])
+        try sink.write(part, at: from)
+        delivered = end
+        call.progress?(end - range.lowerBound)
+    }
+}

@@ -1,0 +1,176 @@
+package import Model
+internal import SystemCalls
+
+/// Blobs in a collection of a WebDAV server: `ab/<hash>`.
+///
+/// Servers differ in what they make of conditions, so nothing depends on them: a blob is put under a
+/// name of its own in `incoming/` and moved to its place.
+package final class WebDAVStore: ContentStore {
+    /// A blob larger than this is looked for before it is sent.
+    private static let askLimit: Int64 = 256 << 10
+
+    package let address: String
+    let path: String
+    let transport: WebDAVTransport
+    private let serial = Lock(UInt64.random(in: 0...UInt64.max))
+
+    /// Credentials are looked for where ``CredentialSource`` says.
+    package convenience init(_ address: WebDAVAddress, timeouts: Timeouts = Timeouts()) {
+        self.init(address, CredentialSource(for: address), timeouts)
+    }
+
+    init(_ address: WebDAVAddress, _ source: CredentialSource, _ timeouts: Timeouts) {
+        self.address = address.description
+        path = address.path
+        transport = WebDAVTransport(address, source, timeouts)
+    }
+
+    func url(_ hash: ContentHash) -> String { transport.url("\(path)/\(hash.fanOut)/\(hash)") }
+
+    package func prepare(_ call: StoreCall) throws(StoreError) {
+        var made = ""
+        for name in path.split(separator: "/").map(String.init) + ["incoming"] {
+            made += "/" + name
+            let answer = try transport.send(HTTPRequest("MKCOL", transport.url(made + "/")), call)
+            // What is there already answers 405; above our own folder, perhaps something else.
+            if [201, 405].contains(answer.head.status) { continue }
+            let isThere = try exists(made, call)
+            guard isThere else {
+                throw transport.answers.error(answer, "the collection cannot be made")
+            }
+        }
+    }
+
+    /// Whether there is a collection.
+    private func exists(_ path: String, _ call: StoreCall) throws(StoreError) -> Bool {
+        var request = HTTPRequest("PROPFIND", transport.url(path + "/"))
+        request.headers = [("Depth", "0")]
+        request.bodyLimit = 1 << 20
+        let status = try transport.send(request, call).head.status
+        return status == 207
+    }
+
+    package func put(_ blob: Blob, from source: any BlobSource, _ call: StoreCall)
+        throws(StoreError)
+    {
+        let source = try CheckedSource(source, of: blob, for: address)
+        if blob.size > Self.askLimit, try stat(blob.hash, call) == blob.size { return }
+        let temporary = transport.url("\(path)/incoming/\(blob.hash).\(nextSerial())")
+        do throws(StoreError) {
+            try upload(blob, source, to: temporary, call)
+            try settle(temporary, blob, call)
+        } catch {
+            // Also after a cancellation, which must not stop this one request.
+            let farewell = StoreCall(
+                cancellation: Cancellation(deadline: MonotonicClock.after(milliseconds: 2_000)))
+            if error.kind != .unreachable, error.kind != .timedOut {
+                _ = try? transport.send(HTTPRequest("DELETE", temporary), farewell)
+            }
+            throw error
+        }
+    }
+
+    private func upload(
+        _ blob: Blob, _ source: CheckedSource, to temporary: String, _ call: StoreCall
+    ) throws(StoreError) {
+        var request = HTTPRequest("PUT", temporary)
+        request.headers = [("Content-Type", "application/octet-stream")]
+        request.body = .stream(source, blob.range)
+        let answer = try transport.send(request, call)
+        guard [200, 201, 204].contains(answer.head.status) else {
+            // 404 and 409: the folder for it is not there.
+            if [404, 409].contains(answer.head.status) {
+                throw StoreError(
+                    .unreachable, at: address,
+                    "this is no content store: there is no collection incoming")
+            }
+            throw transport.answers.error(answer, "putting \(blob.hash)")
+        }
+    }
+
+    /// Moves what was uploaded to its place.
+    private func settle(_ temporary: String, _ blob: Blob, _ call: StoreCall) throws(StoreError) {
+        var isFolderMade = false
+        var overwrite = "F"
+        while true {
+            var request = HTTPRequest("MOVE", temporary)
+            request.headers = [("Destination", url(blob.hash)), ("Overwrite", overwrite)]
+            let answer = try transport.send(request, call)
+            switch answer.head.status {
+            case 200, 201, 204: return
+            case 412 where overwrite == "F":
+                if try stat(blob.hash, call) == blob.size {
+                    _ = try transport.send(HTTPRequest("DELETE", temporary), call)
+                    return
+                }
+                overwrite = "T"
+            case 404 where !isFolderMade, 409 where !isFolderMade, 500 where !isFolderMade:
+                // The folder is missing: 409 by the standard, 500 in Apache's words.
+                isFolderMade = true
+                let folder = transport.url("\(path)/\(blob.hash.fanOut)/")
+                _ = try transport.send(HTTPRequest("MKCOL", folder), call)
+            default: throw transport.answers.error(answer, "naming \(blob.hash)")
+            }
+        }
+    }
+
+    package func get(
+        _ blob: Blob, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
+    ) throws(StoreError) {
+        let receiver = BlobReceiver(blob, range, sink, call, address: address)
+        if range.isEmpty {
+            // There is no way to ask for nothing.
+            guard let size = try stat(blob.hash, call) else {
+                throw StoreError(.absent, at: address, "there is no \(blob.hash)")
+            }
+            guard size == blob.size else {
+                throw StoreError(
+                    .corrupt, at: address,
+                    "\(blob.hash) has \(size) bytes there and should have \(blob.size)")
+            }
+            return
+        }
+        var request = HTTPRequest("GET", url(blob.hash))
+        if let field = receiver.rangeField { request.headers = [("Range", field)] }
+        let answer = try transport.send(request, receiver: receiver, call)
+        guard [200, 206].contains(answer.head.status) else {
+            if answer.head.status == 404 { try requireStore(call) }
+            throw transport.answers.error(answer, "getting \(blob.hash)")
+        }
+        try transport.answers.requireAll(receiver, blob)
+    }
+
+    package func stat(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) -> Int64? {
+        let answer = try transport.send(HTTPRequest("HEAD", url(hash)), call)
+        switch answer.head.status {
+        case 200:
+            // A server leaves the length out for an empty file.
+            return answer.head.contentLength ?? 0
+        case 404, 410:
+            try requireStore(call)
+            return nil
+        default: throw transport.answers.error(answer, "looking for \(hash)")
+        }
+    }
+
+    /// Throws `unreachable` if there is no store at all, so that nobody takes its blobs for gone.
+    private func requireStore(_ call: StoreCall) throws(StoreError) {
+        guard try !exists(path + "/incoming", call) else { return }
+        throw StoreError(
+            .unreachable, at: address, "this is no content store: there is no collection incoming")
+    }
+
+    package func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) {
+        let answer = try transport.send(HTTPRequest("DELETE", url(hash)), call)
+        guard [200, 202, 204, 404, 410].contains(answer.head.status) else {
+            throw transport.answers.error(answer, "removing \(hash)")
+        }
+    }
+
+    private func nextSerial() -> String {
+        serial.withLock { serial in
+            serial &+= 1
+            return String(serial, radix: 16)
+        }
+    }
+}

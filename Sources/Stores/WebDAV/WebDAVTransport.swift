@@ -1,0 +1,78 @@
+internal import SystemCalls
+
+/// Sends requests to a WebDAV server: logs in (Basic or Digest, whichever the server wants), follows
+/// redirects that stay with the server, takes new credentials once when the old ones are rejected. Any
+/// thread.
+final class WebDAVTransport: Sendable {
+    /// Times a request is sent again for one of those reasons.
+    private static let roundLimit = 5
+
+    private struct State {
+        var scheme = LoginScheme.unknown
+    }
+
+    let origin: Origin
+    let answers: Answers
+    private let client: HTTPClient
+    private let source: CredentialSource
+    private let state = Lock(State())
+
+    init(_ address: WebDAVAddress, _ source: CredentialSource, _ timeouts: Timeouts) {
+        origin = address.origin
+        self.source = source
+        answers = Answers(address: address.description)
+        client = HTTPClient(
+            address: address.description, timeouts: timeouts,
+            trust: TrustedAuthorities(file: address.options.authoritiesFile))
+    }
+
+    /// The URL of a decoded path.
+    func url(_ path: String) -> String {
+        origin.text + PercentEncoding.encode(path, keepingSlashes: true)
+    }
+
+    func send(_ request: HTTPRequest, receiver: BlobReceiver? = nil, _ call: StoreCall)
+        throws(StoreError) -> HTTPAnswer
+    {
+        var request = request
+        var isRefreshed = false
+        for _ in 0..<Self.roundLimit {
+            let credentials = try source.current(call)
+            let scheme = state.withLock { $0.scheme }
+            request.login = credentials.map { Login(credentials: $0, scheme: scheme) }
+            let answer = try client.send(request, receiver: receiver, call)
+            if let wanted = answer.wantedScheme { state.withLock { $0.scheme = wanted } }
+            switch answer.head.status {
+            case 301, 302, 307, 308: request.url = try target(of: answer)
+            case 401:
+                // A scheme that was guessed from an earlier answer, or a nonce that has run out.
+                if let wanted = answer.wantedScheme, wanted != scheme, scheme != .unknown {
+                    continue
+                }
+                guard !isRefreshed else { return answer }
+                isRefreshed = true
+                guard try source.refresh(rejecting: credentials, call) else { return answer }
+            default: return answer
+            }
+        }
+        throw StoreError(
+            .refused(status: 0), at: answers.address,
+            "the server sends requests round in circles")
+    }
+
+    /// Where a redirect leads. Only to the same server: the password must not go to another.
+    private func target(of answer: HTTPAnswer) throws(StoreError) -> String {
+        let location = answer.head.field("location") ?? ""
+        if location.hasPrefix("/"), !location.hasPrefix("//") { return origin.text + location }
+        for prefix in [origin.isSecure ? "https://" : "http://"] where location.hasPrefix(prefix) {
+            let host = location.dropFirst(prefix.count).prefix { $0 != "/" && $0 != "?" }
+            let target = try? Origin(isSecure: origin.isSecure, parsing: host)
+            if target?.host == origin.host, target?.effectivePort == origin.effectivePort {
+                return location
+            }
+        }
+        throw answers.error(
+            answer, "the collection is elsewhere",
+            words: location.isEmpty ? nil : String(location.prefix { $0 != "?" }))
+    }
+}

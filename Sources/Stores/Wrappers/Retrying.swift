@@ -1,0 +1,122 @@
+package import Model
+internal import SystemCalls
+
+/// Tries again what failed for a reason that may pass: after waits that grow and are not the same for
+/// all, or as long as the server asks, within a bounded time. A get goes on where it was cut off.
+package struct Retrying: ContentStore {
+    /// When to try again, in seconds.
+    package struct Policy: Sendable {
+        /// The first wait; each following one is twice as long, and each is shortened at random by
+        /// up to a half.
+        package var firstWait = 0.25
+        /// No wait is longer, unless the server asks.
+        package var longestWait = 15.0
+        /// Nothing is tried again when this has passed since the call began, or since bytes last
+        /// came.
+        package var total = 60.0
+
+        package init() {}
+    }
+
+    private let store: any ContentStore
+    private let policy: Policy
+
+    package init(_ store: any ContentStore, _ policy: Policy = Policy()) {
+        self.store = store
+        self.policy = policy
+    }
+
+    package var address: String { store.address }
+
+    /// - Parameter hasProgress: asked after each failure: whether the attempt got somewhere, so that
+    ///   waits and time begin anew.
+    private func retrying<Result>(
+        _ call: StoreCall, hasProgress: () -> Bool = { false },
+        _ attempt: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        var start = MonotonicClock.now
+        var wait = policy.firstWait
+        while true {
+            do throws(StoreError) { return try attempt() } catch {
+                guard error.isTransient else { throw error }
+                try call.cancellation.check(at: address)
+                if hasProgress() {
+                    start = MonotonicClock.now
+                    wait = policy.firstWait
+                }
+                let jittered = wait * Double.random(in: 0.5...1)
+                let pause = max(jittered, error.retryAfter ?? 0)
+                let spent = Double(MonotonicClock.now - start) / 1e9
+                guard spent + pause <= policy.total else { throw error }
+                try call.cancellation.sleep(nanoseconds: UInt64(pause * 1e9), at: address)
+                wait = min(wait * 2, policy.longestWait)
+            }
+        }
+    }
+
+    package func prepare(_ call: StoreCall) throws(StoreError) {
+        try retrying(call) { () throws(StoreError) in try store.prepare(call) }
+    }
+
+    package func put(_ blob: Blob, from source: any BlobSource, _ call: StoreCall)
+        throws(StoreError)
+    {
+        try retrying(call) { () throws(StoreError) in
+            try store.put(blob, from: source, call)
+        }
+    }
+
+    package func get(
+        _ blob: Blob, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
+    ) throws(StoreError) {
+        let position = Position(sink, range.lowerBound)
+        var before = range.lowerBound
+        try retrying(
+            call,
+            hasProgress: {
+                defer { before = position.next }
+                return position.next > before
+            }
+        ) { () throws(StoreError) in
+            let start = position.next
+            if start == range.upperBound, start > range.lowerBound { return }
+            var call = call
+            if let progress = call.progress {
+                call.progress = { progress($0 + start - range.lowerBound) }
+            }
+            try store.get(blob, start..<range.upperBound, into: position, call)
+        }
+    }
+
+    package func stat(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) -> Int64? {
+        try retrying(call) { () throws(StoreError) in try store.stat(hash, call) }
+    }
+
+    package func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) {
+        try retrying(call) { () throws(StoreError) in try store.delete(hash, call) }
+    }
+
+    package func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
+        -> BlobPage
+    {
+        try retrying(call) { () throws(StoreError) in
+            try store.list(after: hash, limit: limit, call)
+        }
+    }
+
+    /// Remembers how far the sink has got.
+    private final class Position: BlobSink {
+        private(set) var next: Int64
+        private let sink: any BlobSink
+
+        init(_ sink: any BlobSink, _ start: Int64) {
+            self.sink = sink
+            next = start
+        }
+
+        func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
+            try sink.write(bytes, at: offset)
+            next = offset + Int64(bytes.count)
+        }
+    }
+}

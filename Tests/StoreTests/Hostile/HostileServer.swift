@@ -1,0 +1,108 @@
+import Glibc
+import SystemCalls
+
+/// A server in this process that answers every request in whatever way a test wants.
+final class HostileServer: Sendable {
+    /// What is done with one connection: it is given the request's head and writes what it likes; the
+    /// connection is closed when it returns.
+    typealias Behaviour = @Sendable (_ connection: HostileConnection) -> Void
+
+    let port: Int
+    private let listener: Int32
+    private let count = Lock(0)
+
+    init(_ behaviour: @escaping Behaviour) throws {
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let listener = listener
+        let result = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, size) + listen(listener, 64) + getsockname(listener, $0, &size)
+            }
+        }
+        guard result == 0 else { throw Errno.last }
+        port = Int(UInt16(bigEndian: address.sin_port))
+        let count = count
+        Threads.start("hostile") {
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                guard descriptor >= 0 else { return }
+                count.withLock { $0 += 1 }
+                Threads.start("hostile") {
+                    let connection = HostileConnection(descriptor)
+                    if connection.readHead() { behaviour(connection) }
+                    close(descriptor)
+                }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    /// Connections so far.
+    var connections: Int { count.withLock { $0 } }
+}
+
+/// One connection of a hostile server. Used by one thread.
+final class HostileConnection {
+    private let descriptor: Int32
+    private(set) var head = ""
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// The request's method.
+    var method: String { String(head.prefix { $0 != " " }) }
+
+    /// Reads the next request's head; `false` if there is none.
+    func readHead() -> Bool {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while !bytes.suffix(4).elementsEqual([13, 10, 13, 10]) {
+            guard read(descriptor, &byte, 1) == 1 else { return false }
+            bytes.append(byte)
+        }
+        head = String(decoding: bytes, as: UTF8.self)
+        return true
+    }
+
+    /// Writes; `false` when the other side is gone.
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(
+                    descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done,
+                    Int32(MSG_NOSIGNAL))
+            }
+            if count <= 0 { return false }
+            done += count
+        }
+        return true
+    }
+
+    @discardableResult
+    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    /// A whole answer.
+    func answer(_ status: String, _ fields: [String] = [], _ body: [UInt8] = []) {
+        let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.count)"] + fields
+        send(lines.map { $0 + "\r\n" }.joined() + "\r\n")
+        if method != "HEAD" { send(body) }
+    }
+
+    /// Breaks the connection off with a reset.
+    func reset() {
+        var value = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    func pause(milliseconds: UInt32) { usleep(milliseconds * 1_000) }
+}

@@ -1,0 +1,229 @@
+import Model
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import Stores
+
+/// Servers that answer nonsense, little, too much, slowly or never.
+@Suite(.serialized) struct HostileServerTests {
+    private let sample = Sample(size: 100_000, seed: 7)
+
+    /// Bounds small enough to be waited for.
+    private var timeouts: Timeouts {
+        var timeouts = Timeouts()
+        timeouts.connect = 2
+        timeouts.stall = 0.6
+        timeouts.answer = 1
+        timeouts.slowest = 100_000
+        return timeouts
+    }
+
+    private func stores(_ server: HostileServer) throws -> [any ContentStore] {
+        let source = CredentialSource(
+            [.environment(identity: "PATH", secret: "PATH", token: nil)], address: "test")
+        let s3 = try StoreAddress(
+            parsing: "s3://blobs/x?endpoint=http://127.0.0.1:\(server.port)&region=r-1")
+        let dav = try StoreAddress(parsing: "dav://127.0.0.1:\(server.port)/store")
+        guard case .s3(let s3) = s3, case .webDAV(let dav) = dav else { return [] }
+        return [S3Store(s3, source, timeouts), WebDAVStore(dav, source, timeouts)]
+    }
+
+    /// What a get of the sample ends with, for each kind of store.
+    private func get(within seconds: Double, _ behaviour: @escaping HostileServer.Behaviour) throws
+        -> [StoreError.Kind?]
+    {
+        let server = try HostileServer(behaviour)
+        return try stores(server).map { store in
+            let start = MonotonicClock.now
+            defer {
+                let spent = Double(MonotonicClock.now - start) / 1e9
+                #expect(spent < seconds, "\(store.address) took \(spent) s")
+            }
+            return kind { () throws(StoreError) in
+                _ = try Verifying(store).bytes(sample.blob)
+            }
+        }
+    }
+
+    @Test func `a server that does not speak HTTP is unreachable`() throws {
+        #expect(
+            try get(within: 2) { $0.send("220 smtp ready\r\n\r\n") } == [
+                .unreachable, .unreachable,
+            ])
+        #expect(try get(within: 2) { _ in } == [.unreachable, .unreachable])
+        #expect(try get(within: 2) { $0.reset() } == [.unreachable, .unreachable])
+    }
+
+    @Test func `nobody there is unreachable at once`() throws {
+        let port = try HostileServer({ _ in }).port
+        guard
+            case .webDAV(let address) = try StoreAddress(parsing: "dav://127.0.0.1:\(port)/x")
+        else { return }
+        let store = WebDAVStore(address, CredentialSource([], address: ""), timeouts)
+        #expect(kind { () throws(StoreError) in _ = try store.bytes(sample.blob) } == .unreachable)
+    }
+
+    @Test func `a transfer that is cut off is unreachable, and so may be tried again`() throws {
+        let bytes = sample.bytes
+        let found = try get(within: 2) { connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+            connection.send(Array(bytes.prefix(50_000)))
+        }
+        #expect(found == [.unreachable, .unreachable])
+    }
+
+    @Test func `wrong lengths and wrong bytes are corrupt`() throws {
+        let bytes = sample.bytes
+        #expect(
+            try get(within: 2) { $0.answer("200 OK", [], Array(bytes.dropLast())) }
+                == [.corrupt, .corrupt])
+        #expect(
+            try get(within: 2) { $0.answer("200 OK", [], bytes + [0]) } == [.corrupt, .corrupt])
+        // Without a length, and more than there should be: stopped, not swallowed.
+        #expect(
+            try get(within: 2) { connection in
+                connection.send("HTTP/1.1 200 OK\r\n\r\n")
+                while connection.send(bytes) {}
+            } == [.corrupt, .corrupt])
+        var wrong = bytes
+        wrong[5] ^= 4
+        let flipped = wrong
+        #expect(try get(within: 2) { $0.answer("200 OK", [], flipped) } == [.corrupt, .corrupt])
+        let ranged = { @Sendable (connection: HostileConnection) in
+            connection.answer(
+                "206 Partial Content", ["Content-Range: bytes 5-99/100000"], Array(bytes[5..<100]))
+        }
+        #expect(try get(within: 2, ranged) == [.corrupt, .corrupt])
+    }
+
+    @Test func `a head without end is refused`() throws {
+        let found = try get(within: 3) { connection in
+            connection.send("HTTP/1.1 200 OK\r\n")
+            while connection.send("X-Filler: \(String(repeating: "x", count: 900))\r\n") {}
+        }
+        #expect(found == [.refused(status: 200), .refused(status: 200)])
+        let interim = try get(within: 3) { connection in
+            while connection.send("HTTP/1.1 102 Processing\r\n\r\n") {}
+        }
+        #expect(interim == [.refused(status: 102), .refused(status: 102)])
+    }
+
+    @Test func `redirects in circles end`() throws {
+        for status in ["301 Moved", "302 Found", "307 Temporary", "308 Permanent"] {
+            let server = try HostileServer { connection in
+                let path = connection.head.split(separator: " ")[1]
+                let host =
+                    connection.head.split(separator: "\r\n")
+                    .first { $0.lowercased().hasPrefix("host: ") }?.dropFirst(6) ?? ""
+                connection.answer(status, ["Location: http://\(host)\(path)"])
+            }
+            for store in try stores(server) {
+                let problem = kind { () throws(StoreError) in _ = try store.bytes(sample.blob) }
+                #expect(problem == .refused(status: 0))
+            }
+            #expect(server.connections <= 12)
+        }
+    }
+
+    @Test func `a redirect to another server is not followed with the password`() throws {
+        let other = try HostileServer { $0.answer("200 OK") }
+        let server = try HostileServer { connection in
+            connection.answer("302 Found", ["Location: http://127.0.0.1:\(other.port)/"])
+        }
+        let store = try stores(server)[1]
+        #expect(
+            kind { () throws(StoreError) in _ = try store.bytes(sample.blob) }
+                == .refused(status: 302))
+        #expect(other.connections == 0)
+    }
+
+    @Test func `silence and drips time out`() throws {
+        let timedOut: [StoreError.Kind?] = [.timedOut, .timedOut]
+        #expect(try get(within: 2) { $0.pause(milliseconds: 3_000) } == timedOut)
+        #expect(
+            try get(within: 3) { connection in
+                connection.send("HTTP/1.1 200 OK\r\nX: ")
+                while connection.send("x") { connection.pause(milliseconds: 100) }
+            } == timedOut)
+        #expect(
+            try get(within: 2) { connection in
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nabc")
+                connection.pause(milliseconds: 3_000)
+            } == timedOut)
+        #expect(
+            try get(within: 4) { connection in
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+                while connection.send("x") { connection.pause(milliseconds: 100) }
+            } == timedOut)
+    }
+
+    @Test func `a put to a server that does not read times out`() throws {
+        let server = try HostileServer { $0.pause(milliseconds: 4_000) }
+        let large = Sample(size: 12_000_000, seed: 1)
+        for store in try stores(server) {
+            let start = MonotonicClock.now
+            #expect(kind { () throws(StoreError) in try store.put(large) } == .timedOut)
+            #expect(MonotonicClock.now - start < 3_500_000_000)
+        }
+    }
+
+    @Test func `cancelling a call that gets no answer takes less than 100 ms`() throws {
+        let server = try HostileServer { $0.pause(milliseconds: 3_000) }
+        for store in try stores(server) {
+            var late: [UInt64] = []
+            for _ in 0..<3 {
+                let cancellation = Cancellation()
+                let cancelledAt = Lock(UInt64(0))
+                Threads.start("cancel") {
+                    HostileServerTests.pause(milliseconds: 150)
+                    cancelledAt.withLock { $0 = MonotonicClock.now }
+                    cancellation.cancel()
+                }
+                let problem = kind { () throws(StoreError) in
+                    _ = try store.stat(
+                        sample.blob.hash, StoreCall(cancellation: cancellation))
+                }
+                #expect(problem == .cancelled)
+                late.append(MonotonicClock.now - cancelledAt.withLock { $0 })
+            }
+            #expect(late.min() ?? .max < 100_000_000)
+        }
+    }
+
+    private static func pause(milliseconds: UInt64) {
+        try? Cancellation().sleep(nanoseconds: milliseconds * 1_000_000, at: "")
+    }
+
+    @Test func `statuses mean what they should`() throws {
+        let meanings: [(String, StoreError.Kind)] = [
+            ("403 Forbidden", .denied), ("401 Unauthorized", .denied),
+            ("429 Slow", .refused(status: 429)),
+            ("500 Oops", .refused(status: 500)), ("503 Busy", .refused(status: 503)),
+            ("507 Full", .full), ("418 Teapot", .refused(status: 418)), ("416 Range", .corrupt),
+        ]
+        for (status, meaning) in meanings {
+            #expect(try get(within: 2) { $0.answer(status) } == [meaning, meaning])
+        }
+    }
+
+    @Test func `a listing that is garbage, endless or a bomb is corrupt`() throws {
+        let bomb =
+            "<?xml version=\"1.0\"?><!DOCTYPE a [<!ENTITY b \"bbbb\"><!ENTITY c \"&b;&b;\">]><a>&c;</a>"
+        let deep = String(repeating: "<a>", count: 100_000)
+        for body in ["", "hello", "<multistatus", bomb, deep, "<a></b>"] {
+            let server = try HostileServer { $0.answer("200 OK", [], Array(body.utf8)) }
+            let first = try stores(server)[0]
+            #expect(
+                kind { () throws(StoreError) in
+                    _ = try first.list(after: nil, limit: 10, StoreCall())
+                } == .corrupt)
+            let dav = try HostileServer { $0.answer("207 Multi-Status", [], Array(body.utf8)) }
+            let second = try stores(dav)[1]
+            #expect(
+                kind { () throws(StoreError) in
+                    _ = try second.list(after: nil, limit: 10, StoreCall())
+                } == .corrupt)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Glibc
+import Probing
+import SystemCalls
+import TestSupport
+import Testing
+
+/// A server that a script of Scripts/servers runs for this test program. It ends by itself when this
+/// program does, because its standard input, one end of a pair of sockets, ends then.
+final class ServerProcess: @unchecked Sendable {
+    // Unchecked because everything is set in `init`.
+    /// The words after "ready".
+    let words: [String]
+    private let program: RunningProgram
+    private let connection: Int32
+
+    /// Why a server is not there.
+    struct Missing: Error, CustomStringConvertible { let description: String }
+
+    private init(_ script: String) throws {
+        // This file is Tests/StoreTests/Servers/ServerProcess.swift.
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
+            .joined(separator: "/")
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw Errno.last }
+        connection = ends[0]
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let folder = "\(parent)/shapeedit-\(script)-\(getpid())"
+        program = try RunningProgram(
+            ["\(root)/Scripts/servers/\(script)", folder].map { Array($0.utf8) }, input: ends[1],
+            output: ends[1])
+        close(ends[1])
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while read(connection, &byte, 1) == 1, byte != 0x0a { line.append(byte) }
+        let words = String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)
+        guard words.first == "ready" else {
+            close(connection)
+            let result = program.wait(seconds: 10)
+            throw Missing(description: "\(script): \(result)")
+        }
+        self.words = Array(words.dropFirst())
+    }
+
+    /// Swift's S3: endpoint, identity, secret.
+    static let s3 = Result { try ServerProcess("s3") }
+    /// Apache's WebDAV: port, TLS port, user, password, certificate.
+    static let webDAV = Result { try ServerProcess("webdav") }
+
+    /// The words of a running server; skips the test, saying why, if it cannot be had here.
+    static func words(_ server: Result<ServerProcess, any Error>) throws -> [String] {
+        switch server {
+        case .success(let server): return server.words
+        case .failure(let error):
+            // In a run that must be complete a missing server is a failure.
+            if getenv("SHAPEEDIT_REQUIRE_SERVERS") != nil { throw error }
+            try Test.cancel("no server: \(error)")
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Glibc
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import Stores
+
+/// What only folders and only WebDAV servers have.
+@Suite(.serialized) struct OtherStoreTests {
+    private let sample = Sample(size: 1_000, seed: 4)
+
+    @Test func `a folder whose disk is not mounted is unreachable, its blobs not absent`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        for path in [folder, folder + "/none"] {
+            let store = FolderStore(path: path)
+            #expect(
+                kind { () throws(StoreError) in _ = try store.stat(sample.blob.hash, StoreCall()) }
+                    == .unreachable)
+            #expect(kind { () throws(StoreError) in try store.put(sample) } == .unreachable)
+            #expect(
+                kind { () throws(StoreError) in
+                    _ = try store.list(after: nil, limit: 1, StoreCall())
+                } == .unreachable)
+            #expect(access(path + "/incoming", F_OK) != 0)
+        }
+    }
+
+    @Test func `a blob that was damaged in size is put right by putting it again`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let store = FolderStore(path: folder)
+        try store.prepare(StoreCall())
+        try store.put(sample)
+        let name = sample.blob.hash.description
+        #expect(truncate("\(folder)/\(name.prefix(2))/\(name)", 10) == 0)
+        #expect(kind { () throws(StoreError) in _ = try store.bytes(sample.blob) } == .corrupt)
+        try store.put(sample)
+        #expect(try store.bytes(sample.blob) == sample.bytes)
+        #expect(try Directories.names(in: folder + "/incoming") == [])
+    }
+
+    @Test func `a certificate that nobody vouches for is refused`() throws {
+        let words = try ServerProcess.words(ServerProcess.webDAV)
+        guard
+            case .webDAV(let address) = try StoreAddress(
+                parsing: "davs://127.0.0.1:\(words[1])/basic/x?netrc=/nonexistent")
+        else { return }
+        #expect(
+            kind { () throws(StoreError) in
+                _ = try WebDAVStore(address).stat(sample.blob.hash, StoreCall())
+            } == .refused(status: 0))
+    }
+
+    @Test(arguments: ["basic", "digest"])
+    func `a wrong password is denied`(_ scheme: String) throws {
+        let words = try ServerProcess.words(ServerProcess.webDAV)
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        try StoreUnderTest.write(
+            "machine 127.0.0.1 login shape password geheim", to: folder + "/netrc")
+        guard
+            case .webDAV(let address) = try StoreAddress(
+                parsing: "dav://127.0.0.1:\(words[0])/\(scheme)/x?netrc=\(folder)/netrc")
+        else { return }
+        let store = WebDAVStore(address)
+        for _ in 0..<2 {
+            do throws(StoreError) {
+                try store.put(sample)
+                Issue.record("the server took a wrong password")
+            } catch {
+                #expect(error.kind == .denied)
+                #expect(!error.description.contains("geheim"))
+            }
+        }
+    }
+
+    @Test func `a collection that is not there is unreachable, its blobs not absent`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        guard case .webDAV(let address) = try StoreUnderTest.davAddress("basic/none", folder) else {
+            return
+        }
+        let store = WebDAVStore(address)
+        #expect(
+            kind { () throws(StoreError) in _ = try store.stat(sample.blob.hash, StoreCall()) }
+                == .unreachable)
+        #expect(kind { () throws(StoreError) in _ = try store.bytes(sample.blob) } == .unreachable)
+        #expect(kind { () throws(StoreError) in try store.put(sample) } == .unreachable)
+    }
+}

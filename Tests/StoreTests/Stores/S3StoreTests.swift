@@ -1,0 +1,134 @@
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import Stores
+
+/// What only S3 has, on a real server where there is one.
+@Suite(.serialized) struct S3StoreTests {
+    private func withStore(_ body: (S3Address, String) throws -> Void) throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        guard
+            case .s3(let address) = try StoreUnderTest.s3Address(
+                "only\(MonotonicClock.now)", "path", folder)
+        else { return }
+        try body(address, folder)
+    }
+
+    @Test func `a wrong secret is denied, and not repeated`() throws {
+        try withStore { address, folder in
+            try StoreUnderTest.write(
+                "[default]\naws_access_key_id=test:tester\naws_secret_access_key=wrong-secret\n",
+                to: folder + "/credentials")
+            let store = S3Store(address)
+            do throws(StoreError) {
+                try store.put(Sample(size: 10, seed: 1))
+                Issue.record("the server took a wrong signature")
+            } catch {
+                #expect(error.kind == .denied)
+                #expect(!error.description.contains("wrong-secret"))
+                #expect(!error.description.contains("test:tester"))
+            }
+        }
+    }
+
+    @Test func `without credentials it is denied and said why`() throws {
+        try withStore { address, _ in
+            var address = address
+            address.credentialsFile = "/nonexistent/file"
+            let found = kind { () throws(StoreError) in
+                _ = try S3Store(address).stat(Sample(size: 1, seed: 1).blob.hash, StoreCall())
+            }
+            #expect(found == .denied)
+        }
+    }
+
+    @Test func `a bucket that is not there is unreachable, its blobs not absent`() throws {
+        try withStore { address, _ in
+            var address = address
+            address.bucket = "no-such-bucket"
+            let store = S3Store(address)
+            let sample = Sample(size: 10, seed: 1)
+            #expect(
+                kind { () throws(StoreError) in _ = try store.stat(sample.blob.hash, StoreCall()) }
+                    == .unreachable)
+            #expect(
+                kind { () throws(StoreError) in _ = try store.bytes(sample.blob) }
+                    == .unreachable)
+            #expect(kind { () throws(StoreError) in try store.put(sample) } == .unreachable)
+            #expect(
+                kind { () throws(StoreError) in
+                    _ = try store.list(after: nil, limit: 1, StoreCall())
+                } == .unreachable)
+        }
+    }
+
+    @Test func `an upload in parts that was cut off goes on`() throws {
+        try withStore { address, _ in
+            let store = S3Store(address)
+            try store.prepare(StoreCall())
+            let sample = Sample(size: 33_000_000, seed: 2)
+            let cancellation = Cancellation()
+            let call = StoreCall(
+                cancellation: cancellation,
+                progress: { if $0 > 20_000_000 { cancellation.cancel() } })
+            #expect(kind { () throws(StoreError) in try store.put(sample, call) } == .cancelled)
+            // As another process would: nothing is remembered here.
+            let counts = Lock<[Int64]>([])
+            let again = StoreCall(progress: { count in counts.withLock { $0.append(count) } })
+            try S3Store(address).put(sample, again)
+            // The first two parts of 8 MiB were only compared.
+            #expect(counts.withLock { Array($0.prefix(2)) } == [8 << 20, 16 << 20])
+            #expect(try store.bytes(sample.blob) == sample.bytes)
+        }
+    }
+
+    @Test func `a clock that is wrong is corrected`() throws {
+        let seen = Lock<[String]>([])
+        let server = try HostileServer { connection in
+            let line = connection.head.split(separator: "\r\n").first {
+                $0.lowercased().hasPrefix("x-amz-date: ")
+            }
+            let date = String(line?.dropFirst(12) ?? "")
+            seen.withLock { $0.append(date) }
+            if date.hasPrefix("20330518") {
+                connection.answer("200 OK", [], [9])
+            } else {
+                connection.answer("403 Forbidden", ["Date: Wed, 18 May 2033 12:00:00 GMT"])
+            }
+        }
+        let store = try connected(server)
+        #expect(try store.bytes(Sample([9]).blob) == [9])
+        #expect(seen.withLock { $0.count } == 2)
+        #expect(try store.bytes(Sample([9]).blob) == [9])
+        #expect(seen.withLock { $0.count } == 3)
+    }
+
+    @Test func `a bucket in another region is followed there`() throws {
+        let seen = Lock<[Bool]>([])
+        let server = try HostileServer { connection in
+            let isRight = connection.head.contains("/eu-west-9/s3/aws4_request")
+            seen.withLock { $0.append(isRight) }
+            if isRight {
+                connection.answer("200 OK", [], [9])
+            } else {
+                connection.answer("301 Moved Permanently", ["x-amz-bucket-region: eu-west-9"])
+            }
+        }
+        let store = try connected(server)
+        #expect(try store.bytes(Sample([9]).blob) == [9])
+        #expect(try store.bytes(Sample([9]).blob) == [9])
+        #expect(seen.withLock { $0 } == [false, true, true])
+    }
+
+    private func connected(_ server: HostileServer) throws -> S3Store {
+        let address = try StoreAddress(
+            parsing: "s3://blobs?endpoint=http://127.0.0.1:\(server.port)&region=us-east-1")
+        guard case .s3(let address) = address else { preconditionFailure("not an S3 address") }
+        // Any words do: the server does not check them.
+        let source = CredentialSource(
+            [.environment(identity: "PATH", secret: "PATH", token: nil)], address: "test")
+        return S3Store(address, source, Timeouts())
+    }
+}
