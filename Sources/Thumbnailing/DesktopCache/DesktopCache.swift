@@ -1,0 +1,196 @@
+internal import Glibc
+public import SystemCalls
+
+/// The cache of thumbnails that file managers share, after the freedesktop specification. What is
+/// in it for a file is shown without the file being opened.
+///
+/// Paths are absolute, without `.`, `..` and doubled slashes, as file managers name the file. May be
+/// used from any thread and by several processes: entries appear whole or not at all.
+public struct DesktopCache: Sendable {
+    /// The sizes of the cache.
+    public enum Size: String, CaseIterable, Sendable {
+        /// 128 pixels.
+        case normal = "normal"
+        /// 256 pixels.
+        case large = "large"
+        /// 512 pixels.
+        case extraLarge = "x-large"
+        /// 1024 pixels.
+        case doubleExtraLarge = "xx-large"
+
+        /// The longest side of its pictures.
+        public var pixels: Int {
+            switch self {
+            case .normal: 128
+            case .large: 256
+            case .extraLarge: 512
+            case .doubleExtraLarge: 1_024
+            }
+        }
+    }
+
+    /// What the cache knows of a file.
+    public struct Subject: Sendable {
+        /// Where it is.
+        public var path: String
+        /// Its time of modification in whole seconds since 1970, rounded down: an entry with
+        /// another is not used.
+        public var modified: Int64
+        /// Its size in bytes; nil to leave it out.
+        public var size: Int64?
+        /// Its MIME type; nil to leave it out.
+        public var mimeType: String?
+
+        /// The facts of a file.
+        public init(path: String, modified: Int64, size: Int64? = nil, mimeType: String? = nil) {
+            self.path = path
+            self.modified = modified
+            self.size = size
+            self.mimeType = mimeType
+        }
+    }
+
+    /// Why an entry was not written.
+    public enum Failure: Error, Equatable, Sendable {
+        /// What was given is no PNG file of 8 bits that fits into the size.
+        case notAPicture(Size)
+        /// The kernel refused.
+        case system(Errno)
+    }
+
+    /// The folder with a folder for each size.
+    public let folder: String
+
+    /// The cache in a folder.
+    public init(folder: String) { self.folder = folder }
+
+    /// The cache of the user of this process; nil without a home.
+    public static var ofUser: DesktopCache? {
+        if let cache = WorkerEnvironment.variable("XDG_CACHE_HOME"), cache.hasPrefix("/") {
+            return DesktopCache(folder: cache + "/thumbnails")
+        }
+        return WorkerEnvironment.variable("HOME").map {
+            DesktopCache(folder: $0 + "/.cache/thumbnails")
+        }
+    }
+
+    /// Writes pictures of a file, in place of those that were there. Sizes that are not given lose
+    /// the entry they had, which would show what the file was.
+    public func write(_ pictures: [Size: [UInt8]], for subject: Subject) throws(Failure) {
+        let address = FileURI.address(ofPath: subject.path.utf8)
+        let name = try system { () throws(Errno) in try FileURI.entryName(address) }
+        for size in Size.allCases {
+            guard let bytes = pictures[size] else {
+                unlink(path(size, name))
+                continue
+            }
+            guard let file = PNGFile(bytes), file.width <= size.pixels, file.height <= size.pixels
+            else { throw .notAPicture(size) }
+            var texts = [
+                ("Thumb::URI", address), ("Thumb::MTime", String(subject.modified)),
+            ]
+            if let size = subject.size { texts.append(("Thumb::Size", String(size))) }
+            if let type = subject.mimeType { texts.append(("Thumb::Mimetype", type)) }
+            texts.append(("Software", "ShapeEdit"))
+            let entry = file.bytes(texts: texts.map { (key: $0.0, value: $0.1) })
+            try system { () throws(Errno) in try put(entry, size, name) }
+        }
+    }
+
+    /// Removes the entries of a file; that there are none is not an error.
+    public func remove(path: String) throws(Failure) {
+        let name = try name(ofPath: path)
+        for size in Size.allCases { unlink(self.path(size, name)) }
+    }
+
+    /// Gives the entries of a file to its new path. Entries of the new path go, also where the old
+    /// path had none: they were of another file.
+    public func rename(path: String, to newPath: String) throws(Failure) {
+        guard path != newPath else { return }
+        let address = FileURI.address(ofPath: newPath.utf8)
+        let (old, new) = (try name(ofPath: path), try name(ofPath: newPath))
+        for size in Size.allCases {
+            if let bytes = read(size, old), let file = PNGFile(bytes) {
+                var texts = PNGFile.texts(of: bytes)
+                texts["Thumb::URI"] = address
+                let entry = file.bytes(
+                    texts: texts.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) })
+                try system { () throws(Errno) in try put(entry, size, new) }
+            } else {
+                unlink(self.path(size, new))
+            }
+            unlink(self.path(size, old))
+        }
+    }
+
+    /// Gives the entries of all files of a folder to their new paths.
+    ///
+    /// - Parameter files: paths of the files below the folder, relative to it: names in the cache
+    ///   are checksums, which cannot be searched.
+    public func rename(
+        folder: String, to newFolder: String, files: some Sequence<String>
+    ) throws(Failure) {
+        for file in files { try rename(path: "\(folder)/\(file)", to: "\(newFolder)/\(file)") }
+    }
+
+    /// Whether there is an entry for this state of a file.
+    public func isCurrent(_ size: Size, of subject: Subject) -> Bool {
+        guard let name = try? name(ofPath: subject.path), let bytes = read(size, name) else {
+            return false
+        }
+        let texts = PNGFile.texts(of: bytes)
+        return texts["Thumb::URI"] == FileURI.address(ofPath: subject.path.utf8)
+            && texts["Thumb::MTime"] == String(subject.modified)
+    }
+
+    private func name(ofPath path: String) throws(Failure) -> String {
+        try system { () throws(Errno) in
+            try FileURI.entryName(FileURI.address(ofPath: path.utf8))
+        }
+    }
+
+    private func path(_ size: Size, _ name: String) -> String {
+        "\(folder)/\(size.rawValue)/\(name)"
+    }
+
+    private func system<Result>(_ body: () throws(Errno) -> Result) throws(Failure) -> Result {
+        do throws(Errno) { return try body() } catch { throw .system(error) }
+    }
+}
+
+extension DesktopCache {
+    /// No entry is larger: the largest picture of 1024 pixels without compression.
+    private static let entryBytes = 5 << 20
+
+    private func read(_ size: Size, _ name: String) -> [UInt8]? {
+        guard let file = try? OwnedDescriptor.open(path(size, name), O_RDONLY | O_NOFOLLOW),
+            let status = try? file.status(), status.st_size <= Self.entryBytes
+        else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        let count = bytes.withUnsafeMutableBytes { try? file.read(into: $0, at: 0) }
+        return count == bytes.count ? bytes : nil
+    }
+
+    private func put(_ bytes: [UInt8], _ size: Size, _ name: String) throws(Errno) {
+        let target = path(size, name)
+        let temporary = "\(target).\(processIdentifier())-\(UInt64.random(in: 0 ... .max))"
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        var file: OwnedDescriptor
+        do throws(Errno) {
+            file = try OwnedDescriptor.open(temporary, flags, mode: 0o600)
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            try Directories.make("\(folder)/\(size.rawValue)")
+            file = try OwnedDescriptor.open(temporary, flags, mode: 0o600)
+        }
+        do throws(Errno) {
+            try file.write(bytes, at: 0)
+            // The mode is the specification's whatever the mask of this process.
+            try check { fchmod(file.number, 0o600) }
+            try check { Glibc.rename(temporary, target) }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+}

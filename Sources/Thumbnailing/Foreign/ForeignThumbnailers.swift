@@ -1,0 +1,136 @@
+internal import Glibc
+internal import SystemCalls
+
+/// The programs of this machine that draw thumbnails of images, PDF, films and so on, each run in a
+/// sandbox for one file.
+///
+/// May be used from any thread, and for several files at once. Calls block.
+public struct ForeignThumbnailers: Sendable {
+    /// What drawing may take, in milliseconds.
+    public static let wallLimit: UInt64 = 15_000
+
+    private let types: FileNameTypes
+    private let entries: [ThumbnailerEntry]
+    private let sandbox: Sandbox?
+    /// Why no foreign thumbnails are made; nil if they are.
+    public let unavailability: String?
+
+    /// Those that are installed now. Takes some milliseconds: it reads the shared MIME database and
+    /// tries the sandbox.
+    public init() { self.init(folders: SharedData.folders) }
+
+    /// Those of folders with shared data, those that count most first.
+    init(folders: [String]) {
+        types = FileNameTypes(folders: folders)
+        var seen: Set<String> = []
+        var entries: [ThumbnailerEntry] = []
+        for folder in folders.map({ $0 + "/thumbnailers" }) {
+            for name in ((try? Directories.names(in: folder)) ?? []).sorted()
+            where name.hasSuffix(".thumbnailer") && seen.insert(name).inserted {
+                let text = SharedData.text(
+                    of: "\(folder)/\(name)", limit: ThumbnailerEntry.fileBytes)
+                if let entry = text.flatMap({ ThumbnailerEntry(text: $0) }) {
+                    entries.append(entry)
+                }
+            }
+        }
+        self.entries = entries
+        do throws(Sandbox.Missing) {
+            sandbox = try Sandbox.find()
+            unavailability = nil
+        } catch {
+            sandbox = nil
+            unavailability = error.reason
+        }
+    }
+
+    /// Whether there is a program for files of a name.
+    public func canDraw(fileName: String) -> Bool {
+        sandbox != nil && entry(forFileName: fileName) != nil
+    }
+
+    /// The picture of a file as a PNG file without anything but the picture in it. Its pixels are
+    /// as hostile as the file: only programs that can be lost should look at them.
+    ///
+    /// - Parameters:
+    ///   - path: where the content is.
+    ///   - fileName: what the document is called, which tells its type.
+    ///   - size: the longest side in pixels.
+    ///   - cancellation: ends the drawing.
+    public func picture(
+        ofFileAt path: String, fileName: String, size: Int, wallLimit: UInt64 = wallLimit,
+        cancellation: Cancellation? = nil
+    ) throws(ThumbnailFailure) -> [UInt8] {
+        guard let sandbox else { throw .unavailable(unavailability ?? "there is no sandbox") }
+        guard let entry = entry(forFileName: fileName) else {
+            throw .refused("no program of this machine draws files like \(fileName)")
+        }
+        if cancellation?.isCancelled == true { throw .cancelled }
+        let folder = try temporaryFolder()
+        defer { try? Directories.removeTree(folder) }
+        let end = fileName.split(separator: ".").last.map {
+            $0.filter { $0.isLetter || $0.isNumber }
+        }
+        let input = Sandbox.Shown(path: path, inside: "/tmp/document.\(end ?? "")")
+        let output = Sandbox.Shown(path: folder, inside: "/tmp/output")
+        let command = entry.arguments(
+            input: input.inside, output: output.inside + "/picture.png", size: size)
+        let ending = try sandbox.run(
+            command, input: input, output: output, milliseconds: wallLimit,
+            cancellation: cancellation)
+        switch ending {
+        case .exit(0): return try result(folder + "/picture.png", size)
+        // Bubblewrap passes on the end of its child by a signal as 128 and its number.
+        case .exit(let code) where code > 128:
+            throw .died(ChildProcess.End.signal(code - 128).description)
+        case .exit, .signal: throw .died(ending.description)
+        }
+    }
+
+    private func entry(forFileName name: String) -> ThumbnailerEntry? {
+        for type in types.types(ofFileName: name) {
+            let found = entries.first { entry in
+                entry.mimeTypes.contains(type)
+                    || entry.mimeTypes.contains { types.canonical($0) == type }
+            }
+            if let found { return found }
+        }
+        return nil
+    }
+
+    private func temporaryFolder() throws(ThumbnailFailure) -> String {
+        let base = WorkerEnvironment.variable("TMPDIR") ?? "/tmp"
+        var template = Array("\(base)/shapeedit-thumbnail.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw .unavailable("no folder can be made in \(base): \(Errno.last)")
+        }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// What the program wrote, of which nothing is believed.
+    private func result(_ path: String, _ size: Int) throws(ThumbnailFailure) -> [UInt8] {
+        do throws(Errno) {
+            let file = try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+            let status = try file.status()
+            if status.st_mode & S_IFMT == S_IFREG, status.st_size <= Sandbox.fileBytes {
+                var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+                var count = 0
+                var problem: Errno?
+                bytes.withUnsafeMutableBytes { buffer in
+                    do throws(Errno) { count = try file.read(into: buffer, at: 0) } catch {
+                        problem = error
+                    }
+                }
+                if let problem { throw problem }
+                if let file = PNGFile(Array(bytes[..<count])), file.width <= size,
+                    file.height <= size
+                {
+                    return file.bytes()
+                }
+            }
+        } catch {
+            throw .died("no picture: \(error)")
+        }
+        throw .died("something that is no picture")
+    }
+}

@@ -1,0 +1,101 @@
+internal import Glibc
+internal import SystemCalls
+
+/// A command that runs where it sees the machine's programs and one file, and reaches nobody.
+struct Sandbox: Sendable {
+    private static let addressSpace = 1 << 30
+    private static let processorSeconds = 10
+    static let fileBytes = 16 << 20
+
+    let bubblewrap: String
+    let prlimit: String
+
+    /// Why there is none.
+    struct Missing: Error {
+        var reason: String
+    }
+
+    /// The sandbox of this machine, tried out.
+    static func find() throws(Missing) -> Sandbox {
+        guard let bubblewrap = ThumbnailerEntry.path(of: "bwrap") else {
+            throw Missing(reason: "bubblewrap (bwrap) is not installed")
+        }
+        guard let prlimit = ThumbnailerEntry.path(of: "prlimit") else {
+            throw Missing(reason: "prlimit (util-linux) is not installed")
+        }
+        let sandbox = Sandbox(bubblewrap: bubblewrap, prlimit: prlimit)
+        do throws(ThumbnailFailure) {
+            let end = try sandbox.run(
+                ["/usr/bin/true"], input: nil, output: nil, milliseconds: 5_000)
+            if end != .exit(0) { throw .died(end.description) }
+        } catch {
+            throw Missing(reason: "bubblewrap does not work here: \(error)")
+        }
+        return sandbox
+    }
+
+    /// Where a file is that is shown inside, and where the program sees it.
+    struct Shown {
+        var path: String
+        var inside: String
+    }
+
+    /// Runs a command to its end, which comes at the latest after the time given.
+    func run(
+        _ command: [String], input: Shown?, output: Shown?, milliseconds: UInt64,
+        cancellation: Cancellation? = nil
+    ) throws(ThumbnailFailure) -> ChildProcess.End {
+        let process: ChildProcess
+        do throws(Errno) {
+            process = try ChildProcess(
+                limits + [bubblewrap] + surroundings(input, output) + ["--"] + command,
+                environment: [:])
+        } catch {
+            throw .unavailable("bubblewrap cannot be started: \(error)")
+        }
+        var watched = [
+            pollfd(fd: process.ending.number, events: Int16(POLLIN), revents: 0),
+            pollfd(
+                fd: cancellation?.descriptor.number ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
+        let count = poll(&watched, until: MonotonicClock.after(milliseconds: milliseconds))
+        if watched[0].revents != 0 { return process.end() }
+        // What runs inside dies with bubblewrap.
+        process.kill()
+        throw count == 0 ? .timedOut(milliseconds: milliseconds) : .cancelled
+    }
+
+    private var limits: [String] {
+        [
+            prlimit, "--as=\(Self.addressSpace)", "--cpu=\(Self.processorSeconds)",
+            "--fsize=\(Self.fileBytes)", "--core=0", "--",
+        ]
+    }
+
+    private func surroundings(_ input: Shown?, _ output: Shown?) -> [String] {
+        var result = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+        result += ["--ro-bind", "/usr", "/usr"]
+        for folder in ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"] {
+            var target = [CChar](repeating: 0, count: 4_096)
+            let count = readlink(folder, &target, target.count - 1)
+            if count > 0 {
+                let bytes = target[..<count].map { UInt8(bitPattern: $0) }
+                result += ["--symlink", String(decoding: bytes, as: UTF8.self), folder]
+            } else {
+                result += ["--ro-bind-try", folder, folder]
+            }
+        }
+        for path in [
+            "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
+            "/etc/fonts", "/etc/ImageMagick-6", "/etc/libreoffice", "/var/cache/fontconfig",
+        ] {
+            result += ["--ro-bind-try", path, path]
+        }
+        result += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--chdir", "/tmp"]
+        result += ["--setenv", "HOME", "/tmp", "--setenv", "PATH", "/usr/bin:/bin"]
+        result += ["--setenv", "LANG", "C.UTF-8", "--setenv", "GIO_USE_VFS", "local"]
+        if let input { result += ["--ro-bind", input.path, input.inside] }
+        if let output { result += ["--bind", output.path, output.inside] }
+        return result
+    }
+}

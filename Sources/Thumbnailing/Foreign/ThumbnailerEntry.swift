@@ -1,0 +1,97 @@
+internal import Glibc
+internal import SystemCalls
+
+/// A program of the machine that draws thumbnails, as its `.thumbnailer` file tells.
+struct ThumbnailerEntry: Equatable, Sendable {
+    /// The command, split into arguments, with %i, %u, %o and %s in it.
+    var command: [String]
+    var mimeTypes: Set<String>
+
+    /// No such file is larger.
+    static let fileBytes = 64 << 10
+
+    /// The entry of a file; nil if it is none, or if the program is not installed.
+    init?(text: String, isInstalled: (String) -> Bool = Self.isInstalled) {
+        var values: [String: String] = [:]
+        var isOurs = false
+        for line in text.split(whereSeparator: \.isNewline) {
+            if line.hasPrefix("[") {
+                isOurs = line == "[Thumbnailer Entry]"
+            } else if isOurs, let equals = line.firstIndex(of: "="), !line.hasPrefix("#") {
+                let key = line[..<equals].filter { $0 != " " }
+                values[key] = String(line[equals...].dropFirst().drop { $0 == " " })
+            }
+        }
+        guard let command = values["Exec"].flatMap(Self.split), let program = command.first,
+            command.contains(where: { $0.contains("%o") }),
+            isInstalled(values["TryExec"] ?? program),
+            isInstalled(program)
+        else { return nil }
+        self.command = command
+        mimeTypes = Set((values["MimeType"] ?? "").split(separator: ";").map(String.init))
+    }
+
+    /// The command for a file and a size.
+    func arguments(input: String, output: String, size: Int) -> [String] {
+        command.map { argument in
+            var result = ""
+            var rest = argument[...]
+            while let character = rest.popFirst() {
+                guard character == "%", let code = rest.popFirst() else {
+                    result.append(character)
+                    continue
+                }
+                switch code {
+                case "i": result += input
+                case "u": result += FileURI.address(ofPath: input.utf8)
+                case "o": result += output
+                case "s": result += String(size)
+                default: result.append(code)
+                }
+            }
+            return result
+        }
+    }
+
+    /// A command line as arguments, with quotes as shells have them; nil if one has no end.
+    static func split(_ line: String) -> [String]? {
+        var arguments: [String] = []
+        var current: String?
+        var quote: Character?
+        var rest = line[...]
+        while let character = rest.popFirst() {
+            if let open = quote {
+                if character == open {
+                    quote = nil
+                } else if character == "\\", open == "\"", let next = rest.popFirst() {
+                    current?.append(next)
+                } else {
+                    current?.append(character)
+                }
+            } else if character == "\"" || character == "'" {
+                quote = character
+                current = current ?? ""
+            } else if character == " " || character == "\t" {
+                if let current { arguments.append(current) }
+                current = nil
+            } else if character == "\\", let next = rest.popFirst() {
+                current = (current ?? "") + String(next)
+            } else {
+                current = (current ?? "") + String(character)
+            }
+        }
+        if let current { arguments.append(current) }
+        return quote == nil && !arguments.isEmpty ? arguments : nil
+    }
+
+    static func isInstalled(_ program: String) -> Bool { path(of: program) != nil }
+
+    /// Where a program is; nil if it is nowhere.
+    static func path(of program: String) -> String? {
+        if program.hasPrefix("/") { return access(program, X_OK) == 0 ? program : nil }
+        let folders = WorkerEnvironment.variable("PATH") ?? "/usr/bin:/bin"
+        return folders.split(separator: ":").map { "\($0)/\(program)" }.first {
+            access($0, X_OK) == 0
+        }
+    }
+}

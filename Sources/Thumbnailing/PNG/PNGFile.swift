@@ -1,0 +1,106 @@
+/// A PNG file, as far as its chunks go: no pixel is decoded, so that a hostile one is no danger.
+public struct PNGFile: Sendable {
+    private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    /// What makes the picture; everything else (texts, profiles, times) is left out.
+    private static let kept: Set<String> = ["IHDR", "PLTE", "tRNS", "gAMA", "sRGB", "IDAT", "IEND"]
+
+    /// Pixels from left to right.
+    public let width: Int
+    /// Pixels from top to bottom.
+    public let height: Int
+    private let chunks: [Chunk]
+
+    private struct Chunk {
+        var type: String
+        var data: ArraySlice<UInt8>
+    }
+
+    /// The file, checked to be whole; nil if it is not, or if it is interlaced or not of 8 bits a
+    /// sample, which the desktop's cache does not take.
+    public init?(_ bytes: [UInt8]) {
+        guard let chunks = Self.split(bytes), chunks.first?.type == "IHDR",
+            chunks.last?.type == "IEND", chunks.contains(where: { $0.type == "IDAT" }),
+            let header = chunks.first?.data, header.count == 13
+        else { return nil }
+        let start = header.startIndex
+        width = Self.number(header, at: start)
+        height = Self.number(header, at: start + 4)
+        guard width > 0, height > 0, header[start + 8] == 8, header[start + 12] == 0 else {
+            return nil
+        }
+        self.chunks = chunks.filter { Self.kept.contains($0.type) }
+    }
+
+    /// The entries of text that a PNG file has under keys of Latin-1.
+    public static func texts(of bytes: [UInt8]) -> [String: String] {
+        var result: [String: String] = [:]
+        for chunk in split(bytes) ?? [] where chunk.type == "tEXt" {
+            guard let zero = chunk.data.firstIndex(of: 0) else { continue }
+            let key = String(decoding: chunk.data[..<zero], as: UTF8.self)
+            result[key] = String(decoding: chunk.data[(zero + 1)...], as: UTF8.self)
+        }
+        return result
+    }
+
+    /// The file with entries of text and nothing else but its picture.
+    public func bytes(texts: [(key: String, value: String)] = []) -> [UInt8] {
+        var result = Self.signature
+        for (index, chunk) in chunks.enumerated() {
+            Self.append(chunk.type, Array(chunk.data), to: &result)
+            guard index == 0 else { continue }
+            for (key, value) in texts {
+                Self.append("tEXt", Array(key.utf8) + [0] + Array(value.utf8), to: &result)
+            }
+        }
+        return result
+    }
+
+    private static func split(_ bytes: [UInt8]) -> [Chunk]? {
+        guard bytes.starts(with: signature) else { return nil }
+        var chunks: [Chunk] = []
+        var place = signature.count
+        while place < bytes.count {
+            guard bytes.count - place >= 12 else { return nil }
+            let count = number(bytes[...], at: place)
+            guard count <= bytes.count - place - 12 else { return nil }
+            let end = place + 8 + count
+            guard CRC32.of(bytes[(place + 4)..<end]) == UInt32(number(bytes[...], at: end)) else {
+                return nil
+            }
+            let type = String(decoding: bytes[(place + 4)..<(place + 8)], as: UTF8.self)
+            chunks.append(Chunk(type: type, data: bytes[(place + 8)..<end]))
+            place = end + 4
+            if type == "IEND" { break }
+        }
+        return chunks
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>, at place: Int) -> Int {
+        (0..<4).reduce(0) { $0 << 8 | Int(bytes[place + $1]) }
+    }
+
+    private static func append(_ type: String, _ data: [UInt8], to file: inout [UInt8]) {
+        func add(_ number: UInt32) {
+            for shift in [24, 16, 8, 0] {
+                file.append(UInt8(truncatingIfNeeded: number >> UInt32(shift)))
+            }
+        }
+        add(UInt32(data.count))
+        let body = Array(type.utf8) + data
+        file += body
+        add(CRC32.of(body[...]))
+    }
+}
+
+/// The checksum of a PNG file's chunks.
+enum CRC32 {
+    private static let table: [UInt32] = (0..<256).map { index in
+        (0..<8).reduce(UInt32(index)) { value, _ in
+            value & 1 == 1 ? 0xEDB8_8320 ^ value >> 1 : value >> 1
+        }
+    }
+
+    static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        ~bytes.reduce(~0) { table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ $0 >> 8 }
+    }
+}

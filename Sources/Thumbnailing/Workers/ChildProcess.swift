@@ -1,0 +1,108 @@
+internal import CWorkerShim
+internal import Glibc
+internal import SystemCalls
+
+/// A process started here, killed and reaped at the latest with this value.
+///
+/// May be used from any thread.
+final class ChildProcess: Sendable {
+    let identifier: pid_t
+    /// Readable when it has ended.
+    let ending: OwnedDescriptor
+    private let isReaped = Lock(false)
+
+    /// How a process ended.
+    enum End: Equatable, CustomStringConvertible {
+        case exit(Int32)
+        case signal(Int32)
+
+        var description: String {
+            switch self {
+            case .exit(let code): "exit code \(code)"
+            case .signal(let number):
+                "signal \(number) (\(strsignal(number).map { String(cString: $0) } ?? "unknown"))"
+            }
+        }
+    }
+
+    /// Starts a program, found by its path or in PATH. Its standard input is the descriptor given,
+    /// else nothing; its outputs go nowhere; it has no other descriptors.
+    init(
+        _ arguments: [String], environment: [String: String], input: Int32 = -1
+    ) throws(Errno) {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if input >= 0 {
+            posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
+        for output: Int32 in [1, 2] {
+            posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0)
+        }
+        shim_spawn_close_from(&actions, 3)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // A group of its own: what a terminal sends to this program is not meant for it. Signals
+        // as new processes have them, whatever the starting thread blocks or ignores.
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+
+        var argumentPointers = arguments.map { strdup($0) } + [nil]
+        var environmentPointers = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for pointer in argumentPointers + environmentPointers { free(pointer) } }
+        var identifier: pid_t = 0
+        let result = posix_spawnp(
+            &identifier, arguments[0], &actions, &attributes, &argumentPointers,
+            &environmentPointers)
+        guard result == 0 else { throw Errno(result) }
+        let descriptor = shim_pidfd(identifier)
+        guard descriptor >= 0 else {
+            let problem = Errno.last
+            Self.end(identifier)
+            throw problem
+        }
+        self.identifier = identifier
+        ending = OwnedDescriptor(adopting: descriptor)
+    }
+
+    deinit { kill() }
+
+    private static func end(_ identifier: pid_t) {
+        Glibc.kill(identifier, SIGKILL)
+        _ = wait(identifier)
+    }
+
+    private static func wait(_ identifier: pid_t) -> End {
+        var status: Int32 = 0
+        while waitpid(identifier, &status, 0) < 0 {
+            // Somebody else in this process collected it.
+            guard errno == EINTR else { return .exit(-1) }
+        }
+        let signal = status & 0x7F
+        return signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal)
+    }
+
+    /// Waits for its end; the caller has seen to it that there is one soon.
+    func end() -> End {
+        isReaped.withLock { $0 = true }
+        return Self.wait(identifier)
+    }
+
+    /// Ends it now, if it has not ended.
+    func kill() {
+        let isReaped = isReaped.withLock { isReaped in
+            defer { isReaped = true }
+            return isReaped
+        }
+        // Its number may be another process's by now.
+        if !isReaped { Self.end(identifier) }
+    }
+}

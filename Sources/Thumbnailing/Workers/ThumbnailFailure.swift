@@ -1,0 +1,24 @@
+/// Why there is no picture.
+public enum ThumbnailFailure: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The document cannot be drawn; why, in one sentence. Asking again gives the same.
+    case refused(String)
+    /// The process that drew it ended without an answer: how.
+    case died(String)
+    /// It took longer than the limit, in milliseconds.
+    case timedOut(milliseconds: UInt64)
+    /// Nobody waits for it any more.
+    case cancelled
+    /// No process to draw it can be had: why.
+    case unavailable(String)
+
+    /// One line for people.
+    public var description: String {
+        switch self {
+        case .refused(let reason): reason
+        case .died(let how): "drawing it ended by \(how)"
+        case .timedOut(let milliseconds): "drawing it took more than \(milliseconds) ms"
+        case .cancelled: "cancelled"
+        case .unavailable(let reason): reason
+        }
+    }
+}

@@ -1,0 +1,182 @@
+internal import Glibc
+internal import SystemCalls
+
+/// One warm `shapeedit-thumbnailer` process, started when it is first needed and again after every
+/// death. A document that hangs, crashes or floods it costs one failure.
+///
+/// May be used from any thread; one document is drawn at a time, others wait. Calls block.
+public final class ThumbnailWorker: Sendable {
+    /// What drawing may take, in milliseconds from the start of the drawing.
+    public static let wallLimit: UInt64 = 15_000
+    /// What starting and its first message may take, in milliseconds.
+    private static let startLimit: UInt64 = 10_000
+
+    private let program: String
+    private let wallLimit: UInt64
+    private let state = Monitor(State())
+
+    private struct State {
+        var isBusy = false
+        var running: Running?
+        var confinement: Confinement?
+        var starts = 0
+    }
+
+    private final class Running: Sendable {
+        let channel: WorkerChannel
+        let process: ChildProcess
+
+        init(_ channel: consuming WorkerChannel, _ process: ChildProcess) {
+            self.channel = channel
+            self.process = process
+        }
+    }
+
+    /// A worker that will run the program at a path, or of that name in PATH.
+    public init(program: String = "shapeedit-thumbnailer", wallLimit: UInt64 = wallLimit) {
+        self.program = program
+        self.wallLimit = wallLimit
+    }
+
+    /// What confines the process; nil before the first start.
+    public var confinement: Confinement? { state.withLock(\.confinement) }
+    /// The running process; nil if none runs.
+    public var processIdentifier: Int32? { state.withLock { $0.running?.process.identifier } }
+    /// How often a process was started.
+    public var starts: Int { state.withLock(\.starts) }
+
+    /// Starts the process if none runs, so that the first picture need not wait for it.
+    public func warmUp() throws(ThumbnailFailure) {
+        try alone { () throws(ThumbnailFailure) in _ = try started() }
+    }
+
+    /// Ends the process once what it draws is done; the next request starts another.
+    public func stop() {
+        _ = try? alone { () throws(ThumbnailFailure) in end() }
+    }
+
+    /// The picture of a document as a PNG file.
+    ///
+    /// - Parameters:
+    ///   - descriptor: the document, if the request has no bytes; it stays the caller's and is
+    ///     read from its start whatever its position.
+    ///   - cancellation: ends the drawing, or keeps it from beginning.
+    public func picture(
+        _ request: DrawingRequest, descriptor: Int32 = -1, cancellation: Cancellation? = nil
+    ) throws(ThumbnailFailure) -> [UInt8] {
+        try alone { () throws(ThumbnailFailure) -> [UInt8] in
+            if cancellation?.isCancelled == true { throw .cancelled }
+            let running = try started()
+            let reply: WorkerReply?
+            do throws(WorkerChannel.Failure) {
+                var patience = WorkerChannel.Patience()
+                patience.deadline = MonotonicClock.after(milliseconds: wallLimit)
+                patience.interruption = cancellation?.descriptor.number ?? -1
+                try running.channel.send(request.message, descriptor: descriptor, patience)
+                let received = try running.channel.receive(
+                    limit: WorkerReply.messageBytes, patience)
+                reply = WorkerReply(message: received.message)
+            } catch {
+                // Whatever it was about to say belongs to no later question.
+                throw failure(error)
+            }
+            switch reply {
+            case .picture(let bytes): return bytes
+            case .refusal(let reason): throw .refused(reason)
+            case .hello, nil: throw failure(.malformed)
+            }
+        }
+    }
+
+    /// Ends the process after a failed exchange and tells what it was.
+    private func failure(_ problem: WorkerChannel.Failure) -> ThumbnailFailure {
+        switch problem {
+        case .closed: return .died(end(waiting: true))
+        case .timedOut:
+            end()
+            return .timedOut(milliseconds: wallLimit)
+        case .interrupted:
+            end()
+            return .cancelled
+        case .malformed:
+            end()
+            return .died("an answer that is none")
+        case .system(let errno):
+            end()
+            return .unavailable("the worker cannot be asked: \(errno)")
+        }
+    }
+
+    private func started() throws(ThumbnailFailure) -> Running {
+        if let running = state.withLock(\.running) { return running }
+        do throws(Errno) {
+            var sockets: [Int32] = [-1, -1]
+            try check {
+                socketpair(
+                    AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &sockets)
+            }
+            let theirs = OwnedDescriptor(adopting: sockets[1])
+            let ours = OwnedDescriptor(adopting: sockets[0])
+            // A stopped worker takes nothing, which must not hold up the sender.
+            try check { fcntl(ours.number, F_SETFL, O_NONBLOCK) }
+            let process = try ChildProcess(
+                [program, "--worker"], environment: WorkerEnvironment.ofWorker, input: theirs.number
+            )
+            let running = Running(WorkerChannel(ours), process)
+            state.withLock { state in
+                state.running = running
+                state.starts += 1
+            }
+        } catch {
+            throw .unavailable("\(program) cannot be started: \(error)")
+        }
+        guard let running = state.withLock(\.running) else {
+            throw .unavailable("\(program) cannot be started")
+        }
+        do throws(WorkerChannel.Failure) {
+            var patience = WorkerChannel.Patience()
+            patience.deadline = MonotonicClock.after(milliseconds: Self.startLimit)
+            let hello = try running.channel.receive(limit: 64, patience)
+            guard case .hello(let confinement) = WorkerReply(message: hello.message) else {
+                throw .malformed
+            }
+            state.withLock { $0.confinement = confinement }
+        } catch {
+            throw .unavailable(
+                "\(program) does not start: ended by \(end(waiting: error == .closed))")
+        }
+        return running
+    }
+
+    /// Ends the process; `waiting`: it has closed its socket and is ending by itself.
+    @discardableResult
+    private func end(waiting: Bool = false) -> String {
+        let running = state.withLock { state in
+            defer { state.running = nil }
+            return state.running
+        }
+        guard let running else { return "nothing" }
+        if waiting {
+            var watched = [
+                pollfd(fd: running.process.ending.number, events: Int16(POLLIN), revents: 0)
+            ]
+            let deadline = MonotonicClock.after(milliseconds: 1_000)
+            if poll(&watched, until: deadline) > 0 { return running.process.end().description }
+        }
+        running.process.kill()
+        return "being stopped"
+    }
+
+    /// Runs `body` while no other thread talks to the process.
+    private func alone<Result>(
+        _ body: () throws(ThumbnailFailure) -> Result
+    ) throws(ThumbnailFailure) -> Result {
+        _ = state.wait { state -> Bool? in
+            guard !state.isBusy else { return nil }
+            state.isBusy = true
+            return true
+        }
+        defer { state.signal { $0.isBusy = false } }
+        return try body()
+    }
+}

@@ -1,0 +1,134 @@
+import Glibc
+import Testing
+import Thumbnailing
+
+/// The thumbnail cache of file managers, with GIO as the judge where it is installed.
+@Suite(.serialized) struct DesktopCacheTests {
+    private let folder: TemporaryFolder
+    private let cache: DesktopCache
+    private let worker = ThumbnailWorker(program: Surroundings.program)
+
+    init() throws {
+        folder = try TemporaryFolder()
+        cache = DesktopCache(folder: folder.path + "/cache/thumbnails")
+    }
+
+    private func pictures() throws -> [DesktopCache.Size: [UInt8]] {
+        var pictures: [DesktopCache.Size: [UInt8]] = [:]
+        for size in DesktopCache.Size.allCases {
+            pictures[size] = try worker.picture(
+                DrawingRequest(type: .text, size: UInt16(size.pixels), bytes: Array("Text".utf8)))
+        }
+        return pictures
+    }
+
+    /// A file with its facts.
+    private func file(_ name: String) throws -> DesktopCache.Subject {
+        let path = "\(folder.path)/\(name)"
+        try Surroundings.write(Array("Text".utf8), to: path)
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        return DesktopCache.Subject(
+            path: path, modified: Int64(status.st_mtim.tv_sec), size: Int64(status.st_size),
+            mimeType: "text/plain")
+    }
+
+    private func entries() throws -> [String] {
+        try Surroundings.run("cd '\(cache.folder)' && find . -type f").output
+            .split(separator: "\n").map(String.init).sorted()
+    }
+
+    /// What GIO says of a file's thumbnail.
+    private func judged(_ path: String) throws -> String {
+        try Surroundings.run(
+            "XDG_CACHE_HOME='\(folder.path)/cache' gio info -a 'thumbnail::*' '\(path)'"
+        ).output
+    }
+
+    @Test func `entries are private files under the checksum of the address`() throws {
+        let subject = try file("a b.txt")
+        try cache.write(try pictures(), for: subject)
+        let address = "file://\(folder.path)/a%20b.txt"
+        let name =
+            try Surroundings.run("printf %s '\(address)' | md5sum").output.prefix(32) + ".png"
+        #expect(
+            try entries() == ["large", "normal", "x-large", "xx-large"].map { "./\($0)/\(name)" })
+        let modes = try Surroundings.run("cd '\(cache.folder)' && stat -c %a . normal normal/*")
+            .output
+        #expect(modes == "700\n700\n600\n")
+        let texts = PNGFile.texts(of: try Surroundings.contents("\(cache.folder)/normal/\(name)"))
+        #expect(
+            texts == [
+                "Thumb::URI": address, "Thumb::MTime": "\(subject.modified)", "Thumb::Size": "4",
+                "Thumb::Mimetype": "text/plain", "Software": "ShapeEdit",
+            ])
+    }
+
+    @Test(.enabled(if: Surroundings.isInstalled("gio"), "gio is not installed"))
+    func `GIO takes an entry for the file it is of, and no other state of it`() throws {
+        // Every character that can be typed, and some that are two bytes.
+        let typed = String(decoding: (33..<127).filter { $0 != 47 && $0 != 39 }, as: UTF8.self)
+        let subject = try file("\(typed) ü.txt")
+        try cache.write(try pictures(), for: subject)
+        var said = try judged(subject.path)
+        #expect(said.contains("thumbnail::path: \(cache.folder)/"))
+        #expect(said.contains("thumbnail::is-valid: TRUE"))
+        _ = try Surroundings.run("touch -d '2001-01-01' '\(subject.path)'")
+        said = try judged(subject.path)
+        #expect(said.contains("thumbnail::is-valid: FALSE"))
+        var older = subject
+        older.modified = 978_307_200
+        _ = try Surroundings.run("TZ=UTC touch -d '2001-01-01 00:00:00.9' '\(subject.path)'")
+        try cache.write(try pictures(), for: older)
+        #expect(try judged(subject.path).contains("thumbnail::is-valid: TRUE"))
+    }
+
+    @Test(.enabled(if: Surroundings.isInstalled("gio"), "gio is not installed"))
+    func `GIO finds the entries after renames of the file and of its folder`() throws {
+        _ = mkdir("\(folder.path)/one", 0o700)
+        let subject = try file("one/a.txt")
+        try cache.write(try pictures(), for: subject)
+        let renamed = "\(folder.path)/one/b.txt"
+        #expect(rename(subject.path, renamed) == 0)
+        try cache.rename(path: subject.path, to: renamed)
+        #expect(try judged(renamed).contains("thumbnail::is-valid: TRUE"))
+        #expect(try entries().count == 4)
+        let two = "\(folder.path)/two"
+        #expect(rename("\(folder.path)/one", two) == 0)
+        try cache.rename(folder: "\(folder.path)/one", to: two, files: ["b.txt", "none.txt"])
+        #expect(try judged("\(two)/b.txt").contains("thumbnail::is-valid: TRUE"))
+        #expect(try entries().count == 4)
+        try cache.remove(path: "\(two)/b.txt")
+        #expect(try entries().isEmpty)
+    }
+
+    @Test func `a file that takes the place of another loses the other's entries`() throws {
+        let (old, new) = (try file("old.txt"), try file("new.txt"))
+        try cache.write(try pictures(), for: old)
+        try cache.rename(path: new.path, to: old.path)
+        #expect(try entries().isEmpty)
+        try cache.write(try pictures(), for: old)
+        #expect(cache.isCurrent(.normal, of: old))
+        var later = old
+        later.modified += 1
+        #expect(!cache.isCurrent(.normal, of: later))
+        // Sizes that are not given would show what the file was.
+        try cache.write([.large: try #require(try pictures()[.large])], for: later)
+        #expect(try entries().count == 1)
+    }
+
+    @Test func `what is no picture of the size is refused and leaves nothing`() throws {
+        let subject = try file("a.txt")
+        let large = try #require(try pictures()[.doubleExtraLarge])
+        for bytes in [[], [1, 2, 3], Array(large.dropLast(5)), large] {
+            #expect(throws: DesktopCache.Failure.notAPicture(.normal)) {
+                try cache.write([.normal: bytes], for: subject)
+            }
+        }
+        var changed = large
+        changed[large.count / 2] ^= 1
+        #expect(PNGFile(changed) == nil)
+        #expect(
+            try Surroundings.run("find '\(cache.folder)' -type f").output.contains(".png") == false)
+    }
+}

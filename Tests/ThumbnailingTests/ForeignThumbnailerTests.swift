@@ -1,0 +1,148 @@
+import Glibc
+import Testing
+
+@testable import Thumbnailing
+
+/// Programs of the machine in their sandbox. Where bubblewrap does not work it must say why.
+@Suite(.serialized) struct ForeignThumbnailerTests {
+    private static let missing = ForeignThumbnailers(folders: []).unavailability
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        _ = try Surroundings.run("mkdir -p '\(folder.path)/thumbnailers' '\(folder.path)/mime'")
+        try Surroundings.write(
+            Array("50:image/x-test:*.test\n50:image/x-other:*.long.test\n".utf8),
+            to: folder.path + "/mime/globs2")
+        try Surroundings.write(
+            Array("image/x-old-test image/x-test\n".utf8), to: folder.path + "/mime/aliases")
+        try Surroundings.write(Array("content".utf8), to: folder.path + "/input")
+        // What a program can copy as its picture.
+        let worker = ThumbnailWorker(program: Surroundings.program)
+        try Surroundings.write(
+            try worker.picture(DrawingRequest(type: .text, size: 64, bytes: Array("A".utf8))),
+            to: folder.path + "/picture")
+    }
+
+    /// Installs a program of one shell line; its picture.
+    private func picture(
+        _ line: String, of input: String = "input", wallLimit: UInt64 = 15_000,
+        cancellation: Cancellation? = nil
+    ) throws(ThumbnailFailure) -> [UInt8] {
+        let entry = """
+            [Thumbnailer Entry]
+            TryExec=sh
+            Exec=/bin/sh -c "\(line)" name %i %o %s %u
+            MimeType=image/x-old-test;
+            """
+        let path = folder.path
+        _ = try? Surroundings.write(Array(entry.utf8), to: path + "/thumbnailers/t.thumbnailer")
+        return try ForeignThumbnailers(folders: [path]).picture(
+            ofFileAt: "\(path)/\(input)", fileName: "a.test", size: 64, wallLimit: wallLimit,
+            cancellation: cancellation)
+    }
+
+    private func failure(_ line: String, wallLimit: UInt64 = 15_000) -> ThumbnailFailure? {
+        #expect(throws: ThumbnailFailure.self) { try picture(line, wallLimit: wallLimit) }
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a program sees its file and its picture is taken`() throws {
+        #expect(PNGFile(try picture("cp $1 $2", of: "picture")) != nil)
+        #expect(PNGFile(try picture("test $3 = 64 && cp $1 $2", of: "picture")) != nil)
+        #expect(PNGFile(try picture("test $4 = file://$1 && cp $1 $2", of: "picture")) != nil)
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a program reaches nothing else`() throws {
+        // Each line makes a picture only if the program can do what it must not.
+        for line in [
+            "echo x >> $1 && cp $1 $2", "ls \(folder.path) && cp $1 $2", "ls /home && cp $1 $2",
+            "grep -v lo: /proc/net/dev | grep : && cp $1 $2", "touch /usr/x && cp $1 $2",
+            "test -n \\\"$XDG_RUNTIME_DIR$USER\\\" && cp $1 $2",
+        ] {
+            #expect(throws: ThumbnailFailure.self, "\(line)") { try picture(line, of: "picture") }
+        }
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `bombs, hangs and crashes cost one failure`() throws {
+        #expect(failure("kill -SEGV $$") == .died("signal 11 (Segmentation fault)"))
+        #expect(failure("exit 3") == .died("exit code 3"))
+        #expect(failure("sleep 60", wallLimit: 500) == .timedOut(milliseconds: 500))
+        #expect(failure("true") == .died("no picture: No such file or directory"))
+        #expect(failure("echo x > $2") == .died("something that is no picture"))
+        #expect(failure("ln -s /etc/passwd $2") != nil)
+        #expect(failure("mkfifo $2") == .died("something that is no picture"))
+        // 32 MiB of file and 2 GiB of memory.
+        #expect(failure("head -c 32000000 /dev/zero > $2") != nil)
+        #expect(failure("head -c 2000000000 /dev/zero | tail | cp $1 $2") != nil)
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `what a program starts ends with it`() throws {
+        let mark = "86399.\(getpid())"
+        #expect(failure("sleep \(mark) & sleep \(mark)", wallLimit: 500) != nil)
+        usleep(200_000)
+        #expect(try Surroundings.run("ps -eo args | grep '[s]leep \(mark)'").output == "")
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `cancelled work does not start`() throws {
+        let cancellation = try Cancellation()
+        cancellation.cancel()
+        #expect(throws: ThumbnailFailure.cancelled) {
+            try picture("cp $1 $2", of: "picture", cancellation: cancellation)
+        }
+    }
+
+    @Test(
+        .enabled(
+            if: missing == nil && access("/usr/bin/gdk-pixbuf-thumbnailer", X_OK) == 0,
+            "no sandbox or no gdk-pixbuf-thumbnailer"))
+    func `the machine's own program draws an image`() throws {
+        let foreign = ForeignThumbnailers()
+        try #require(foreign.canDraw(fileName: "photo.png"))
+        let picture = try foreign.picture(
+            ofFileAt: folder.path + "/picture", fileName: "photo.png", size: 32)
+        #expect(PNGFile(picture)?.height == 32)
+    }
+
+    @Test func `without a sandbox there is a reason and no picture`() throws {
+        let path = getenv("PATH").map { String(cString: $0) }
+        setenv("PATH", "/nonexistent", 1)
+        defer { if let path { setenv("PATH", path, 1) } }
+        let foreign = ForeignThumbnailers(folders: [folder.path])
+        #expect(foreign.unavailability == "bubblewrap (bwrap) is not installed")
+        #expect(!foreign.canDraw(fileName: "a.test"))
+        #expect(throws: ThumbnailFailure.unavailable("bubblewrap (bwrap) is not installed")) {
+            try foreign.picture(ofFileAt: "/dev/null", fileName: "a.test", size: 64)
+        }
+    }
+
+    @Test func `names tell types as the shared database says`() {
+        let types = FileNameTypes(folders: [folder.path])
+        #expect(types.types(ofFileName: "a.test") == ["image/x-test"])
+        #expect(types.types(ofFileName: "A.TEST") == ["image/x-test"])
+        #expect(types.types(ofFileName: "a.long.test") == ["image/x-other"])
+        #expect(types.types(ofFileName: "test") == [])
+        #expect(types.canonical("image/x-old-test") == "image/x-test")
+    }
+
+    @Test func `commands are split as shells do and filled in`() {
+        #expect(
+            ThumbnailerEntry.split(#"a 'b c' "d \" e" f\ g ''"#) == [
+                "a", "b c", "d \" e", "f g", "",
+            ])
+        #expect(ThumbnailerEntry.split("a 'b") == nil)
+        #expect(ThumbnailerEntry.split("") == nil)
+        let text =
+            "[Thumbnailer Entry]\nExec=x -s %s %u %o %%\nMimeType=a/b;c/d;\n[Other]\nExec=y %o"
+        let entry = ThumbnailerEntry(text: text) { $0 == "x" }
+        #expect(entry?.mimeTypes == ["a/b", "c/d"])
+        #expect(
+            entry?.arguments(input: "/i n", output: "/o", size: 9)
+                == ["x", "-s", "9", "file:///i%20n", "/o", "%"])
+        #expect(ThumbnailerEntry(text: text) { _ in false } == nil)
+    }
+}

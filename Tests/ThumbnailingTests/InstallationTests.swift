@@ -1,0 +1,116 @@
+import Glibc
+import Testing
+import Thumbnailing
+
+/// `Scripts/install` and `Scripts/uninstall`, in a folder of their own.
+@Suite(.serialized) struct InstallationTests {
+    private let folder: TemporaryFolder
+    private var prefix: String { folder.path + "/prefix" }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        // The programs of this build are found by name; one of them need not be built for this.
+        _ = try Surroundings.run(
+            """
+            cd '\(folder.path)' && mkdir build && cp '\(Surroundings.program)' build/ \
+            && cp '\(Surroundings.program)' build/shapeedit
+            """)
+    }
+
+    private func script(_ name: String, _ arguments: String) throws {
+        let (code, output) = try Surroundings.run(
+            "HOME='\(folder.path)/home' '\(Surroundings.package)/Scripts/\(name)' \(arguments)")
+        #expect(code == 0, "\(output)")
+    }
+
+    private func files() throws -> [String] {
+        try Surroundings.run("cd '\(folder.path)' && find . -mindepth 1 ! -path './build*'").output
+            .split(separator: "\n").map(String.init).sorted()
+    }
+
+    @Test(arguments: ["--user", "--system"])
+    func `uninstalling leaves nothing`(_ scope: String) throws {
+        try script("install", "\(scope) --prefix '\(prefix)' --build '\(folder.path)/build'")
+        let installed = try files()
+        for name in [
+            "bin/shapeedit", "bin/shapeedit-thumbnailer", "share/man/man1/shapeedit.1",
+            "share/thumbnailers/shapeedit.thumbnailer", "share/applications/shapeedit.desktop",
+            "share/mime/packages/shapeedit.xml", "share/icons/hicolor/scalable/apps/shapeedit.svg",
+        ] {
+            #expect(installed.contains("./prefix/\(name)"), "\(installed)")
+        }
+        #expect(installed.contains("./prefix/sbin/mount.shapeedit") == (scope == "--system"))
+        // Twice is as good as once.
+        try script("install", "\(scope) --prefix '\(prefix)' --build '\(folder.path)/build'")
+        #expect(try files() == installed)
+        try script("uninstall", "\(scope) --prefix '\(prefix)'")
+        #expect(try files() == ["./prefix"])
+    }
+
+    @Test func `a staged system installation has its helper where mount looks`() throws {
+        let stage = folder.path + "/stage"
+        setenv("DESTDIR", stage, 1)
+        defer { unsetenv("DESTDIR") }
+        try script("install", "--system --build '\(folder.path)/build'")
+        #expect(access("\(stage)/sbin/mount.shapeedit", X_OK) == 0)
+        let entry = try Surroundings.run(
+            "cat '\(stage)/usr/local/share/thumbnailers/shapeedit.thumbnailer'"
+        ).output
+        #expect(entry.contains("\nExec=/usr/local/bin/shapeedit-thumbnailer %i %o %s\n"))
+        try script("uninstall", "--system")
+        #expect(try files().allSatisfy { !$0.contains("shapeedit") })
+    }
+
+    @Test func `what belongs to others stays`() throws {
+        let other = "\(prefix)/share/applications"
+        _ = try Surroundings.run("mkdir -p '\(other)' && touch '\(other)/other.desktop'")
+        try script("install", "--user --prefix '\(prefix)' --build '\(folder.path)/build'")
+        try script("uninstall", "--user --prefix '\(prefix)'")
+        #expect(try files().last == "./prefix/share/applications/other.desktop")
+    }
+
+    @Test(
+        .enabled(
+            if: ["gio", "update-mime-database", "update-desktop-database"].allSatisfy(
+                Surroundings.isInstalled),
+            "gio, update-mime-database or update-desktop-database is not installed"))
+    func `the desktop knows the types, the editor and the thumbnailer`() throws {
+        try script("install", "--user --prefix '\(prefix)' --build '\(folder.path)/build'")
+        let data = "XDG_DATA_HOME='\(prefix)/share' XDG_CONFIG_HOME='\(prefix)/config'"
+        for (name, type) in [
+            ("three.shape", "shape+json"), ("torus.shapeFile", "shapefile"),
+            ("eight.slide", "slide+json"), ("groceries.list", "list"), ("empty.list", "list"),
+        ] {
+            let path = "\(Surroundings.package)/Tests/DocumentsTests/Corpus/\(name)"
+            let info = try Surroundings.run(
+                "\(data) gio info -a standard::content-type,standard::icon '\(path)'"
+            ).output
+            let full = "application/vnd.shapeedit.\(type)"
+            #expect(info.contains("standard::content-type: \(full)\n"), "\(info)")
+            #expect(info.contains("application-vnd.shapeedit.\(type)"), "\(info)")
+            let foreign = try Surroundings.run("\(data) gio mime '\(full)'").output
+            #expect(foreign.contains("shapeedit.desktop"), "\(foreign)")
+        }
+        // The entry as a file manager runs it, from anywhere.
+        let sample = "\(Surroundings.package)/Tests/DocumentsTests/Corpus/three.shape"
+        let line = try Surroundings.run(
+            "sed -n 's/^Exec=//p' '\(prefix)/share/thumbnailers/shapeedit.thumbnailer'"
+        ).output
+        let command = line.split(separator: "\n")[0].split(separator: " ").map {
+            ["%i": "'\(sample)'", "%o": "'\(folder.path)/out.png'", "%s": "128"][$0] ?? String($0)
+        }
+        #expect(try Surroundings.run(command.joined(separator: " ")).code == 0)
+        #expect(PNGFile(try Surroundings.contents(folder.path + "/out.png"))?.width == 128)
+    }
+
+    @Test func `the list names every file of the desktop package`() throws {
+        let list = try Surroundings.run("cat '\(Surroundings.package)/Mount/installed-files'")
+            .output
+        let present = try Surroundings.run(
+            "cd '\(Surroundings.package)' && find Mount/desktop Mount/man -type f"
+        ).output
+        for file in present.split(separator: "\n") {
+            #expect(list.contains(" \(file) "), "\(file)")
+        }
+    }
+}

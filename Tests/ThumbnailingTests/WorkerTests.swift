@@ -1,0 +1,139 @@
+import Glibc
+import Testing
+import Thumbnailing
+
+/// Worker processes, real ones.
+@Suite(.serialized) struct WorkerTests {
+    private let worker = ThumbnailWorker(program: Surroundings.program, wallLimit: 1_500)
+
+    private func request(_ name: String, size: UInt16 = 128) throws -> DrawingRequest {
+        DrawingRequest(
+            type: try #require(DrawnType(fileName: name)), size: size, title: "Title",
+            bytes: try Surroundings.sample(name))
+    }
+
+    @Test func `one process draws every type and is kept`() throws {
+        for name in [
+            "three.shape", "torus.shapeFile", "eight.slide", "groceries.list", "tasks.txt",
+        ] {
+            let file = try #require(PNGFile(try worker.picture(request(name))), "\(name)")
+            #expect(max(file.width, file.height) == 128)
+        }
+        let page = DrawingRequest(type: .markdown, size: 256, bytes: Array("# Title".utf8))
+        #expect(PNGFile(try worker.picture(page))?.height == 256)
+        #expect(worker.starts == 1)
+        worker.stop()
+        #expect(worker.processIdentifier == nil)
+    }
+
+    @Test func `documents come by descriptor too, from their start`() throws {
+        let path = "\(Surroundings.package)/Tests/DocumentsTests/Corpus/three.shape"
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        lseek(descriptor, 10, SEEK_SET)
+        var request = try request("three.shape")
+        let expected = try worker.picture(request)
+        request.bytes = nil
+        #expect(try worker.picture(request, descriptor: descriptor) == expected)
+        #expect(lseek(descriptor, 0, SEEK_CUR) == 10)
+        #expect(throws: ThumbnailFailure.refused("no document was sent")) {
+            try worker.picture(request)
+        }
+        #expect(worker.starts == 1)
+    }
+
+    @Test func `a worker is confined by all that this kernel has`() throws {
+        try worker.warmUp()
+        let confinement = try #require(worker.confinement)
+        #expect(confinement.isSuperset(of: [.noNewPrivileges, .limits]))
+        let identifier = try #require(worker.processIdentifier)
+        let status = try Surroundings.run("cat /proc/\(identifier)/status").output
+        #expect(status.contains("NoNewPrivs:\t1"))
+        #expect(status.contains("Seccomp:\t2") == confinement.contains(.seccomp))
+        let limits = try Surroundings.run("cat /proc/\(identifier)/limits").output
+        #expect(limits.contains("Max address space         1073741824"))
+        #expect(limits.contains("Max file size             16777216"))
+    }
+
+    @Test func `a worker has no descriptors but its socket`() throws {
+        let extra = open("/dev/null", O_RDONLY)  // without O_CLOEXEC
+        defer { close(extra) }
+        try worker.warmUp()
+        let identifier = try #require(worker.processIdentifier)
+        let listed = try Surroundings.run("ls /proc/\(identifier)/fd").output.split(separator: "\n")
+        #expect(listed.count <= 4, "\(listed)")
+    }
+
+    @Test func `a hanging worker costs one failure within the limit`() throws {
+        try worker.warmUp()
+        kill(try #require(worker.processIdentifier), SIGSTOP)
+        let start = ContinuousClock.now
+        #expect(throws: ThumbnailFailure.timedOut(milliseconds: 1_500)) {
+            try worker.picture(request("three.shape"))
+        }
+        #expect(ContinuousClock.now - start < .seconds(4))
+        #expect(PNGFile(try worker.picture(request("three.shape"))) != nil)
+        #expect(worker.starts == 2)
+    }
+
+    @Test func `a stopped worker that takes no more bytes is no hang either`() throws {
+        try worker.warmUp()
+        kill(try #require(worker.processIdentifier), SIGSTOP)
+        let large = DrawingRequest(
+            type: .text, size: 128, bytes: [UInt8](repeating: 65, count: 8 << 20))
+        #expect(throws: ThumbnailFailure.timedOut(milliseconds: 1_500)) {
+            try worker.picture(large)
+        }
+        #expect(PNGFile(try worker.picture(large)) != nil)
+    }
+
+    @Test(arguments: [SIGSEGV, SIGKILL, SIGABRT])
+    func `a worker that dies costs one failure`(_ signal: Int32) throws {
+        try worker.warmUp()
+        let identifier = try #require(worker.processIdentifier)
+        kill(identifier, SIGSTOP)
+        kill(identifier, signal)
+        kill(identifier, SIGCONT)
+        let problem = #expect(throws: ThumbnailFailure.self) {
+            try worker.picture(request("three.shape"))
+        }
+        guard case .died(let how) = problem else {
+            Issue.record("\(problem as Any)")
+            return
+        }
+        #expect(how.hasPrefix("signal \(signal) "))
+        #expect(PNGFile(try worker.picture(request("three.shape"))) != nil)
+        // The dead one is reaped.
+        #expect(kill(identifier, 0) == -1)
+    }
+
+    @Test func `cancelling ends a drawing and the next one works`() throws {
+        let cancellation = try Cancellation()
+        try worker.warmUp()
+        kill(try #require(worker.processIdentifier), SIGSTOP)
+        var thread = pthread_t()
+        let argument = Unmanaged.passRetained(cancellation).toOpaque()
+        pthread_create(
+            &thread, nil,
+            { argument in
+                usleep(100_000)
+                argument.map { Unmanaged<Cancellation>.fromOpaque($0).takeRetainedValue().cancel() }
+                return nil
+            }, argument)
+        #expect(throws: ThumbnailFailure.cancelled) {
+            try worker.picture(request("three.shape"), cancellation: cancellation)
+        }
+        pthread_join(thread, nil)
+        #expect(throws: ThumbnailFailure.cancelled) {
+            try worker.picture(request("three.shape"), cancellation: cancellation)
+        }
+        #expect(PNGFile(try worker.picture(request("three.shape"))) != nil)
+    }
+
+    @Test func `a program that is not there is said to be unavailable`() {
+        let worker = ThumbnailWorker(program: "/nonexistent/thumbnailer")
+        #expect(throws: ThumbnailFailure.self) { try worker.warmUp() }
+        let wrong = ThumbnailWorker(program: "/bin/true")
+        #expect(throws: ThumbnailFailure.self) { try wrong.warmUp() }
+    }
+}
