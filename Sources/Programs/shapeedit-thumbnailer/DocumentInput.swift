@@ -1,0 +1,67 @@
+import Glibc
+import SystemCalls
+import Thumbnailing
+
+/// Reads documents.
+enum DocumentInput {
+    private static let chunk = 256 << 10
+
+    /// The bytes of an open file from its start; the descriptor stays open and where it is.
+    static func bytes(of descriptor: Int32?) throws(Rendering.Problem) -> [UInt8] {
+        guard let descriptor else { throw Rendering.Problem(description: "no document was sent") }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: chunk)
+        while true {
+            let count: Int
+            do throws(Errno) {
+                let place = off_t(bytes.count)
+                count = try check { pread(descriptor, &buffer, Self.chunk, place) }
+            } catch {
+                throw Rendering.Problem(description: "the document cannot be read: \(error)")
+            }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+            guard bytes.count <= DrawingRequest.documentBytes else {
+                throw Rendering.Problem(
+                    description: "documents above \(DrawingRequest.documentBytes >> 20) MiB have no"
+                        + " pictures")
+            }
+        }
+    }
+
+    /// The bytes of a file by its path.
+    static func bytes(at path: String) throws(Rendering.Problem) -> [UInt8] {
+        let file: OwnedDescriptor
+        do throws(Errno) {
+            // Not waiting for the other end of a pipe.
+            file = try OwnedDescriptor.open(path, O_RDONLY | O_NONBLOCK)
+        } catch {
+            throw Rendering.Problem(description: "\(path): \(error)")
+        }
+        return try bytes(of: file.number)
+    }
+
+    /// The path of a `file:` address as file managers pass it with %u; a path is itself.
+    static func path(of input: String) throws(Rendering.Problem) -> String {
+        guard input.hasPrefix("file://") else { return input }
+        let rest = input.utf8.dropFirst("file://".utf8.count)
+        guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else {
+            throw Rendering.Problem(description: "\(input) is no address of a file")
+        }
+        var path: [UInt8] = []
+        var bytes = Array(rest[slash...])[...]
+        while let byte = bytes.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                path.append(byte)
+                continue
+            }
+            let digits = String(decoding: bytes.prefix(2), as: UTF8.self)
+            guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16), value != 0 else {
+                throw Rendering.Problem(description: "\(input) is no address of a file")
+            }
+            path.append(value)
+            bytes = bytes.dropFirst(2)
+        }
+        return String(decoding: path, as: UTF8.self)
+    }
+}

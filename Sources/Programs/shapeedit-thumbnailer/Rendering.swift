@@ -1,0 +1,52 @@
+import Documents
+import Drawing
+import Thumbnailing
+
+/// Draws documents.
+enum Rendering {
+    /// Why a document has no picture; one sentence.
+    struct Problem: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// The longest side, in pixels, that is drawn.
+    static let sides = 1...1_024
+
+    /// The picture of a document as a PNG file that fits into a square.
+    static func png(_ bytes: [UInt8], type: DrawnType, size: Int, title: String) throws(Problem)
+        -> [UInt8]
+    {
+        guard sides.contains(size) else {
+            throw Problem(description: "sizes are 1 to \(sides.upperBound) pixels")
+        }
+        let picture = try picture(bytes, type: type, title: title)
+        do throws(DrawingError) {
+            return try picture.png(fitting: PixelSize(width: size, height: size))
+        } catch {
+            throw Problem(description: error.description)
+        }
+    }
+
+    private static func picture(_ bytes: [UInt8], type: DrawnType, title: String) throws(Problem)
+        -> Picture
+    {
+        do throws(DocumentError) {
+            switch type {
+            case .shape: return .scene(try Scene.read(bytes))
+            case .shapeFile:
+                return .scene(Scene.converted(from: try ShapeFile.read(bytes)).scene)
+            case .slide: return .slide(try Slide.read(bytes).slide, .app)
+            case .list:
+                return .list(try TaskList.read(bytes), title: title.isEmpty ? nil : title)
+            case .text, .markdown:
+                let markup: Page.Markup = type == .markdown ? .markdown : .plain
+                guard let page = Page(bytes: bytes, markup: markup) else {
+                    throw DocumentError(.otherFormat, "not a text")
+                }
+                return .page(page)
+            }
+        } catch {
+            throw Problem(description: error.description)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import CWorkerShim
+import Documents
+import Drawing
+import Glibc
+import SystemCalls
+import Thumbnailing
+
+/// Draws what comes over a socket until the other side closes it.
+enum Service {
+    static func run(over socket: Int32) throws(WorkerChannel.Failure) {
+        let channel = WorkerChannel(OwnedDescriptor(adopting: socket))
+        let confinement = Lockdown.confine()
+        warmUp()
+        try channel.send(WorkerReply.hello(confinement).message)
+        do throws(WorkerChannel.Failure) {
+            while true {
+                let received = try channel.receive(limit: DrawingRequest.messageBytes)
+                try channel.send(answer(received).message)
+                trimMemory()
+            }
+        } catch {
+            // The end of the work, as it is meant.
+            if error != .closed { throw error }
+        }
+    }
+
+    private static func answer(_ received: Received) -> WorkerReply {
+        guard let request = DrawingRequest(message: received.message) else {
+            return .refusal("the request cannot be read")
+        }
+        _ = shim_processor_limit(Lockdown.processorSeconds)
+        defer { _ = shim_processor_limit(0) }
+        do throws(Rendering.Problem) {
+            let bytes: [UInt8]
+            if let sent = request.bytes {
+                bytes = sent
+            } else {
+                bytes = try DocumentInput.bytes(of: received.descriptor)
+            }
+            let picture = try Rendering.png(
+                bytes, type: request.type, size: Int(request.size), title: request.title)
+            guard picture.count < WorkerReply.messageBytes else {
+                return .refusal("the picture is too large")
+            }
+            return .picture(picture)
+        } catch {
+            return .refusal(error.description)
+        }
+    }
+
+    /// Loads the fonts, which takes longer than most pictures.
+    private static func warmUp() {
+        _ = try? Rendering.png(Array("Warm".utf8), type: .text, size: 64, title: "")
+    }
+}

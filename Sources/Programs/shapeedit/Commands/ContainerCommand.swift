@@ -1,0 +1,137 @@
+import ArgumentParser
+import Content
+import Coordination
+import Glibc
+import Model
+import SystemCalls
+
+/// `shapeedit container ...`.
+struct ContainerCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "container", abstract: "Make, list, describe, delete and check containers.",
+        subcommands: [Create.self, List.self, Info.self, Delete.self, Check.self])
+
+    struct Create: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Make an empty container.")
+        @Argument(help: "The new container's name.") var name: String
+
+        func run() throws {
+            try Containers.create(name)
+            Console.say("Made \(name) in \(try Containers.path(name)).")
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the containers.")
+        @Flag(help: "Print JSON.") var json = false
+
+        func run() throws {
+            let names = try Containers.names()
+            if json {
+                Console.say("[" + names.map(Console.quoted).joined(separator: ", ") + "]")
+            } else {
+                for name in names { Console.say(name) }
+            }
+        }
+    }
+
+    struct Info: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Describe a container.")
+        @Argument(help: "The container.") var name: String
+        @Flag(help: "Print JSON.") var json = false
+
+        func run() throws {
+            let path = try Containers.path(name)
+            guard try Containers.exists(name) else {
+                throw Failure(.noInput, "there is no container \(name)")
+            }
+            let bytes = Self.size(of: path)
+            let point = MountTable.mountPoints().first {
+                StatusCommand.field("folder", of: StatusCommand.text($0)) == path
+            }
+            if json {
+                Console.say(
+                    "{\"name\": \(Console.quoted(name)), \"folder\": \(Console.quoted(path)), "
+                        + "\"bytes\": \(bytes), "
+                        + "\"mountPoint\": \(point.map(Console.quoted) ?? "null")}")
+            } else {
+                Console.say("\(name): \(path), \(Console.size(bytes)) on the disk")
+                Console.say(point.map { "mounted at \($0)" } ?? "not mounted")
+            }
+        }
+
+        private static func size(of path: String) -> UInt64 {
+            var status = stat()
+            guard lstat(path, &status) == 0 else { return 0 }
+            var total = UInt64(status.st_blocks) * 512
+            if status.st_mode & S_IFMT == S_IFDIR {
+                for name in (try? Directories.names(in: path)) ?? [] {
+                    total += size(of: path + "/" + name)
+                }
+            }
+            return total
+        }
+    }
+
+    struct Delete: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a container with everything in it.")
+        @Argument(help: "The container.") var name: String
+        @Flag(help: "Do not ask.") var force = false
+
+        func run() throws {
+            let path = try Containers.path(name)
+            guard access(path, F_OK) == 0 else {
+                throw Failure(.noInput, "there is no container \(name)")
+            }
+            if !force, isatty(0) == 1 {
+                Console.complain("delete \(name) with all its documents and versions? (yes/no)")
+                guard readLine() == "yes" else { throw Failure(.usage, "nothing was deleted") }
+            }
+            // Held while it goes, so that nobody mounts half of it.
+            let lock = try Container.lock(name, at: path, holder: "being deleted")
+            do throws(Errno) { try Directories.removeTree(path) } catch {
+                throw Failure(.inputOutput, "\(path): \(error)")
+            }
+            withExtendedLifetime(lock) {}
+            Console.say("Deleted \(name).")
+        }
+    }
+
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Verify a container against its contents and repair what can be repaired.",
+            discussion: """
+                Exit status 0: sound. 1: damage was found and repaired. 65: damage was found that \
+                could not be repaired; what is lost is named.
+                """)
+        @Argument(help: "The container; it must not be mounted.") var name: String
+        @Flag(help: "Print JSON.") var json = false
+
+        func run() throws {
+            let report = try ContainerCheck.run(name, at: try Containers.path(name))
+            if json {
+                let list = report.findings.map { finding in
+                    "  {\"problem\": \(Console.quoted(finding.problem)), "
+                        + "\"repaired\": \(finding.repaired)}"
+                }
+                Console.say(
+                    "{\"container\": \(Console.quoted(name)), \"items\": \(report.items), "
+                        + "\"versions\": \(report.versions), \"sound\": \(report.findings.isEmpty), "
+                        + "\"findings\": [\(list.isEmpty ? "" : "\n" + list.joined(separator: ",\n") + "\n")]}"
+                )
+            } else {
+                for finding in report.findings {
+                    Console.say(
+                        (finding.repaired ? "repaired: " : "damaged: ") + finding.problem)
+                }
+                Console.say(
+                    "\(name): \(report.items) items, \(report.versions) versions checked, "
+                        + (report.findings.isEmpty
+                            ? "sound" : "\(report.findings.count) problems found"))
+            }
+            if report.findings.contains(where: { !$0.repaired }) { throw ExitCode(65) }
+            if !report.findings.isEmpty { throw ExitCode(1) }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import ArgumentParser
+import Content
+import Coordination
+import FileSystem
+import Glibc
+import Model
+import SystemCalls
+
+/// `shapeedit mount [NAME] DIR`.
+struct MountCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mount", abstract: "Show a container as a folder.",
+        discussion: """
+            Without NAME the default container is mounted; it is made on first use and filled with \
+            a few sample documents. Returns when the folder answers; the daemon goes on in the \
+            background until the folder is unmounted.
+            """)
+
+    @Argument(help: "The container and the folder, or the folder alone.")
+    var places: [String]
+
+    @Flag(name: [.short, .long], help: "Stay in the foreground and log to standard error.")
+    var foreground = false
+
+    @Option(
+        name: .customShort("o", allowingJoined: true),
+        help: ArgumentHelp(
+            "Mount options, separated by commas (see mount.fuse3(8)).", valueName: "options"))
+    var options: [String] = []
+
+    func run() throws {
+        guard let directory = places.last, places.count <= 2 else {
+            throw ValidationError(
+                "more than a container and a folder: \(places.joined(separator: " "))")
+        }
+        let name = places.count == 2 ? places[0] : Containers.defaultName
+        try Containers.check(name)
+        let point = try Self.mountPoint(directory)
+        if try !Containers.exists(name), name != Containers.defaultName {
+            throw Failure(
+                .noInput,
+                "there is no container \(name); `shapeedit container create \(name)` makes one")
+        }
+        let mount = Mount(name: name, point: point, options: try MountOptions(options))
+        if foreground { try mount.run() } else { try Background.run(mount) }
+    }
+
+    /// An empty directory that nothing is mounted on.
+    static func mountPoint(_ path: String) throws(Failure) -> String {
+        guard let point = MountTable.resolved(path) else { throw unreachable(path, Errno.last) }
+        if MountTable.mountPoints().contains(point) {
+            throw Failure(
+                .temporary, "\(point) is mounted already; `shapeedit unmount \(point)` first")
+        }
+        do throws(Errno) {
+            if try !Directories.names(in: point).isEmpty {
+                throw Errno(ENOTEMPTY)
+            }
+        } catch {
+            switch error.code {
+            case ENOTEMPTY:
+                throw Failure(.cannotCreate, "\(point): \(error); choose an empty folder")
+            case ENOTDIR:
+                throw Failure(.cannotCreate, "\(point): \(error); choose an empty folder")
+            default: throw unreachable(point, error)
+            }
+        }
+        return point
+    }
+
+    private static func unreachable(_ path: String, _ error: Errno) -> Failure {
+        switch error.code {
+        case ENOTCONN:
+            Failure(
+                .temporary,
+                "\(path) is a mount that does not answer any more; `shapeedit unmount \(path)` first"
+            )
+        case EACCES, EPERM: Failure(.noPermission, "\(path): \(error)")
+        case ENOENT: Failure(.noInput, "\(path): \(error); make the folder first")
+        default: Failure(.cannotCreate, "\(path): \(error)")
+        }
+    }
+}
+
+/// A mount to be made.
+struct Mount: Sendable {
+    let name: String
+    let point: String
+    let options: MountOptions
+
+    /// Serves the mount until it is taken away.
+    ///
+    /// - Parameter ready: called when the folder answers.
+    func run(ready: @Sendable () -> Void = {}) throws(Failure) {
+        try Requirements.check()
+        // Only the default container makes itself, and begins with samples.
+        let isNew = try !Containers.exists(name)
+        if isNew { try Containers.create(name) }
+        let container = try Container(
+            name, at: try Containers.path(name), holder: "mounted at \(point)")
+        if let report = container.recovered { Console.complain("\(name): \(report)") }
+        let volume = Volume(container: container)
+        volume.noAccessTimes = options.noAccessTimes
+        if isNew { Samples.fill(volume) }
+        var fuse = FuseSession.Options()
+        fuse.fuse = options.fuse
+        fuse.passthrough = options.passthrough
+        let session: FuseSession
+        do throws(Failure) { session = try FuseSession(volume, at: point, fuse) } catch {
+            container.close()
+            throw error
+        }
+        ready()
+        session.run(threads: fuse.threads)
+        session.unmount()
+        container.close()
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import Glibc
+import Model
+import SystemCalls
+
+/// `shapeedit status`.
+struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show what is mounted and how it does.")
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let mounts = MountTable.mountPoints().map { ($0, Self.text($0)) }
+        if json {
+            let list = mounts.map { point, text in
+                let facts = text.drop { $0 != "\n" }.dropFirst()
+                let head =
+                    "  {\n  \"mountPoint\": \(Console.quoted(point)),\n"
+                    + "  \"pid\": \(Self.field("process", of: text) ?? "null")"
+                return facts.isEmpty ? head + "\n  }" : head + ",\n" + Self.trimmed(facts) + "  }"
+            }
+            Console.say(
+                "[" + (list.isEmpty ? "" : "\n" + list.joined(separator: ",\n") + "\n") + "]")
+            return
+        }
+        if mounts.isEmpty { Console.say("Nothing is mounted.") }
+        for (point, text) in mounts {
+            guard let container = Self.field("container", of: text) else {
+                Console.say("\(point): does not answer")
+                continue
+            }
+            let free = Self.field("freeBytes", of: text).flatMap { UInt64($0) }.map(Console.size)
+            let path =
+                Self.field("passthrough", of: text) == "true" ? "kernel passthrough" : "page cache"
+            Console.say(
+                "\(point): container \(container), \(Self.field("items", of: text) ?? "?") items, "
+                    + "\(Self.field("sessions", of: text) ?? "0") being written, "
+                    + "\(Self.field("notYetDurable", of: text) ?? "0") not yet durable, "
+                    + "\(free ?? "?") free, data path: \(path)")
+            if let recovery = Self.field("recovery", of: text) { Console.say("  \(recovery)") }
+            if let problem = Self.field("problem", of: text) {
+                Console.say("  problem: \(problem)")
+            }
+        }
+    }
+
+    /// The closing brace of the mount's own object goes; the list has its own.
+    private static func trimmed(_ facts: Substring) -> String {
+        var text = String(facts)
+        if text.hasSuffix("}\n") { text.removeLast(2) }
+        return text
+    }
+
+    /// The status file of a mount; empty if it does not answer.
+    static func text(_ point: String) -> String {
+        guard let file = try? OwnedDescriptor.open(point + "/.shapeedit/status.json", O_RDONLY)
+        else { return "" }
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = bytes.withUnsafeMutableBytes { (try? file.read(into: $0, at: 0)) ?? 0 }
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+
+    /// A top-level field of the status file, without quotes.
+    static func field(_ name: String, of text: String) -> String? {
+        for line in text.split(separator: "\n") {
+            let parts = line.drop { $0 == " " }
+            guard parts.hasPrefix("\"\(name)\": ") else { continue }
+            var value = parts.dropFirst(name.count + 4)
+            if value.hasSuffix(",") { value.removeLast() }
+            if value.hasPrefix("\""), value.hasSuffix("\"") { value = value.dropFirst().dropLast() }
+            return String(value)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,76 @@
+import Glibc
+import Model
+import SystemCalls
+
+/// What the program says to a person.
+enum Console {
+    /// A line on standard error, with the program's name.
+    static func complain(_ text: String) { _ = write("shapeedit: \(printable(text))\n", to: 2) }
+
+    /// A line on standard output.
+    ///
+    /// Ends the program where that cannot be written: nobody may take half an answer for all of it.
+    static func say(_ text: String) {
+        guard let error = write(printable(text) + "\n", to: 1) else { return }
+        complain("standard output: \(error)")
+        exit(Failure.Kind.inputOutput.rawValue)
+    }
+
+    /// Names may hold anything: nothing of it may give orders to the terminal.
+    private static func printable(_ text: String) -> String {
+        func isOrder(_ scalar: Unicode.Scalar) -> Bool {
+            scalar.value < 0x20 && scalar != "\n" && scalar != "\t"
+                || (0x7f..<0xa0).contains(scalar.value)
+        }
+        guard text.unicodeScalars.contains(where: isOrder) else { return text }
+        return text.unicodeScalars.reduce(into: "") { result, scalar in
+            if isOrder(scalar) {
+                result += "\\x" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// What went wrong, if something did.
+    private static func write(_ text: String, to descriptor: Int32) -> Errno? {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { return .last }
+            bytes = bytes.dropFirst(count)
+        }
+        return nil
+    }
+
+    /// A JSON string of `text`.
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case _ where scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value):
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    /// A number of bytes for people.
+    static func size(_ bytes: UInt64) -> String {
+        let units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
+        var value = Double(bytes)
+        var unit = 0
+        while value >= 1024, unit < units.count - 1 {
+            value /= 1024
+            unit += 1
+        }
+        if unit == 0 { return "\(bytes) bytes" }
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+}

@@ -1,0 +1,115 @@
+import ArgumentParser
+import Content
+import Coordination
+import Glibc
+import Model
+import SystemCalls
+
+/// The user's containers: folders below `$XDG_DATA_HOME/shapeedit/containers`.
+enum Containers {
+    static let defaultName = "default"
+
+    /// Words that are commands, or will be: `shapeedit NAME DIR` must not become one of them.
+    static let reserved = Set(
+        ShapeEdit.configuration.subcommands.compactMap { $0.configuration.commandName }
+    )
+    .union([
+        "help", "umount", "edit", "find", "bookmark", "evict", "pin", "unpin", "materialize",
+        "cancel", "import",
+    ])
+
+    /// Where all containers lie.
+    static func home() throws(Failure) -> String {
+        if let data = environment("XDG_DATA_HOME"), data.hasPrefix("/") {
+            // What sudo took along from the one who called it.
+            let caller = environment("SUDO_UID").flatMap { uid_t($0) }
+            try refuseToServe("XDG_DATA_HOME", data) { $0 == caller }
+            return data + "/shapeedit/containers"
+        }
+        var home = environment("HOME")
+        if home == nil, let entry = getpwuid(getuid()) {
+            home = String(cString: entry.pointee.pw_dir)
+        }
+        guard let home, home.hasPrefix("/") else {
+            throw Failure(.configuration, "neither XDG_DATA_HOME nor HOME says where data belongs")
+        }
+        try refuseToServe("HOME", home) { _ in true }
+        return home + "/.local/share/shapeedit/containers"
+    }
+
+    /// Root working in somebody else's home would leave files there that its owner cannot use.
+    private static func refuseToServe(
+        _ variable: String, _ folder: String, _ isForeign: (uid_t) -> Bool
+    ) throws(Failure) {
+        var status = stat()
+        guard geteuid() == 0, stat(folder, &status) == 0, status.st_uid != 0,
+            isForeign(status.st_uid)
+        else { return }
+        let owner = ContainerFolder.userName(status.st_uid)
+        throw Failure(
+            .configuration,
+            "\(variable) is \(folder), which belongs to \(owner), but this is root: "
+                + "`sudo -u \(owner)` works on their containers, `sudo -H` on those of root")
+    }
+
+    static func environment(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+
+    /// The folder of a container, whether it exists or not.
+    static func path(_ name: String) throws(Failure) -> String {
+        try check(name)
+        return try home() + "/" + name
+    }
+
+    /// A container's name is one plain path component.
+    static func check(_ name: String) throws(Failure) {
+        if reserved.contains(name) {
+            throw Failure(
+                .usage, "\"\(name)\" cannot name a container: it is a command of shapeedit")
+        }
+        let allowed = name.unicodeScalars.allSatisfy {
+            $0.value > 0x20 && $0 != "/" && !(0x7f..<0xa0).contains($0.value)
+        }
+        if name.isEmpty || name.hasPrefix(".") || name.hasPrefix("-") || !allowed
+            || name.utf8.count > 200
+        {
+            throw Failure(
+                .usage,
+                "\"\(name)\" cannot name a container: letters, digits and signs without spaces or "
+                    + "slashes, not beginning with a dot or a dash, at most 200 bytes")
+        }
+    }
+
+    static func exists(_ name: String) throws(Failure) -> Bool {
+        let folder = ContainerFolder(path: try path(name))
+        if access(folder.catalog, F_OK) == 0 { return true }
+        if errno == EACCES {
+            try folder.checkOwner()
+            throw Failure(.noPermission, "\(folder.path): \(Errno(EACCES))")
+        }
+        return false
+    }
+
+    static func create(_ name: String) throws(Failure) {
+        let path = try path(name)
+        let home = try home()
+        do throws(Errno) { try Directories.make(home) } catch {
+            throw Failure(.cannotCreate, "\(home): \(error)")
+        }
+        try Container.create(name, at: path)
+    }
+
+    static func names() throws(Failure) -> [String] {
+        let home = try home()
+        if access(home, F_OK) != 0 { return [] }
+        do throws(Errno) {
+            return try Directories.names(in: home).filter {
+                access(ContainerFolder(path: home + "/" + $0).catalog, F_OK) == 0
+            }.sorted()
+        } catch {
+            throw Failure(.noPermission, "\(home): \(error)")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import Documents
+import Editing
+import Model
+
+/// `shapeedit convert`.
+struct ConvertCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert", abstract: "Write a document as another type.",
+        discussion: """
+            .shape and .shapeFile become each other. A .list becomes lines of text (.txt, .md), and \
+            such lines a .list. An existing file is only replaced with --force, and nothing that \
+            would be lost is lost without --lossy.
+            """)
+
+    @Argument(help: "The document, or - for standard input.", completion: .file())
+    var source: String
+    @Argument(help: "The file to make, or - for standard output.", completion: .file())
+    var target: String
+    @OptionGroup var typing: TypeOption
+    @Option(help: "The type to make, where the target's name does not tell it; text for lines.")
+    var to: String?
+    @Flag(help: "Replace an existing file.")
+    var force = false
+    @Flag(help: "Leave out what the other type cannot hold.")
+    var lossy = false
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let (bytes, losses) = try converted()
+        for loss in losses { Console.complain("\(source): \(loss)") }
+        if !losses.isEmpty, !lossy {
+            throw Failure(
+                .badData,
+                "\(source): this would be lost (above); nothing was written. With --lossy it is")
+        }
+        try DocumentOutput.write(bytes, to: target, overwriting: force)
+        if target != "-" {
+            Console.say(
+                json
+                    ? JSONText.object([
+                        ("source", JSONText.string(source)), ("target", JSONText.string(target)),
+                        ("losses", JSONText.array(losses.map(JSONText.string))),
+                    ]) : "made \(target)")
+        }
+    }
+
+    private func converted() throws -> (bytes: [UInt8], losses: [String]) {
+        if Self.isText(source), try typing.documentType == nil {
+            return (try listFromText(), [])
+        }
+        let content = try DocumentSource.load(source, type: try typing.documentType)
+        for note in content.notes { Console.complain("\(source): \(note)") }
+        if to == "text" || to == nil && Self.isText(target) {
+            guard case .list(let list) = content.document else {
+                throw Failure(.badData, "\(source): only a list becomes lines of text")
+            }
+            return (Array(list.taskLines.utf8), [])
+        }
+        let type = try targetType(content.document.type)
+        let document: EditableDocument
+        let losses: [String]
+        do throws(EditError) {
+            (document, losses) = try content.document.converted(to: type)
+        } catch { throw Failure(.badData, "\(source): \(error)") }
+        do throws(DocumentError) {
+            // Layout is kept where the document stays what it is.
+            let before = type == content.document.type ? content.bytes : nil
+            return (try document.bytes(replacing: before), losses)
+        } catch { throw Failure(.badData, "\(source): \(error)") }
+    }
+
+    private func listFromText() throws(Failure) -> [UInt8] {
+        let bytes =
+            source == "-"
+            ? try DocumentSource.standardInput() : try DocumentSource.bytes(of: source)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(.badData, "\(source): not UTF-8 text")
+        }
+        guard try targetType(.list) == .list else {
+            throw Failure(.usage, "\(target): lines of text become a .list")
+        }
+        do throws(DocumentError) {
+            return try TaskList(items: try TaskList.items(from: text)).archived()
+        } catch { throw Failure(.badData, "\(source): \(error)") }
+    }
+
+    private func targetType(_ fallback: DocumentType) throws(Failure) -> DocumentType {
+        if let to { return try TypeOption.parse(to) }
+        if target == "-" { return fallback }
+        guard let type = DocumentType(fileName: target) else {
+            throw Failure(
+                .usage,
+                "\(target): the name does not tell a type; end it with .shape, .shapeFile, "
+                    + ".slide, .list, .txt or .md, or give --to")
+        }
+        return type
+    }
+
+    private static func isText(_ name: String) -> Bool {
+        let lower = name.lowercased()
+        return lower.hasSuffix(".txt") || lower.hasSuffix(".md")
+    }
+}

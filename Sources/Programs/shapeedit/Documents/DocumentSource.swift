@@ -1,0 +1,74 @@
+import DocumentFiles
+import Documents
+import Editing
+import Glibc
+import Model
+import SystemCalls
+
+/// Where a document is read from: a file, or standard input as `-`.
+enum DocumentSource {
+    /// What was read, with what is wrong about it.
+    struct Content {
+        var document: EditableDocument
+        var notes: [String]
+        var bytes: [UInt8]
+    }
+
+    static func load(_ name: String, type: DocumentType?) throws(Failure) -> Content {
+        if name != "-" {
+            let loaded = try DocumentFile(name, type: type).load()
+            return Content(document: loaded.document, notes: loaded.notes, bytes: loaded.bytes)
+        }
+        let bytes = try standardInput()
+        guard let type = type ?? DocumentType(content: bytes) else {
+            throw Failure(
+                .badData,
+                "standard input: neither a shape, a slide nor a list; say which with --type"
+            )
+        }
+        do throws(DocumentError) {
+            let read = try EditableDocument.read(bytes, as: type)
+            return Content(document: read.document, notes: read.notes, bytes: bytes)
+        } catch { throw Failure(.badData, "standard input: \(error)") }
+    }
+
+    /// All of standard input; a failure beyond what any document may have.
+    static func standardInput() throws(Failure) -> [UInt8] {
+        // The descriptor and not /dev/stdin: sockets cannot be opened again.
+        let copy = dup(0)
+        guard copy >= 0 else { throw Failure(.noInput, "standard input: \(Errno.last)") }
+        let input = OwnedDescriptor(adopting: copy)
+        do throws(Errno) { return try bytes(from: input) } catch {
+            throw failure("standard input", error)
+        }
+    }
+
+    /// All bytes of a file that is no document, bounded as documents are.
+    static func bytes(of path: String) throws(Failure) -> [UInt8] {
+        do throws(Errno) {
+            return try bytes(from: try OwnedDescriptor.open(path, O_RDONLY))
+        } catch { throw failure(path, error) }
+    }
+
+    private static func bytes(from file: borrowing OwnedDescriptor) throws(Errno) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = try check { Glibc.read(file.number, &block, block.count) }
+            if count == 0 { return bytes }
+            bytes += block[..<count]
+            if bytes.count > Limits.jsonBytes { throw Errno(EFBIG) }
+        }
+    }
+
+    private static func failure(_ name: String, _ error: Errno) -> Failure {
+        let kind: Failure.Kind =
+            switch error.code {
+            case ENOENT, ENOTDIR, EISDIR: .noInput
+            case EACCES, EPERM: .noPermission
+            case EFBIG: .badData
+            default: .inputOutput
+            }
+        return Failure(kind, "\(name): \(error)")
+    }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import Documents
+import Editing
+import Model
+
+/// How a document's type may be given.
+struct TypeOption: ParsableArguments {
+    @Option(
+        help:
+            "The document's type: shape, shapeFile, slide or list; else its name tells, or its content.",
+        completion: .list(DocumentType.allCases.map(\.rawValue)))
+    var type: String?
+
+    var documentType: DocumentType? {
+        get throws(Failure) { try type.map(Self.parse) }
+    }
+
+    static func parse(_ name: String) throws(Failure) -> DocumentType {
+        let known = DocumentType.allCases.first { $0.rawValue.lowercased() == name.lowercased() }
+        guard let known else {
+            throw Failure(
+                .usage,
+                "--type \(name): there is no such type; it is one of "
+                    + DocumentType.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        return known
+    }
+}
+
+/// The options of every command that changes a document.
+struct EditOptions: ParsableArguments {
+    @OptionGroup var typing: TypeOption
+    @Flag(name: [.long, .customShort("n")], help: "Only say what would change.")
+    var dryRun = false
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    var documentType: DocumentType? {
+        get throws(Failure) { try typing.documentType }
+    }
+
+    /// Says what changed.
+    func report(_ changes: [Change], of file: String) {
+        if json {
+            Console.say(
+                JSONText.object([
+                    ("file", JSONText.string(file)),
+                    ("dryRun", dryRun ? "true" : "false"),
+                    ("changes", JSONText.array(changes.map(JSONText.change))),
+                ]))
+        } else if changes.isEmpty {
+            Console.say("\(file): nothing to change")
+        } else {
+            for change in changes { Console.say(change.description) }
+            if dryRun { Console.say("(dry run: nothing was written)") }
+        }
+    }
+}

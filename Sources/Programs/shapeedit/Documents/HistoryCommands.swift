@@ -1,0 +1,76 @@
+import ArgumentParser
+import DocumentFiles
+import Model
+
+/// `shapeedit undo`.
+struct UndoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "undo", abstract: "Take the last change of a document back.",
+        discussion: """
+            Works from any shell on any day. In a mounted container, versions that other programs \
+            saved can be gone back to as well.
+            """)
+
+    @Argument(help: "The document.", completion: .file())
+    var file: String
+    @OptionGroup var typing: TypeOption
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        try HistoryReport.say(
+            try DocumentFile(file, type: try typing.documentType).undo(), "undone", file, json)
+    }
+}
+
+/// `shapeedit redo`.
+struct RedoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "redo", abstract: "Make a change that was taken back again.")
+
+    @Argument(help: "The document.", completion: .file())
+    var file: String
+    @OptionGroup var typing: TypeOption
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        try HistoryReport.say(
+            try DocumentFile(file, type: try typing.documentType).redo(), "redone", file, json)
+    }
+}
+
+/// `shapeedit history`.
+struct HistoryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history", abstract: "List the states a document can go back and forth to.")
+
+    @Argument(help: "The document.", completion: .file())
+    var file: String
+    @OptionGroup var typing: TypeOption
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let (steps, current) = try DocumentFile(file, type: try typing.documentType).history()
+        if json {
+            let list = steps.enumerated().map { index, step in
+                JSONText.object([
+                    ("time", JSONText.string(HistoryReport.time(step.time))),
+                    ("description", JSONText.string(step.description)),
+                    ("current", index == current ? "true" : "false"),
+                ])
+            }
+            Console.say(
+                JSONText.object([
+                    ("file", JSONText.string(file)), ("steps", JSONText.array(list)),
+                ]))
+            return
+        }
+        for (index, step) in steps.enumerated() {
+            Console.say(
+                "\(index == current ? "*" : " ") \(HistoryReport.time(step.time))  \(step.description)"
+            )
+        }
+    }
+}

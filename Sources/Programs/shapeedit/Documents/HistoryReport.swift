@@ -1,0 +1,30 @@
+import DocumentFiles
+import Glibc
+import Model
+
+/// What undo and redo say.
+enum HistoryReport {
+    static func say(
+        _ step: HistoryStep?, _ verb: String, _ file: String, _ json: Bool
+    ) throws(Failure) {
+        guard let step else {
+            throw Failure(.badData, "\(file): nothing can be \(verb)")
+        }
+        Console.say(
+            json
+                ? JSONText.object([
+                    ("file", JSONText.string(file)), (verb, JSONText.string(step.description)),
+                    ("time", JSONText.string(time(step.time))),
+                ]) : "\(file): \(verb): \(step.description)")
+    }
+
+    /// A moment in local time as ISO 8601 has it.
+    static func time(_ nanoseconds: Int64) -> String {
+        var seconds = time_t(nanoseconds / 1_000_000_000)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        var text = [CChar](repeating: 0, count: 64)
+        let count = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%S%z", &parts)
+        return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import DocumentFiles
+import Documents
+import Editing
+import Glibc
+import Model
+
+/// `shapeedit list`.
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: VerbHelp.abstract("list"),
+        usage: VerbHelp.usage("list") { words in
+            let parts = words.split(separator: " ", maxSplits: 1)
+            return "list \(parts.first ?? "") FILE \(parts.dropFirst().first ?? "")"
+        } + "\nshapeedit list show FILE\nshapeedit list today [ACTION WORDS...] [--in FOLDER]",
+        discussion: """
+            `today` is the list Today.list at the root of the mounted container the current folder \
+            is in, else in the current folder; it is made when it is first used. `paste` without \
+            text takes standard input.
+            """)
+
+    @OptionGroup var options: EditOptions
+    @Option(name: .customLong("in"), help: "The folder of Today.list.")
+    var folder: String?
+    @Argument(
+        help:
+            "What to do: add, check, uncheck, toggle, move, edit, remove, color, clear-done, copy, paste, show or today.",
+        completion: .list(actions))
+    var action: String
+    @Argument(parsing: .allUnrecognized, help: "The document and the words.")
+    var words: [String] = []
+
+    static let actions = [
+        "add", "check", "uncheck", "toggle", "move", "edit", "remove", "color", "clear-done",
+        "copy",
+        "paste", "show", "today",
+    ]
+
+    func run() throws {
+        let words = Edits.plain(self.words)
+        if action == "today" {
+            let path = try TodayList.path(in: folder)
+            try perform(words.first ?? "show", path, Array(words.dropFirst()))
+            return
+        }
+        if folder != nil { throw Failure(.usage, "--in is for today") }
+        guard let first = words.first else {
+            throw Failure(
+                .usage,
+                Self.actions.contains(action)
+                    ? "list \(action): name the list" : "\(action): say what to do with it")
+        }
+        // People say it the other way round too, as with the other verbs.
+        let isSwapped = !Self.actions.contains(action) && Self.actions.contains(first)
+        try perform(
+            isSwapped ? first : action, isSwapped ? action : first, Array(words.dropFirst()))
+    }
+
+    private func perform(_ action: String, _ path: String, _ words: [String]) throws {
+        guard Self.actions.contains(action), action != "today" else {
+            throw Failure(
+                .usage,
+                "\(action): a list has "
+                    + Self.actions.filter { $0 != "today" }.joined(separator: ", "))
+        }
+        let type = try options.documentType
+        let file = try DocumentFile(path, type: type)
+        switch action {
+        case "show": try show(file, path)
+        case "copy": try copy(file, path, words)
+        case "paste" where words.isEmpty:
+            guard let text = String(validating: try DocumentSource.standardInput(), as: UTF8.self)
+            else { throw Failure(.badData, "standard input: not UTF-8 text") }
+            try change(file, path, ["paste", text])
+        default: try change(file, path, [action] + words)
+        }
+    }
+
+    private func change(_ file: DocumentFile, _ path: String, _ words: [String]) throws(Failure) {
+        let edit = try Edits.one(["list"] + words)
+        options.report(try file.apply([edit], dryRun: options.dryRun), of: path)
+    }
+
+    private func list(_ file: DocumentFile, _ path: String) throws(Failure) -> TaskList {
+        guard case .list(let list) = try file.load().document else {
+            throw Failure(.badData, "\(path): not a list")
+        }
+        return list
+    }
+
+    private func show(_ file: DocumentFile, _ path: String) throws(Failure) {
+        let list = try list(file, path)
+        if options.json {
+            let items = list.items.map { item in
+                JSONText.object([
+                    ("text", JSONText.string(item.text)),
+                    ("done", item.isComplete ? "true" : "false"),
+                    ("id", JSONText.string(item.id.description)),
+                ])
+            }
+            Console.say(
+                JSONText.object([
+                    ("file", JSONText.string(path)), ("color", JSONText.string(list.color.name)),
+                    ("items", JSONText.array(items)),
+                ]))
+            return
+        }
+        for (index, item) in list.items.enumerated() {
+            Console.say("\(index + 1). [\(item.isComplete ? "x" : " ")] \(item.text)")
+        }
+        if list.items.isEmpty { Console.say("(nothing to do)") }
+    }
+
+    private func copy(_ file: DocumentFile, _ path: String, _ words: [String]) throws(Failure) {
+        let list = try list(file, path)
+        var indices: [Int] = []
+        for word in words {
+            guard let number = Int(word), list.items.indices.contains(number - 1) else {
+                throw Failure(
+                    .badData,
+                    "\(path): \(word): not the number of an item, 1 to \(list.items.count)")
+            }
+            indices.append(number - 1)
+        }
+        do throws(DocumentError) {
+            let text = try list.copied(words.isEmpty ? Array(list.items.indices) : indices)
+            Console.say(options.json ? JSONText.object([("text", JSONText.string(text))]) : text)
+        } catch { throw Failure(.badData, "\(path): \(error)") }
+    }
+}

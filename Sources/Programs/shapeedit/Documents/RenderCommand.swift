@@ -1,0 +1,117 @@
+import ArgumentParser
+import Documents
+import Drawing
+import Editing
+import Model
+
+/// `shapeedit render`.
+struct RenderCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "render", abstract: "Draw a document into a file.",
+        discussion: """
+            The output's name tells the format: .png, .svg and .pdf for every document, .glb, .stl \
+            and .obj for those with solids.
+            """)
+
+    @Argument(help: "The document, or - for standard input.", completion: .file())
+    var file: String
+    @Option(name: .shortAndLong, help: "The file to write, or - for standard output.")
+    var output: String
+    @Option(help: "The format, where the output's name does not tell it.")
+    var format: String?
+    @Option(help: "The size the picture fits into, in pixels: WIDTHxHEIGHT.")
+    var size = "1024x768"
+    @Option(help: "Whose drawing of slides: app or web.")
+    var mode = "app"
+    @OptionGroup var typing: TypeOption
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        guard let slideMode = ["app": SlideMode.app, "web": .web][mode] else {
+            throw Failure(.usage, "--mode \(mode): it is app or web")
+        }
+        let size = try Self.pixels(size)
+        let format = try chosenFormat()
+        let content = try DocumentSource.load(file, type: try typing.documentType)
+        for note in content.notes { Console.complain("\(file): \(note)") }
+        let bytes: [UInt8]
+        do throws(DrawingError) {
+            bytes = try draw(content.document, format, size, slideMode)
+        } catch { throw Failure(.badData, "\(file): \(error)") }
+        try DocumentOutput.write(bytes, to: output, overwriting: true)
+        if json, output != "-" {
+            Console.say(
+                JSONText.object([
+                    ("file", JSONText.string(file)), ("output", JSONText.string(output)),
+                    ("format", JSONText.string(format)), ("bytes", String(bytes.count)),
+                ]))
+        }
+    }
+
+    static let formats = ["png", "svg", "pdf", "glb", "stl", "obj"]
+
+    private func chosenFormat() throws(Failure) -> String {
+        let ending = output.lastIndex(of: ".").map { output[output.index(after: $0)...] } ?? ""
+        let name = (format ?? String(ending)).lowercased()
+        guard Self.formats.contains(name) else {
+            throw Failure(
+                .usage,
+                "\(output): the name does not tell a format that can be drawn; end it with one of "
+                    + Self.formats.map { "." + $0 }.joined(separator: ", ") + ", or give --format")
+        }
+        return name
+    }
+
+    private func draw(
+        _ document: EditableDocument, _ format: String, _ size: PixelSize, _ mode: SlideMode
+    ) throws(DrawingError) -> [UInt8] {
+        let picture = DocumentPicture.picture(of: document, named: file, mode: mode)
+        switch format {
+        case "png": return try picture.png(fitting: size)
+        case "svg": return try picture.svg(fitting: size)
+        case "pdf": return try picture.pdf(fitting: size)
+        default:
+            guard case .scene(let scene) = picture else {
+                throw .library("only documents with solids can become .\(format)")
+            }
+            switch format {
+            case "glb": return try scene.glb()
+            case "stl": return try scene.stl()
+            default: return try scene.obj()
+            }
+        }
+    }
+
+    static func pixels(_ text: String) throws(Failure) -> PixelSize {
+        let parts = text.lowercased().split(separator: "x", omittingEmptySubsequences: false)
+        guard parts.count == 2, let width = Int(parts[0]), let height = Int(parts[1]) else {
+            throw Failure(.usage, "--size \(text): two numbers are expected, such as 1024x768")
+        }
+        do throws(DrawingError) { return try PixelSize(width: width, height: height) } catch {
+            throw Failure(.usage, "--size \(text): \(error)")
+        }
+    }
+}
+
+/// The picture of a document of any type.
+enum DocumentPicture {
+    /// - Parameter name: the file's, which is the title of a list.
+    static func picture(
+        of document: EditableDocument, named name: String, mode: SlideMode
+    ) -> Picture {
+        switch document {
+        case .scene(let scene): return .scene(scene)
+        case .shapeFile(let file): return .scene(Scene.converted(from: file).scene)
+        case .slide(let slide): return .slide(slide, mode)
+        case .list(let list): return .list(list, title: title(name))
+        }
+    }
+
+    /// A file's name without folders and ending.
+    private static func title(_ name: String) -> String? {
+        let last = name.split(separator: "/").last.map(String.init) ?? name
+        guard last != "-" else { return nil }
+        return last.lastIndex(of: ".").map { String(last[..<$0]) } ?? last
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Documents
+import Drawing
+import Editing
+import Glibc
+import Model
+
+/// `shapeedit show`.
+struct ShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show what a document holds, and its picture.")
+
+    @Argument(help: "The document, or - for standard input.", completion: .file())
+    var file: String
+    @OptionGroup var typing: TypeOption
+    @OptionGroup var graphics: GraphicsOption
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let kind = try graphics.chosen()
+        let content = try DocumentSource.load(file, type: try typing.documentType)
+        let problems = content.document.problems()
+        if json {
+            Console.say(
+                JSONText.object([
+                    ("file", JSONText.string(file)),
+                    ("type", JSONText.string(content.document.type.rawValue)),
+                    ("facts", JSONText.array(content.document.summary.map(JSONText.string))),
+                    ("notes", JSONText.array(content.notes.map(JSONText.string))),
+                    ("problems", JSONText.array(problems.map(JSONText.string))),
+                ]))
+            return
+        }
+        for line in content.document.summary { Console.say(line) }
+        for note in content.notes { Console.complain("\(file): \(note)") }
+        for problem in problems { Console.complain("\(file): \(problem)") }
+        guard let kind else { return }
+        let picture = DocumentPicture.picture(of: content.document, named: file, mode: .app)
+        do throws(DrawingError) {
+            try TerminalOutput.draw(picture, as: kind)
+        } catch { throw Failure(.badData, "\(file): \(error)") }
+    }
+}

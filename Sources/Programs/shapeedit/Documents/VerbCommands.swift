@@ -1,0 +1,104 @@
+import ArgumentParser
+import DocumentFiles
+import Editing
+import Model
+
+/// The name of a verb of the editing language, as a type: each verb is a command of its own.
+protocol VerbName {
+    static var verb: String { get }
+}
+
+/// A command that makes one edit: `shapeedit VERB FILE WORDS...`.
+struct VerbCommand<Name: VerbName>: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: Name.verb, abstract: VerbHelp.abstract(Name.verb),
+            usage: VerbHelp.usage(Name.verb) { words in "\(Name.verb) FILE \(words)" },
+            discussion: VerbHelp.types(Name.verb))
+    }
+
+    @OptionGroup var options: EditOptions
+    @Argument(help: "The document.", completion: .file())
+    var file: String
+    // What begins with a minus sign is a number more often than an option.
+    @Argument(parsing: .allUnrecognized, help: "What to do; see the usage above.")
+    var words: [String] = []
+
+    func run() throws {
+        let file = try DocumentFile(self.file, type: try options.documentType)
+        let edit = try Edits.one([Name.verb] + Edits.plain(words))
+        options.report(try file.apply([edit], dryRun: options.dryRun), of: self.file)
+    }
+}
+
+enum SetVerb: VerbName { static let verb = "set" }
+enum UnsetVerb: VerbName { static let verb = "unset" }
+enum AddVerb: VerbName { static let verb = "add" }
+enum RemoveVerb: VerbName { static let verb = "remove" }
+enum RenameVerb: VerbName { static let verb = "rename" }
+enum MoveVerb: VerbName { static let verb = "move" }
+enum RotateVerb: VerbName { static let verb = "rotate" }
+enum ScaleVerb: VerbName { static let verb = "scale" }
+enum ColorVerb: VerbName { static let verb = "color" }
+enum DuplicateVerb: VerbName { static let verb = "duplicate" }
+enum OrderVerb: VerbName { static let verb = "order" }
+enum GroupVerb: VerbName { static let verb = "group" }
+enum UngroupVerb: VerbName { static let verb = "ungroup" }
+enum BackgroundVerb: VerbName { static let verb = "background" }
+enum TitleVerb: VerbName { static let verb = "title" }
+enum AlignVerb: VerbName { static let verb = "align" }
+enum DistributeVerb: VerbName { static let verb = "distribute" }
+enum ChainVerb: VerbName { static let verb = "chain" }
+enum TextVerb: VerbName { static let verb = "text" }
+
+/// What the editing language says of a verb, as help of its command.
+enum VerbHelp {
+    static func abstract(_ name: String) -> String {
+        (Verb.all.first { $0.name == name }?.summary ?? "") + "."
+    }
+
+    /// The verb's forms, each with the file put in by `form` from the words after the verb.
+    static func usage(_ name: String, _ form: (String) -> String) -> String {
+        let forms = Verb.all.first { $0.name == name }?.usage ?? []
+        return forms.map {
+            ("shapeedit " + form(String($0.dropFirst(name.count + 1)))).trimmed
+        }.joined(separator: "\n") + "\n  [--dry-run] [--json] [--type TYPE]"
+    }
+
+    static func types(_ name: String) -> String {
+        let types = Verb.all.first { $0.name == name }?.types ?? []
+        return "For " + types.map { "." + $0.fileExtension }.joined(separator: ", ")
+            + ". A TARGET is a name, a number from 1, a selector such as type=torus, or all. What "
+            + "follows -- is no option."
+    }
+}
+
+extension String {
+    /// Without blanks at the end.
+    fileprivate var trimmed: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}
+
+/// Words of the command line as edits.
+enum Edits {
+    /// What was typed without the `--` that says where options end.
+    static func plain(_ words: [String]) -> [String] {
+        guard let end = words.firstIndex(of: "--") else { return words }
+        return Array(words[..<end] + words[(end + 1)...])
+    }
+
+    static func one(_ words: [String]) throws(Failure) -> Edit {
+        do throws(EditError) { return try Edit(words: words) } catch {
+            throw Failure(.usage, error.description)
+        }
+    }
+
+    static func script(_ text: String, from name: String) throws(Failure) -> [Edit] {
+        do throws(EditError) { return try Edit.script(text) } catch {
+            throw Failure(error.kind == .usage ? .usage : .badData, "\(name): \(error)")
+        }
+    }
+}

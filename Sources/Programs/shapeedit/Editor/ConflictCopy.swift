@@ -1,0 +1,53 @@
+import DocumentFiles
+import Editing
+import Glibc
+import Model
+
+/// What somebody edited, kept beside a document that others changed in another way.
+enum ConflictCopy {
+    /// Writes the copy and gives its name; in the folder for temporary files, with its path, if
+    /// there is no place beside the document. Nothing is ever overwritten.
+    static func keep(_ document: EditableDocument, of path: String) throws(Failure) -> String {
+        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        let folder = String(path[..<slash])
+        let name = String(path[slash...])
+        do throws(Failure) {
+            return try keep(document, named: name, in: folder)
+        } catch {
+            let other = (Containers.environment("TMPDIR") ?? "/tmp") + "/"
+            do throws(Failure) {
+                return other + (try keep(document, named: name, in: other))
+            } catch { throw error }
+        }
+    }
+
+    private static func keep(
+        _ document: EditableDocument, named name: String, in folder: String
+    ) throws(Failure) -> String {
+        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
+        let (stem, end) = (String(name[..<(dot ?? name.endIndex)]), dot.map { name[$0...] } ?? "")
+        let moment = Self.now()
+        var number = 1
+        while true {
+            let more = number == 1 ? "" : ", \(number)"
+            let copy = "\(stem) (conflict of \(moment)\(more))\(end)"
+            do throws(Failure) {
+                try DocumentFile.create(folder + copy, document)
+                return copy
+            } catch {
+                guard access(folder + copy, F_OK) == 0, number < 100 else { throw error }
+            }
+            number += 1
+        }
+    }
+
+    /// Such as `2026-11-21 13.22.05`, in local time and without what other systems refuse in names.
+    private static func now() -> String {
+        var seconds = time(nil)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        var text = [CChar](repeating: 0, count: 32)
+        let count = strftime(&text, text.count, "%Y-%m-%d %H.%M.%S", &parts)
+        return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

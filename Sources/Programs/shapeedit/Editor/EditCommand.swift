@@ -1,0 +1,60 @@
+import ArgumentParser
+import DocumentFiles
+import Editor
+import Model
+import SystemCalls
+import Terminal
+
+/// `shapeedit edit`.
+struct EditCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit", abstract: "Edit a document on the whole screen of the terminal.",
+        discussion: """
+            ? shows the keys. What you do is saved when you pause and when you leave with q; what \
+            others do to the document meanwhile is shown at once and kept. Where the terminal can \
+            show pictures, the document is drawn beside the list of its parts.
+            """)
+
+    @Argument(help: "The document.")
+    var file: String
+    @OptionGroup var typing: TypeOption
+    @OptionGroup var graphics: GraphicsOption
+
+    func run() throws {
+        let wanted = try wantedGraphics()
+        let terminal = Containers.environment("TERM") ?? ""
+        do throws(TerminalError) { try TerminalDevice.check(terminal: terminal) } catch {
+            throw Self.failure(error)
+        }
+        let document = try DocumentFile(file, type: try typing.documentType)
+        let loaded = try document.load()
+        let inbox: EditorInbox
+        do throws(Errno) { inbox = try EditorInbox() } catch {
+            throw Failure(.system, "edit: \(error)")
+        }
+        let device: TerminalDevice
+        do throws(TerminalError) { device = try TerminalDevice(terminal: terminal) } catch {
+            throw Self.failure(error)
+        }
+        var run = EditorRun(device, document, loaded, wanted, inbox)
+        run.loop()
+    }
+
+    private func wantedGraphics() throws(Failure) -> GraphicsProtocol? {
+        if graphics.graphics == "auto" { return nil }
+        switch try graphics.chosen() {
+        case nil: return GraphicsProtocol.none
+        case .kitty: return .kitty
+        case .sixel: return .sixel
+        case .iTerm2: return .iterm
+        case .halfBlocks: return .blocks
+        }
+    }
+
+    private static func failure(_ error: TerminalError) -> Failure {
+        switch error {
+        case .notATerminal: Failure(.usage, "edit: \(error)")
+        case .dumb, .system: Failure(.unavailable, "edit: \(error)")
+        }
+    }
+}

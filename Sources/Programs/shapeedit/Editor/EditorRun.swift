@@ -1,0 +1,188 @@
+import DocumentFiles
+import Editor
+import Glibc
+import SystemCalls
+import Terminal
+
+/// Runs the editor: brings events of terminal, file and time to the state, and does what it wants.
+struct EditorRun: ~Copyable {
+    private let device: TerminalDevice
+    private var state: EditorState
+    private var display: EditorDisplay
+    private var query: GraphicsQuery
+    private var parser = InputParser()
+    private let inbox: EditorInbox
+    private let file: FileWorker
+    private let pictures: PictureWorker
+    private let watch: FileWatch
+    private let started = EditorRun.now()
+    private var lastInput = 0
+    private var lastLook = 0
+    private var ending: Int32?
+    private var isOver = false
+
+    /// How long Escape may be the beginning of a longer sequence, in milliseconds: over a slow line
+    /// its bytes do not come at once.
+    private static let escapeTime = 60
+    /// How often the file is looked at without being told of changes, in milliseconds.
+    private static let lookTime = 1_000
+
+    init(
+        _ device: TerminalDevice, _ document: DocumentFile, _ loaded: DocumentFile.Loaded,
+        _ wanted: GraphicsProtocol?, _ inbox: EditorInbox
+    ) {
+        self.device = device
+        display = EditorDisplay(device)
+        let names = ["TERM", "COLORTERM", "TERM_PROGRAM", "LC_TERMINAL", "TMUX"]
+        let environment = names.reduce(into: [:]) { $0[$1] = Containers.environment($1) }
+        query = GraphicsQuery(wanted: wanted, environment: environment)
+        self.inbox = inbox
+        file = FileWorker(document, loaded.stamp, inbox)
+        pictures = PictureWorker(inbox)
+        watch = FileWatch(document.path)
+        let name = document.path.split(separator: "/").last.map(String.init) ?? document.path
+        state = EditorState(
+            name: name, document: loaded.document, notes: loaded.notes,
+            shape: EditorRun.shape(device, query))
+    }
+
+    /// Milliseconds that only go forward.
+    private static func now() -> Int { Int(MonotonicClock.now / 1_000_000) }
+
+    private static func shape(_ device: TerminalDevice, _ query: GraphicsQuery) -> TerminalShape {
+        let size = device.size
+        var cell = TerminalShape.CellSize.usual
+        if let (width, height) = query.cellSize {
+            cell = TerminalShape.CellSize(width: width, height: height)
+        } else if size.width >= size.columns, size.height >= size.rows {
+            cell = TerminalShape.CellSize(
+                width: size.width / size.columns, height: size.height / size.rows)
+        }
+        return TerminalShape(
+            columns: size.columns, rows: size.rows, graphics: query.graphics, cell: cell)
+    }
+
+    /// Until the user leaves or a signal ends it; then the terminal is given back. Does not return
+    /// after a signal.
+    mutating func loop() {
+        device.write(query.question)
+        while !isOver {
+            // Without pictures first and then with them would flicker.
+            let isAsking = !query.isAnswered && EditorRun.now() - started < GraphicsQuery.timeLimit
+            if !isAsking { draw() }
+            wait(isAsking: isAsking)
+        }
+        file.finish()
+        let last = inbox.takeAll()
+        device.close()
+        report(last)
+        if let ending { device.die(of: ending) }
+    }
+
+    private mutating func draw() {
+        if let wanted = state.wantedRendering, wanted != display.requested {
+            display.requested = wanted
+            pictures.draw(wanted)
+        }
+        display.show(state)
+        if device.isGone { end(by: SIGHUP) }
+    }
+
+    private mutating func wait(isAsking: Bool) {
+        let now = EditorRun.now()
+        var next = lastLook + EditorRun.lookTime
+        if let deadline = state.deadline { next = min(next, deadline) }
+        if parser.isWaiting { next = min(next, lastInput + EditorRun.escapeTime) }
+        if isAsking { next = min(next, started + GraphicsQuery.timeLimit) }
+        var waits = [
+            device.isGone ? -1 : device.input, device.signalDescriptor, inbox.descriptor,
+            watch.descriptor,
+        ].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        let count = poll(&waits, nfds_t(waits.count), Int32(min(max(next - now, 0), 60_000)))
+        if count > 0 {
+            if waits[1].revents != 0 { takeSignals() }
+            if waits[0].revents != 0 { takeInput() }
+            if waits[2].revents != 0 { for event in inbox.takeAll() { take(event) } }
+            if waits[3].revents != 0 {
+                watch.drain()
+                file.look()
+            }
+        }
+        let later = EditorRun.now()
+        if parser.isWaiting, later - lastInput >= EditorRun.escapeTime {
+            for input in parser.flush() { take(.input(input)) }
+        }
+        if later - lastLook >= EditorRun.lookTime {
+            lastLook = later
+            file.look()
+        }
+        take(.tick)
+    }
+
+    private mutating func takeInput() {
+        lastInput = EditorRun.now()
+        let bytes = device.read()
+        if device.isGone { end(by: SIGHUP) }
+        for input in parser.feed(bytes) {
+            guard case .reply(let reply) = input else {
+                take(.input(input))
+                continue
+            }
+            let before = state.shape
+            query.take(reply)
+            let shape = EditorRun.shape(device, query)
+            if shape != before { take(.resized(shape)) }
+        }
+    }
+
+    private mutating func takeSignals() {
+        for signal in device.signals() {
+            switch signal {
+            case .end(let number): end(by: number)
+            case .stop: suspend()
+            case .resumed:
+                device.resume()
+                display.forget()
+            case .resized: take(.resized(EditorRun.shape(device, query)))
+            }
+        }
+    }
+
+    private mutating func end(by signal: Int32) {
+        guard ending == nil else { return }
+        ending = signal
+        take(.end)
+    }
+
+    private mutating func suspend() {
+        file.finish()
+        device.suspend()
+        display.forget()
+        take(.resized(EditorRun.shape(device, query)))
+    }
+
+    private mutating func take(_ event: EditorEvent) {
+        for effect in state.update(event, now: EditorRun.now()) {
+            switch effect {
+            case .save, .load, .undo, .redo, .keepCopy: file.perform(effect)
+            case .suspend: suspend()
+            case .redraw: display.forget()
+            case .quit: isOver = true
+            }
+        }
+    }
+
+    /// What nobody can see on the screen any more.
+    private func report(_ events: [EditorEvent]) {
+        if state.tone == .bad, !state.message.isEmpty {
+            Console.complain("\(state.name): \(state.message)")
+        }
+        for event in events {
+            switch event {
+            case .keptCopy(let name): Console.complain("your text is in \"\(name)\"")
+            case .copyFailed(let reason): Console.complain(reason)
+            default: break
+            }
+        }
+    }
+}

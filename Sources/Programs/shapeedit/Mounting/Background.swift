@@ -1,0 +1,83 @@
+import Glibc
+import Model
+import SystemCalls
+
+/// Runs a mount in a process of its own, and returns when the folder answers.
+///
+/// The program starts itself anew with `--foreground`: a fork would leave the child without the
+/// threads that the runtime has.
+enum Background {
+    static func run(_ mount: Mount) throws(Failure) {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw Failure(.system, "pipe: \(Errno.last)") }
+        _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
+        let child = try spawn(errors: ends[1])
+        close(ends[1])
+        let outcome = watch(child, mount.point, errors: ends[0])
+        close(ends[0])
+        if let failure = outcome { throw failure }
+    }
+
+    /// Starts this program again with the same arguments and `--foreground`.
+    private static func spawn(errors: Int32) throws(Failure) -> pid_t {
+        let words = MountArguments.inForeground(Array(CommandLine.arguments.dropFirst()))
+        let arguments = [CommandLine.arguments[0]] + words
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // A session of its own: it outlives the terminal.
+        posix_spawnattr_setflags(&attributes, Int16(0x80))
+        var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        var child = pid_t()
+        let result = posix_spawn(
+            &child, "/proc/self/exe", &actions, &attributes, &pointers, environ)
+        if result != 0 { throw Failure(.system, "the daemon did not start: \(Errno(result))") }
+        return child
+    }
+
+    /// Waits until the mount is there or the daemon has ended; passes its messages on.
+    private static func watch(_ child: pid_t, _ point: String, errors: Int32) -> Failure? {
+        _ = fcntl(errors, F_SETFL, O_NONBLOCK)
+        var messages: [UInt8] = []
+        func collect() {
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = Glibc.read(errors, &bytes, bytes.count)
+                if count <= 0 { return }
+                messages += bytes[..<count]
+            }
+        }
+        while true {
+            collect()
+            var status: Int32 = 0
+            if waitpid(child, &status, WNOHANG) == child {
+                collect()
+                let kind = Failure.Kind(rawValue: status >> 8 & 0xff) ?? .software
+                var text = String(decoding: messages, as: UTF8.self)
+                while text.hasSuffix("\n") { text.removeLast() }
+                if text.hasPrefix("shapeedit: ") { text.removeFirst(11) }
+                return Failure(kind, text.isEmpty ? "the daemon ended at once" : text)
+            }
+            if MountTable.mountPoints().contains(point) {
+                collect()
+                let text = String(decoding: messages, as: UTF8.self)
+                if !text.isEmpty { _ = text.withCString { Glibc.write(2, $0, strlen($0)) } }
+                return answers(point)
+            }
+            usleep(5_000)
+        }
+    }
+
+    private static func answers(_ point: String) -> Failure? {
+        var status = stat()
+        if stat(point, &status) == 0 { return nil }
+        return Failure(.unavailable, "\(point) is mounted but does not answer: \(Errno.last)")
+    }
+}

@@ -1,0 +1,54 @@
+import Model
+
+/// What the options behind `-o` say.
+struct MountOptions {
+    /// For libfuse.
+    var fuse: [String] = []
+    var passthrough = true
+    var noAccessTimes = false
+
+    /// Options that mount(8) gives to every helper and that mean nothing here.
+    private static let ignored: Set<String> = [
+        "rw", "defaults", "auto", "noauto", "user", "nouser", "users", "nousers", "owner",
+        "noowner",
+        "group", "nogroup", "_netdev", "nofail", "async", "exec", "suid", "dev", "symfollow",
+        "silent", "loud", "default_permissions",
+        // Access times are kept as relatime has it, whatever is asked for, unless by noatime.
+        "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime",
+        "diratime",
+    ]
+    /// Beginnings of options that are for others: mount(8), systemd, file managers.
+    private static let others = ["x-", "X-", "comment=", "user=", "uhelper=", "helper="]
+
+    /// What libfuse and the kernel understand.
+    private static let known: Set<String> = [
+        "allow_other", "allow_root", "auto_unmount", "ro", "nosuid", "nodev", "noexec",
+        "nosymfollow", "sync", "dirsync", "nodiratime", "debug",
+    ]
+    private static let knownValues = [
+        "fsname=", "max_read=", "context=", "fscontext=", "defcontext=", "rootcontext=",
+    ]
+
+    /// Reads lists such as `ro,allow_other`. An option that nobody knows is a usage error, found
+    /// before anything is opened.
+    init(_ lists: [String]) throws(Failure) {
+        for option in lists.flatMap({ $0.split(separator: ",") }).map(String.init) {
+            switch option {
+            case "no_passthrough": passthrough = false
+            case "noatime":
+                noAccessTimes = true
+                fuse.append(option)
+            case _
+            where Self.ignored.contains(option) || Self.others.contains(where: option.hasPrefix):
+                break
+            case _
+            where Self.known.contains(option) || Self.knownValues.contains(where: option.hasPrefix):
+                fuse.append(option)
+            default:
+                throw Failure(
+                    .usage,
+                    "the mount option \(option) is not known; see shapeedit(1) and mount.fuse3(8)")
+            }
+        }
+    }
+}

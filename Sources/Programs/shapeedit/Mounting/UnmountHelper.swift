@@ -1,0 +1,48 @@
+import Glibc
+import Model
+import SystemCalls
+
+/// fusermount3 -u, for those who may not call umount.
+enum UnmountHelper {
+    /// Takes the mount away. Only a busy one is called busy; else the helper's own words are passed
+    /// on.
+    static func run(_ point: String) throws(Failure) {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw Failure(.system, "pipe: \(Errno.last)") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
+        var pointers: [UnsafeMutablePointer<CChar>?] =
+            ["fusermount3", "-u", "--", point].map { (word: String) in strdup(word) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        var child = pid_t()
+        let started = posix_spawnp(&child, "fusermount3", &actions, nil, &pointers, environ)
+        close(ends[1])
+        if started == ENOENT || started == EACCES { throw Requirements.missingHelper }
+        if started != 0 { throw Failure(.system, "fusermount3: \(Errno(started))") }
+        let words = readAll(ends[0])
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+        if status == 0 { return }
+        if words.hasSuffix(Errno(EBUSY).description) { throw UnmountCommand.busy(point) }
+        throw Failure(
+            .unavailable,
+            words.isEmpty ? "\(point): fusermount3 could not take it away" : words)
+    }
+
+    private static func readAll(_ descriptor: Int32) -> String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { break }
+            bytes += buffer[..<count]
+        }
+        while bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

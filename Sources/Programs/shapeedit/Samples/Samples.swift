@@ -1,0 +1,33 @@
+import FileSystem
+import Foundation
+import SystemCalls
+
+/// The documents a new default container begins with: a few of each kind.
+enum Samples {
+    private static var documents: [(folder: String, name: String, bytes: [UInt8])] {
+        [
+            ("", "Welcome.md", Array(TextSamples.welcome.utf8)),
+            ("Shapes", "Snowman.shape", Array(TextSamples.snowman.utf8)),
+            ("Shapes", "Ring.shapeFile", decoded(BinarySamples.ring)),
+            ("Slides", "House.slide", Array(TextSamples.house.utf8)),
+            ("Slides", "Three steps.slide", Array(TextSamples.steps.utf8)),
+            ("Lists", "Groceries.list", decoded(BinarySamples.groceries)),
+            ("Lists", "Packing.list", decoded(BinarySamples.packing)),
+        ]
+    }
+
+    /// Puts them in. A container without samples is still a container: failures are told, not fatal.
+    static func fill(_ volume: Volume) {
+        for (folder, name, bytes) in documents {
+            do throws(Errno) {
+                try volume.add(name, in: folder, bytes)
+            } catch {
+                Console.complain("the sample \(name) could not be made: \(error)")
+            }
+        }
+    }
+
+    private static func decoded(_ text: String) -> [UInt8] {
+        Array(Data(base64Encoded: text, options: .ignoreUnknownCharacters) ?? Data())
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import Model
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// The program: a container of documents as a folder.
+@main
+struct ShapeEdit: ParsableCommand {
+    static let version = "0.1"
+
+    static let configuration = CommandConfiguration(
+        commandName: "shapeedit",
+        abstract: "Documents that are never torn and never lost, as a folder.",
+        version: version,
+        subcommands: [
+            MountCommand.self, UnmountCommand.self, StatusCommand.self, ContainerCommand.self,
+            CompletionsCommand.self,
+        ],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Documents",
+                subcommands: [
+                    NewCommand.self, ShowCommand.self, GetCommand.self, ConvertCommand.self,
+                    RenderCommand.self, DiffCommand.self, ValidateCommand.self,
+                ]),
+            CommandGroup(
+                name: "Editing",
+                subcommands: [
+                    EditCommand.self, VerbCommand<SetVerb>.self, VerbCommand<UnsetVerb>.self,
+                    VerbCommand<AddVerb>.self, VerbCommand<RemoveVerb>.self,
+                    VerbCommand<RenameVerb>.self, VerbCommand<MoveVerb>.self,
+                    VerbCommand<RotateVerb>.self, VerbCommand<ScaleVerb>.self,
+                    VerbCommand<ColorVerb>.self, VerbCommand<DuplicateVerb>.self,
+                    VerbCommand<OrderVerb>.self, VerbCommand<GroupVerb>.self,
+                    VerbCommand<UngroupVerb>.self, CameraCommand.self,
+                    VerbCommand<BackgroundVerb>.self, VerbCommand<TitleVerb>.self,
+                    VerbCommand<AlignVerb>.self, VerbCommand<DistributeVerb>.self,
+                    VerbCommand<ChainVerb>.self, VerbCommand<TextVerb>.self, ListCommand.self,
+                    SlideCommand.self, ApplyCommand.self,
+                ]),
+            CommandGroup(
+                name: "History",
+                subcommands: [UndoCommand.self, RedoCommand.self, HistoryCommand.self]),
+        ])
+
+    /// Runs the command line; exits with a code of sysexits.h.
+    static func main() {
+        let arguments = MountArguments.normalized(Array(CommandLine.arguments.dropFirst()))
+        do {
+            var command = try parseAsRoot(arguments)
+            try command.run()
+        } catch let failure as Failure {
+            Console.complain(failure.message)
+            Glibc.exit(failure.exitStatus)
+        } catch  where exitCode(for: error) == .validationFailure {
+            complainOfUsage(error)
+            Glibc.exit(Failure.Kind.usage.rawValue)
+        } catch {
+            exit(withError: error)
+        }
+    }
+
+    /// What is wrong, how it is right, and where to read more: a line each.
+    private static func complainOfUsage(_ error: any Error) {
+        Console.complain(message(for: error))
+        for line in fullMessage(for: error).split(separator: "\n")
+        where line.hasPrefix("Usage: ") || line.hasPrefix("  See ") {
+            Console.complain(line.drop { $0 == " " }.description)
+        }
+    }
+}
