@@ -1,0 +1,147 @@
+import FoundationEssentials
+import Probing
+import TestSupport
+import Testing
+
+/// Help, completions, the manual page and the schema of the output all tell of the same commands.
+@Suite(.oneAtATime) struct DefinitionTests {
+    @Test func `the commands are all there`() throws {
+        let names = Set(try CommandTree().commands.map(\.name))
+        #expect(names.count > 40)
+        #expect(names.isSuperset(of: ["mount", "container check", "set", "list", "undo", "apply"]))
+    }
+
+    @Test func `help tells of every command`() throws {
+        try withDesk(.plain) { desk in
+            let overview = try desk.run("--help")
+            for command in try CommandTree().commands {
+                let words = command.name.split(separator: " ").map(String.init)
+                #expect(overview.contains("\n  \(words[0]) "), "\(command.name)")
+                let help = try desk.shapeedit(["help"] + words)
+                #expect(help.status == 0 && help.text.contains("USAGE: shapeedit \(command.name)"))
+                for option in command.options {
+                    #expect(help.text.contains(option), "\(command.name) \(option)")
+                }
+                for line in help.text.split(separator: "\n") {
+                    #expect(!line.hasSuffix(" "), "\(command.name): '\(line)'")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `completions know every command and option`(_ shell: String) throws {
+        try withDesk(.plain) { desk in
+            let script = try desk.run("completions", shell)
+            for command in try CommandTree().commands {
+                for word in command.name.split(separator: " ") {
+                    #expect(script.contains(word), "\(command.name)")
+                }
+                for option in command.options {
+                    let spelled = shell == "fish" ? "-l '\(option.dropFirst(2))'" : option
+                    let other = "-l \(option.dropFirst(2))"
+                    #expect(
+                        script.contains(spelled) || script.contains(other),
+                        "\(command.name) \(option)")
+                }
+            }
+            if isInstalled(shell) {
+                try desk.write(script, to: "script")
+                try desk.shell("\(shell) -n script")
+            }
+            let message = try desk.fail(64, "completions", "tcsh")
+            #expect(message.contains("zsh"))
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("bash"), "bash is not installed"))
+    func `bash completes commands and options`() throws {
+        try withDesk(.plain) { desk in
+            try desk.write(try desk.run("completions", "bash"), to: "script")
+            func completed(_ words: String) throws -> [String] {
+                let list = words.split(separator: " ", omittingEmptySubsequences: false)
+                let quoted = list.map { "'\($0)'" }.joined(separator: " ")
+                try desk.write(
+                    """
+                    source ./script
+                    COMP_WORDS=(\(quoted)); COMP_CWORD=\(list.count - 1)
+                    COMP_LINE='\(words)'; COMP_POINT=${#COMP_LINE}
+                    _shapeedit shapeedit '\(list.last ?? "")' '\(list.dropLast().last ?? "")'
+                    printf '%s\\n' "${COMPREPLY[@]}"
+                    """, to: "ask")
+                let binary = try BuiltPrograms.shapeedit()
+                let said = try desk.shell(
+                    "mkdir -p bin; ln -sf '\(binary)' bin/shapeedit; PATH=$PWD/bin:$PATH bash ask")
+                return said.split(separator: "\n").map { $0.filter { $0 != " " } }
+            }
+            #expect(try completed("shapeedit und").contains("undo"))
+            #expect(try completed("shapeedit set --dr").contains("--dry-run"))
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("python3"), "python3 is not installed"))
+    func `the manual page says what the program says`() throws {
+        let root = OutputSchema.packageRoot
+        let result = try run(
+            ["python3", "\(root)/Scripts/man", "--check", try BuiltPrograms.shapeedit()])
+        #expect(result.status == 0, "\(result)")
+        let page = try String(
+            contentsOf: URL(filePath: "\(root)/Mount/man/shapeedit.1"), encoding: .utf8)
+        for command in try CommandTree().commands {
+            let name = command.name.split(separator: "-").joined(separator: "\\-")
+            let isThere = page.contains(".Ss \"\(name)\"\n")
+            #expect(isThere, "\(command.name)")
+        }
+    }
+
+    @Test func `the schema has every command that prints JSON and no other`() throws {
+        let schema = try OutputSchema.load()
+        let described = Set((schema["properties"]?.members ?? [:]).keys)
+        let printing = Set(try CommandTree().commands.filter(\.printsJSON).map(\.name))
+        #expect(described == printing)
+    }
+
+    @Test func `the schema finds what is wrong`() throws {
+        let right = #"{"file": "a", "dryRun": false, "changes": []}"#
+        #expect(try OutputSchema.faults(of: Array(right.utf8), printedBy: ["set"]).isEmpty)
+        for wrong in [
+            #"{"file": "a", "changes": []}"#, #"{"file": 1, "dryRun": false, "changes": []}"#,
+            #"{"file": "a", "dryRun": false, "changes": [{}]}"#, "[]", "{",
+            #"{"file": "a", "dryRun": false, "changes": [], "more": 1}"#,
+        ] {
+            let faults = try OutputSchema.faults(of: Array(wrong.utf8), printedBy: ["set"])
+            #expect(!faults.isEmpty, "\(wrong)")
+        }
+    }
+
+    @Test func `no command can be taken for a container to mount`() throws {
+        try withDesk(.plain) { desk in
+            let names = Set(
+                try CommandTree().commands.compactMap { $0.name.split(separator: " ").first })
+            for name in names {
+                #expect(
+                    try desk.fail(64, "container", "create", String(name)).contains("is a command"))
+            }
+            try desk.run("new", "s.shape")
+            try desk.run("rename", desk.path("s.shape"), "Sphere", "Ball")
+            #expect(try desk.get("s.shape", "solid.1.name") == "Ball")
+        }
+    }
+
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
+    func `commands of containers print JSON as the schema says`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.run("status", "--json")
+            try desk.run("container", "list", "--json")
+            try desk.run("container", "info", "test", "--json")
+            let container = try #require(desk.volume.container)
+            try container.unmount()
+            let report = try container.command("container", "check", "test", "--json")
+            #expect(
+                try OutputSchema.faults(
+                    of: report.output, printedBy: ["container", "check", "test", "--json"]
+                ).isEmpty)
+            try container.mount()
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import TestSupport
+import Testing
+
+@Suite(.oneAtATime) struct ListTests {
+    @Test(arguments: Desk.places)
+    func `a shopping list`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            let file = "Shopping.list"
+            try desk.run("new", file)
+            #expect(
+                try desk.run("list", "add", file, "milk", "bread", "two eggs")
+                    == "item.1: added [ ] milk\nitem.2: added [ ] bread\nitem.3: added [ ] two eggs\n"
+            )
+            try desk.run("list", "check", file, "milk", "--json")
+            #expect(
+                try desk.run("list", "show", file) == "1. [ ] bread\n2. [ ] two eggs\n3. [x] milk\n"
+            )
+            try desk.run("list", "edit", file, "2", "six eggs", "--json")
+            try desk.run("list", "toggle", file, "1", "--json")
+            try desk.run("list", "uncheck", file, "milk")
+            try desk.run("list", "move", file, "milk", "2", "--json")
+            try desk.run("list", "color", file, "blue", "--json")
+            let shown = try JSONValue.read(try desk.run("list", "show", file, "--json"))
+            #expect(shown["color"] == .string("blue"))
+            let items = (shown["items"]?.elements ?? []).map { ($0["text"], $0["done"]) }
+            #expect(items.map(\.0) == [.string("six eggs"), .string("milk"), .string("bread")])
+            #expect(items.map(\.1) == [.boolean(false), .boolean(false), .boolean(true)])
+            #expect(try desk.run("list", "copy", file) == "six eggs\nmilk\nbread\n")
+            try desk.run("list", "copy", file, "2", "--json")
+            try desk.run("list", "paste", file, input: Array("  cheese \n\n tea\n".utf8))
+            #expect(try desk.run("list", file, "show").contains("[ ] cheese\n"))
+            try desk.run("list", "clear-done", file, "--json")
+            try desk.run("list", "remove", file, "tea", "--json")
+            #expect(try desk.run("list", "copy", file) == "cheese\nsix eggs\nmilk\n")
+            try desk.run("undo", file)
+            try desk.run("undo", file)
+            #expect(try desk.run("list", "show", file).contains("[x] bread"))
+        }
+    }
+
+    @Test(arguments: Desk.places)
+    func `the list of today is made when it is first used`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            #expect(try desk.run("list", "today") == "(nothing to do)\n")
+            try desk.run("list", "today", "add", "water the plants")
+            #expect(try desk.run("list", "today") == "1. [ ] water the plants\n")
+            // One in each container, at its root.
+            let home = desk.volume.container?.mountPoint ?? desk.folder
+            #expect(desk.bytes(home + "/Today.list") != nil)
+            try desk.shell("mkdir sub")
+            try desk.run("list", "today", "add", "tea", "--in", "sub", "--json")
+            #expect(desk.bytes("sub/Today.list") != nil)
+        }
+    }
+
+    @Test func `what is no part of the list is said`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "a.list")
+            try desk.run("list", "add", "a.list", "milk")
+            #expect(try desk.fail(65, "list", "check", "a.list", "7").contains("1"))
+            try desk.fail(65, "list", "copy", "a.list", "0")
+            #expect(try desk.fail(65, "list", "color", "a.list", "pink").contains("red"))
+            #expect(try desk.fail(64, "list", "frob", "a.list").contains("check"))
+            #expect(try desk.fail(64, "list", "add").contains("name the list"))
+            #expect(try desk.run("list", "copy", "a.list") == "milk\n")
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import TestSupport
+import Testing
+
+@Suite(.oneAtATime) struct SceneTests {
+    @Test(arguments: Desk.places)
+    func `a scene of three solids, orbit, render, undo twice`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.run("new", "Toys.shape", "--title", "Toys")
+            #expect(
+                try desk.run("add", "Toys.shape", "cube", "Box", "position=2.5,0,0")
+                    == "Box: added cube at 2.5,0,0, #3cabdb\n")
+            try desk.run("add", "Toys.shape", "torus", "Ring", "position=-2.5,0,0", "--json")
+            let before = try desk.get("Toys.shape", "camera.position")
+            try desk.run("camera", "orbit", "Toys.shape", "30,10")
+            #expect(try desk.get("Toys.shape", "camera.position") != before)
+            try desk.run("render", "Toys.shape", "-o", "Toys.png", "--size", "220x270")
+            let picture = try #require(desk.bytes("Toys.png"))
+            #expect(picture.starts(with: [0x89, 0x50, 0x4e, 0x47]))
+            #expect(try desk.run("undo", "Toys.shape").contains("camera orbit 30,10"))
+            #expect(try desk.run("undo", "Toys.shape", "--json").contains("add torus Ring"))
+            #expect(try desk.get("Toys.shape", "camera.position") == before)
+            try desk.fail(65, "get", "Toys.shape", "Ring.color")
+            #expect(try desk.get("Toys.shape", "Box.position") == "2.5,0,0")
+            // What was drawn stays drawn.
+            #expect(desk.bytes("Toys.png") == picture)
+        }
+    }
+
+    @Test func `every verb of scenes does what it says`() throws {
+        try withDesk(.plain) { desk in
+            let file = "s.shape"
+            try desk.run("new", file)
+            try desk.run("add", file, "cube", "Box", "--json")
+            try desk.run("set", file, "Box.color=#102030", "Box.opacity=0.5", "--json")
+            #expect(try desk.get(file, "Box.color") == "#102030")
+            try desk.run("unset", file, "Box.color", "--json")
+            #expect(try desk.get(file, "Box.color") == "#3cabdb")
+            try desk.run("rename", file, "Box", "Crate", "--json")
+            try desk.run("move", file, "Crate", "-1,2,0", "--json")
+            #expect(try desk.get(file, "Crate.position") == "-1,2,0")
+            try desk.run("move", file, "type=cube", "to=0,0,-3")
+            #expect(try desk.get(file, "Crate.position") == "0,0,-3")
+            try desk.run("rotate", file, "Crate", "-90", "--json")
+            #expect(try desk.get(file, "Crate.rotation") != "0,0,0,0")
+            try desk.run("scale", file, "Crate", "2", "--json")
+            #expect(try desk.get(file, "Crate.scale") == "2,2,2")
+            try desk.run("color", file, "Crate", "#fc0", "--json")
+            #expect(try desk.get(file, "Crate.color").lowercased() == "#ffcc00")
+            try desk.run("duplicate", file, "Crate", "Twin", "--json")
+            try desk.run("order", file, "Twin", "back", "--json")
+            #expect(try desk.get(file, "solid.1.name") == "Twin")
+            try desk.run("group", file, "Pair", "Crate", "Twin", "--json")
+            #expect(try desk.get(file, "Pair.type") == "group")
+            try desk.run("ungroup", file, "Pair", "--json")
+            try desk.run("background", file, "#eeeeff", "--json")
+            #expect(try desk.get(file, "background").lowercased() == "#eeeeff")
+            try desk.run("title", file, "Two crates", "--json")
+            #expect(try desk.get(file, "title") == "Two crates")
+            for words in [["pan", "1,0"], ["zoom", "2"], ["look-at", "Crate"]] {
+                let before = try desk.run("get", file)
+                _ = try desk.shapeedit(["camera", words[0], file, words[1], "--json"])
+                #expect(try desk.run("get", file) != before, "\(words)")
+            }
+            try desk.run("camera", "reset", file)
+            #expect(try desk.get(file, "camera.position") == "0,0,4")
+            // The file and the motion may change places.
+            try desk.run("camera", file, "orbit", "-45")
+            try desk.run("remove", file, "Twin", "--json")
+            try desk.fail(65, "get", file, "Twin.name")
+            #expect(try desk.run("validate", file) == "s.shape: sound (shape)\n")
+            let all = try JSONValue.read(try desk.run("get", file, "--json"))
+            #expect(all["Crate.shape"] == .string("cube"))
+            let facts = try JSONValue.read(try desk.run("show", file, "--json"))
+            #expect(facts["type"] == .string("shape"))
+        }
+    }
+
+    @Test func `an edit that changes nothing writes nothing`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("set", "s.shape", "Sphere.color=#102030")
+            let before = try desk.shell("stat -c '%i %y' s.shape")
+            #expect(
+                try desk.run("set", "s.shape", "Sphere.color=#102030")
+                    == "s.shape: nothing to change\n")
+            #expect(try desk.shell("stat -c '%i %y' s.shape") == before)
+        }
+    }
+
+    @Test func `what follows two dashes is no option`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("title", "s.shape", "--", "--json")
+            #expect(try desk.get("s.shape", "title") == "--json")
+            try desk.run("new", "l.list")
+            try desk.run("list", "add", "l.list", "--", "-n", "--")
+            #expect(try desk.run("list", "show", "l.list") == "1. [ ] -n\n2. [ ] --\n")
+        }
+    }
+
+    @Test func `JSON holds any text`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            let text = "tab\t quote\" back\\slash \u{1b}[31m \u{7f} \u{85} é 😀"
+            try desk.run("title", "s.shape", text, "--json")
+            let value = try JSONValue.read(try desk.run("get", "s.shape", "title", "--json"))
+            #expect(value["title"]?.text?.contains("quote") == true)
+            // Nothing of it may give orders to the terminal.
+            for output in [try desk.run("get", "s.shape"), try desk.run("history", "s.shape")] {
+                #expect(!output.unicodeScalars.contains("\u{1b}"))
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import TestSupport
+import Testing
+
+/// What an edit leaves of the file that it changes.
+@Suite(.oneAtATime) struct FileKindTests {
+    @Test(arguments: Desk.places)
+    func `a symlink stays and its target is edited`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("mkdir real")
+            try desk.run("new", "real/s.shape")
+            try desk.shell("ln -s real/s.shape link.shape && ln -s link.shape second.shape")
+            try desk.run("set", "second.shape", "title=Linked")
+            #expect(try desk.shell("readlink link.shape") == "real/s.shape\n")
+            #expect(try desk.get("real/s.shape", "title") == "Linked")
+            try desk.run("undo", "link.shape")
+            try desk.fail(65, "get", "real/s.shape", "title")
+            #expect(try desk.shell("ls -A real") == "s.shape\n")
+        }
+    }
+
+    @Test(arguments: Desk.places)
+    func `mode and extended attributes stay`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.run("new", "s.shape")
+            try desk.shell("chmod 640 s.shape && setfattr -n user.note -v mine s.shape")
+            let facts = "stat -c '%a %u %g' s.shape; getfattr --only-values -n user.note s.shape"
+            let before = try desk.shell(facts)
+            try desk.run("set", "s.shape", "title=New")
+            #expect(try desk.shell(facts) == before)
+            try desk.run("undo", "s.shape")
+            #expect(try desk.shell(facts) == before)
+            #expect(try desk.names() == ["s.shape"])
+        }
+    }
+
+    @Test(arguments: Desk.places)
+    func `all names of a hard-linked file show the edit`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.run("new", "one.shape")
+            let made = try desk.shapeedit(["get", "one.shape"])
+            try #require(made.status == 0)
+            try desk.shell("ln one.shape two.shape")
+            try desk.run("set", "one.shape", "title=A much longer title than before")
+            #expect(desk.bytes("one.shape") == desk.bytes("two.shape"))
+            try desk.run("set", "two.shape", "title=B")
+            #expect(try desk.get("one.shape", "title") == "B")
+            #expect(try desk.shell("stat -c %h one.shape") == "2\n")
+        }
+    }
+
+    @Test(.enabled(if: DataPath.isPrivileged && isInstalled("setpriv"), "needs root and setpriv"))
+    func `a file that can be written in a folder that cannot`() throws {
+        try withDesk(.plain) { desk in
+            try desk.shell("mkdir fixed; chmod 777 '\(desk.stateHome)'")
+            try desk.run("new", "fixed/s.shape")
+            try desk.shell("chown \(nobody) fixed/s.shape && chmod 755 fixed")
+            for title in ["A long title", "B"] {
+                let result = try desk.shapeedit(
+                    ["set", "fixed/s.shape", "title=\(title)"], user: nobody)
+                #expect(result.status == 0, "\(result)")
+                #expect(try desk.get("fixed/s.shape", "title") == title)
+            }
+            #expect(try desk.shell("ls -A fixed") == "s.shape\n")
+            let undone = try desk.shapeedit(["undo", "fixed/s.shape"], user: nobody)
+            #expect(undone.status == 0, "\(undone)")
+            #expect(try desk.get("fixed/s.shape", "title") == "A long title")
+        }
+    }
+}

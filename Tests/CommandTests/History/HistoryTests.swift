@@ -1,0 +1,122 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.oneAtATime) struct HistoryTests {
+    /// Descriptions of the steps, and which one is current.
+    private static func steps(_ desk: Desk, _ file: String) throws -> ([String], Int?) {
+        let steps =
+            try JSONValue.read(try desk.run("history", file, "--json"))["steps"]?.elements ?? []
+        return (
+            steps.compactMap { $0["description"]?.text },
+            steps.firstIndex { $0["current"] == .boolean(true) }
+        )
+    }
+
+    @Test(arguments: Desk.places)
+    func `undo and redo step through what was done`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.run("new", "s.shape")
+            var states = [try #require(desk.bytes("s.shape"))]
+            for title in ["one", "two", "three"] {
+                try desk.run("title", "s.shape", title)
+                states.append(try #require(desk.bytes("s.shape")))
+            }
+            for state in states.dropLast().reversed() {
+                try desk.run("undo", "s.shape")
+                #expect(desk.bytes("s.shape") == state)
+            }
+            try desk.fail(65, "undo", "s.shape")
+            for state in states.dropFirst() {
+                try desk.run("redo", "s.shape", "--json")
+                #expect(desk.bytes("s.shape") == state)
+            }
+            try desk.fail(65, "redo", "s.shape")
+            // A new edit takes the place of what was undone.
+            try desk.run("undo", "s.shape")
+            try desk.run("title", "s.shape", "other")
+            try desk.fail(65, "redo", "s.shape")
+            let (steps, current) = try Self.steps(desk, "s.shape")
+            #expect(steps.suffix(3) == ["title one", "title two", "title other"])
+            #expect(current == steps.count - 1)
+        }
+    }
+
+    @Test(arguments: Desk.places)
+    func `the history goes with the document to another name`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("title", "s.shape", "one")
+            try desk.shell("mkdir sub && mv s.shape sub/t.shape")
+            #expect(try desk.run("undo", "sub/t.shape").contains("title one"))
+            #expect(try desk.run("redo", "sub/t.shape").contains("title one"))
+            try desk.run("title", "sub/t.shape", "two")
+            #expect(try Self.steps(desk, "sub/t.shape").0.suffix(2) == ["title one", "title two"])
+            // Another document under the old name has a history of its own.
+            try desk.run("new", "s.shape")
+            try desk.fail(65, "undo", "s.shape")
+        }
+    }
+
+    @Test(arguments: Desk.places)
+    func `a save by another program can be undone`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("title", "s.shape", "mine")
+            let mine = desk.bytes("s.shape")
+            try desk.shell("sed s/mine/theirs/ s.shape > new && cat new > s.shape && rm new")
+            #expect(try desk.get("s.shape", "title") == "theirs")
+            #expect(try desk.run("undo", "s.shape").contains("another program"))
+            #expect(desk.bytes("s.shape") == mine)
+            try desk.run("redo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "theirs")
+        }
+    }
+
+    @Test(
+        .enabled(if: !DataPath.isPlain, "needs a mount"), .timeLimit(.minutes(2)),
+        arguments: DataPath.mounts.prefix(1))
+    func `undo goes back into versions that other programs saved`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            for title in ["first", "second", "third"] {
+                try desk.shell(
+                    #"printf '{"version": 1, "title": "\#(title)", "nodes": []}' > s.shape"#)
+                // Saves less than two seconds apart count as one version.
+                usleep(2_300_000)
+            }
+            try desk.run("undo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "second")
+            try desk.run("undo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "first")
+            try desk.fail(65, "undo", "s.shape")
+            try desk.run("redo", "s.shape")
+            try desk.run("redo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "third")
+            // It survives the mount.
+            try desk.run("undo", "s.shape")
+            try desk.volume.remount()
+            try desk.run("undo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "first")
+        }
+    }
+
+    @Test func `without a place for histories documents are edited all the same`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            let stateless = Desk(volume: desk.volume, stateHome: "/proc/nowhere")
+            try stateless.run("title", "s.shape", "one")
+            #expect(try desk.get("s.shape", "title") == "one")
+            try stateless.fail(65, "undo", "s.shape")
+        }
+    }
+
+    @Test func `histories are the user's own`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("title", "s.shape", "secret")
+            let open = try desk.shell(
+                "find '\(desk.stateHome)/shapeedit' -type f -perm /077 | wc -l")
+            #expect(open == "0\n")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import TestSupport
+import Testing
+
+@Suite(.oneAtATime) struct ConversionTests {
+    @Test(arguments: Desk.places)
+    func `a shapeFile becomes a shape and back without loss`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            for kind in ["sphere", "cube", "cylinder", "cone", "torus", "pyramid"] {
+                let file = "\(kind).shapeFile"
+                try desk.run("new", file, "--template", kind)
+                try desk.run("camera", "orbit", file, "35,20")
+                try desk.run("convert", file, "\(kind).shape", "--json")
+                try desk.run("convert", "\(kind).shape", "again.shapeFile", "--force")
+                #expect(try desk.run("diff", file, "again.shapeFile") == "")
+                #expect(desk.bytes("again.shapeFile") == desk.bytes(file))
+                #expect(try desk.get("\(kind).shape", "solid.1.shape") == kind)
+            }
+        }
+    }
+
+    @Test func `what would be lost is not lost unasked`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "two.shape")
+            try desk.run("add", "two.shape", "cube")
+            let message = try desk.fail(65, "convert", "two.shape", "two.shapeFile")
+            #expect(message.contains("--lossy"))
+            #expect(try desk.names() == ["two.shape"])
+            let result = try desk.shapeedit(
+                ["convert", "two.shape", "two.shapeFile", "--lossy", "--json"])
+            #expect(result.status == 0)
+            #expect(try JSONValue.read(result.output)["losses"]?.elements.isEmpty == false)
+            #expect(try desk.fail(65, "convert", "two.shape", "a.slide").contains(".slide"))
+        }
+    }
+
+    @Test func `lists become lines of text and back`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "a.list")
+            try desk.run("list", "add", "a.list", "milk", "brot & käse")
+            try desk.run("list", "check", "a.list", "milk")
+            try desk.run("convert", "a.list", "a.md")
+            let text = try #require(desk.bytes("a.md"))
+            #expect(String(decoding: text, as: UTF8.self) == "- [ ] brot & käse\n- [x] milk\n")
+            try desk.fail(73, "convert", "a.md", "a.list")
+            try desk.run("convert", "a.md", "b.list")
+            #expect(
+                try desk.run("list", "show", "b.list") == "1. [ ] brot & käse\n2. [x] milk\n")
+            // Lines as other programs write them.
+            try desk.write("x done\n* bullet\n\nbare\n- [ ] box\n", to: "other.txt")
+            try desk.run("convert", "other.txt", "b.list", "--force")
+            let shown = try desk.run("list", "show", "b.list")
+            for line in ["[x] done", "[ ] bullet", "[ ] bare", "[ ] box"] {
+                #expect(shown.contains(line + "\n"), "\(shown)")
+            }
+            #expect(try desk.run("convert", "a.list", "-", "--to", "text").hasPrefix("- [ ] brot"))
+            try desk.fail(64, "convert", "a.md", "a.slide")
+        }
+    }
+
+    @Test func `diff compares what documents say`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "a.shape")
+            try desk.shell("tr -d '\\n ' < a.shape > b.shape; cp a.shape c.shape")
+            #expect(desk.bytes("a.shape") != desk.bytes("b.shape"))
+            #expect(try desk.run("diff", "a.shape", "b.shape") == "")
+            try desk.run("set", "c.shape", "Sphere.radius=2")
+            let result = try desk.shapeedit(["diff", "a.shape", "c.shape"])
+            #expect(result.status == 1 && result.text == "Sphere.radius: 1 -> 2\n")
+            let json = try desk.shapeedit(["diff", "a.shape", "c.shape", "--json"])
+            #expect(json.status == 1)
+            #expect(try JSONValue.read(json.output)["changes"]?.elements.count == 1)
+            try desk.fail(66, "diff", "a.shape", "missing.shape")
+        }
+    }
+
+    @Test func `validate says what is wrong with which`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "good.shape")
+            try desk.write(
+                #"{"elements": [{"shapeType": "circle", "radius": -1,}]}"#, to: "bad.slide")
+            try desk.write("", to: "empty.list")
+            let result = try desk.shapeedit(["validate", "good.shape", "bad.slide", "empty.list"])
+            #expect(result.status == 65)
+            #expect(result.text.contains("good.shape: sound (shape)\n"))
+            #expect(result.text.contains("bad.slide: ") && result.errorText.contains("empty.list"))
+            let json = try desk.shapeedit(
+                ["validate", "good.shape", "bad.slide", "missing.shape", "--json"])
+            #expect(json.status == 65)
+            let reports = try JSONValue.read(json.output).elements
+            #expect(reports.map { $0["sound"] } == [true, false, false].map { .boolean($0) })
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Exit codes are those of sysexits.h, and each error names the place and what would be right.
+@Suite(.oneAtATime) struct ExitStatusTests {
+    @Test func `wrong use is 64`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            #expect(try desk.fail(64, "nosuch").contains("--help"))
+            try desk.fail(64, "get")
+            try desk.fail(64, "get", "s.shape", "--nosuch")
+            #expect(try desk.fail(64, "set", "s.shape", "nope").contains("PATH=VALUE"))
+            #expect(try desk.fail(64, "camera", "fly", "s.shape").contains("fly"))
+            #expect(try desk.fail(64, "render", "s.shape", "-o", "a.xyz").contains(".png"))
+            try desk.fail(64, "render", "s.shape", "-o", "a.png", "--size", "0x9")
+            try desk.fail(64, "render", "s.shape", "-o", "a.png", "--mode", "neither")
+            try desk.fail(64, "convert", "s.shape", "thing")
+            #expect(try desk.names() == ["s.shape"])
+        }
+    }
+
+    @Test(arguments: Desk.places)
+    func `bad data is 65`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.run("new", "s.shape")
+            let before = desk.bytes("s.shape")
+            for (edit, right) in [
+                ("Sphere.colr=#fff", "color"), ("Sphere.color=redd", "red"),
+                ("camera.fieldOfView=500", "1 to 179"), ("Sphere.radius=wide", "number"),
+                ("Spere.radius=1", "Sphere"),
+            ] {
+                let message = try desk.fail(65, "set", "s.shape", edit)
+                #expect(message.contains("s.shape: ") && message.contains(right), "\(message)")
+            }
+            #expect(desk.bytes("s.shape") == before)
+            try desk.write("{\n  \"version\": 1,,\n}", to: "broken.shape")
+            #expect(try desk.fail(65, "show", "broken.shape").contains("line 2"))
+            try desk.fail(65, "set", "broken.shape", "title=x")
+            try desk.write("hello", to: "letter")
+            #expect(try desk.fail(65, "show", "letter").contains("--type"))
+        }
+    }
+
+    @Test func `no input is 66`() throws {
+        try withDesk(.plain) { desk in
+            for words in [["show"], ["get"], ["validate"], ["undo"], ["history"]] {
+                let result = try desk.shapeedit(words + ["missing.shape"])
+                #expect(result.status == 66, "\(words)")
+                #expect(result.errorText.contains("missing.shape"))
+            }
+            try desk.fail(66, "set", "missing.shape", "title=x")
+            try desk.fail(66, "show", ".")
+            #expect(try desk.names() == [])
+        }
+    }
+
+    @Test func `what cannot be made is 73`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("convert", "s.shape", "t.shape")
+            try desk.fail(73, "convert", "s.shape", "t.shape")
+            try desk.fail(73, "convert", "s.shape", "no/t.shape")
+            try desk.fail(73, "render", "s.shape", "-o", "no/t.png")
+            try desk.fail(73, "render", "s.shape", "-o", ".", "--format", "png")
+        }
+    }
+
+    @Test(.enabled(if: DataPath.isPrivileged && isInstalled("setpriv"), "needs root and setpriv"))
+    func `what is not permitted is 77`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            let before = desk.bytes("s.shape")
+            try desk.fail(77, "set", "s.shape", "title=x", user: nobody)
+            try desk.fail(77, "new", "t.shape", user: nobody)
+            // A file that may not be written is not replaced either, though its folder allows it.
+            try desk.shell("chown \(nobody) . s.shape && chmod 444 s.shape")
+            try desk.fail(77, "set", "s.shape", "title=x", user: nobody)
+            try desk.fail(77, "convert", "s.shape", "s.shape", "--force", user: nobody)
+            #expect(desk.bytes("s.shape") == before)
+            try desk.shell("chmod 000 s.shape")
+            try desk.fail(77, "show", "s.shape", user: nobody)
+            #expect(try desk.names() == ["s.shape"])
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+@Suite(.oneAtATime) struct StandardStreamTests {
+    @Test func `documents come from standard input and go to standard output`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            let bytes = try #require(desk.bytes("s.shape"))
+            #expect(try desk.run("get", "-", "Sphere.shape", input: bytes) == "sphere\n")
+            #expect(try desk.run("show", "-", input: bytes).hasPrefix("scene of 1 solid\n"))
+            #expect(try desk.run("validate", "-", input: bytes) == "-: sound (shape)\n")
+            #expect(try desk.run("diff", "-", "s.shape", input: bytes) == "")
+            let png = try desk.shapeedit(
+                ["render", "-", "-o", "-", "--format", "png", "--size", "64x64"], input: bytes)
+            #expect(png.output.starts(with: [0x89, 0x50, 0x4e, 0x47]))
+            let converted = try desk.shapeedit(
+                ["convert", "-", "-", "--to", "shapeFile", "--lossy"], input: bytes)
+            #expect(converted.output.starts(with: Array("bplist00".utf8)))
+            let message = try desk.fail(65, "get", "-", input: Array("junk".utf8))
+            #expect(message.contains("standard input"))
+        }
+    }
+
+    @Test func `standard input may be a socket`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            let result = try Probing.run(
+                [
+                    "python3", "-c",
+                    """
+                    import socket, subprocess, sys
+                    ours, theirs = socket.socketpair()
+                    ours.sendall(open(sys.argv[2], "rb").read())
+                    ours.shutdown(socket.SHUT_WR)
+                    sys.exit(subprocess.run(
+                        [sys.argv[1], "get", "-", "Sphere.shape"], stdin=theirs).returncode)
+                    """, try BuiltPrograms.shapeedit(), desk.path("s.shape"),
+                ])
+            #expect(result.status == 0 && result.text == "sphere\n", "\(result)")
+        }
+    }
+
+    @Test func `an answer that cannot be written is an error`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            let binary = try BuiltPrograms.shapeedit()
+            for words in ["get s.shape", "show s.shape --json", "convert s.shape -"] {
+                let line = "'\(binary)' \(words) > /dev/full; echo $?"
+                #expect(try desk.shell("(\(line)) 2> said") == "74\n")
+                #expect(try desk.shell("cat said").contains("standard output"))
+            }
+        }
+    }
+
+    @Test func `no escape ever goes into a pipe`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            let shown = try desk.shapeedit(["show", "s.shape"])
+            #expect(!shown.output.contains(0x1b))
+            let asked = try desk.shapeedit(["show", "s.shape", "--graphics=blocks"])
+            #expect(asked.output.count > shown.output.count)
+            try desk.fail(64, "show", "s.shape", "--graphics", "crayons")
+        }
+    }
+}

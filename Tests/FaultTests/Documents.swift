@@ -1,0 +1,155 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Documents in a container on a small disk, and what each has to contain.
+final class Documents {
+    /// Documents that were there before the disk was filled.
+    private(set) var oldOnes: [String: [UInt8]] = [:]
+    /// Whether `remount` was called.
+    private(set) var wasRemounted = false
+
+    private let container: Container
+    private let options: [String]
+    private var agent: Agent
+    private var fillings: [String: [UInt8]] = [:]
+    private var fillingCount = 0
+
+    init(container: Container, options: [String]) throws {
+        self.container = container
+        self.options = options
+        agent = try Agent(in: container.mountPoint)
+    }
+
+    /// Bytes that belong to one name and size.
+    static func content(name: String, size: Int) -> [UInt8] {
+        let line = Array("\(name) of \(size) bytes\n".utf8)
+        var content: [UInt8] = []
+        content.reserveCapacity(size + line.count)
+        while content.count < size { content += line }
+        return Array(content.prefix(size))
+    }
+
+    /// Stores documents from 1 byte to 3 MiB.
+    func storeOldOnes() {
+        for size in [1, 100, 4096, 70_000, 400_000, 3 << 20] {
+            let name = "old-\(size)"
+            let content = Self.content(name: name, size: size)
+            #expect(failureOfStoring(name, content) == nil)
+            oldOnes[name] = content
+        }
+    }
+
+    /// Gives every old document a new version; there has to be room for it.
+    func rewriteOldOnes() {
+        for (name, content) in oldOnes {
+            let changed = Self.content(name: name + "+", size: content.count + 10)
+            #expect(failureOfStoring(name, changed) == nil, "rewriting \(name)")
+            oldOnes[name] = changed
+        }
+    }
+
+    /// Stores files, ever smaller, until there is no room for a single block.
+    func fillDisk() {
+        for size in [1 << 20, 65_536, 4096, 1] {
+            for _ in 0..<300 {
+                fillingCount += 1
+                let name = "filling-\(fillingCount)"
+                let content = Self.content(name: name, size: size)
+                let failure = failureOfStoring(name, content)
+                if failure == nil {
+                    fillings[name] = content
+                } else {
+                    #expect(failure == ENOSPC, "\(name): \(errorName(failure ?? 0))")
+                    // What could not be stored may have left its name, as on ext4.
+                    try? CarefulCalls(agent).remove(name)
+                    break
+                }
+            }
+        }
+        #expect(fillings.count > 10)
+    }
+
+    /// Deletes what filled the disk but for some files; how many bytes that was.
+    func removeFillings(keeping kept: Int) -> Int {
+        var bytes = 0
+        for (name, content) in fillings.sorted(by: { $0.value.count < $1.value.count })
+            .dropFirst(kept)
+        {
+            agent.unlink(ByteString(name))
+            fillings[name] = nil
+            bytes += content.count
+        }
+        return bytes
+    }
+
+    /// Tries to store files of 1 MiB until all are there; how long that took, 10 s at most.
+    func secondsUntilStored(_ name: String, size: Int) -> Double {
+        let clock = ContinuousClock()
+        let start = clock.now
+        var stored = 0
+        while stored < size {
+            let part = "\(name)-\(stored)"
+            let content = Self.content(name: part, size: 1 << 20)
+            if failureOfStoring(part, content) == nil {
+                fillings[part] = content
+                stored += content.count
+            } else if clock.now - start > .seconds(10) {
+                return 10
+            } else {
+                usleep(50_000)
+            }
+        }
+        return (clock.now - start) / .seconds(1)
+    }
+
+    /// Compares everything that was acknowledged with what is there.
+    func verify(_ moment: String, at location: SourceLocation = #_sourceLocation) {
+        for (name, content) in oldOnes.merging(fillings, uniquingKeysWith: { old, _ in old }) {
+            switch CarefulCalls(agent).content(name) {
+            case .success(content): break
+            case .success(let found):
+                let found = found.map { "\($0.count) bytes" } ?? "no file"
+                Issue.record(
+                    "\(moment): \(name): \(found) instead of \(content.count)",
+                    sourceLocation: location)
+            case .failure(let failure):
+                Issue.record("\(moment): \(name): \(failure)", sourceLocation: location)
+            }
+        }
+    }
+
+    /// Unmounts and mounts again.
+    func remount() throws {
+        wasRemounted = true
+        agent.end()
+        try container.unmount()
+        try container.mount(options: options)
+        agent = try Agent(in: container.mountPoint)
+    }
+
+    /// Kills the daemon and mounts again.
+    func crash() throws {
+        wasRemounted = true
+        agent.end()
+        try container.killDaemon()
+        try container.mount(options: options)
+        agent = try Agent(in: container.mountPoint)
+    }
+
+    /// Lets the process end that does all this.
+    func end() {
+        agent.end()
+    }
+
+    /// Writes a file; the errno of the first call that failed.
+    func failureOfStoring(_ name: String, _ content: [UInt8], flags: Int32 = O_TRUNC) -> Int32? {
+        do {
+            try CarefulCalls(agent).store(name, content, flags: flags)
+            return nil
+        } catch {
+            return error.error
+        }
+    }
+}

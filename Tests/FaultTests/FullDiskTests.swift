@@ -1,0 +1,140 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+@Suite(.oneAtATime, .enabled(if: SmallDisk.canBeMade, Comment(rawValue: SmallDisk.reason)))
+struct FullDiskTests {
+    @Test(arguments: DataPath.mounts)
+    func `a full disk costs nothing that was there`(_ dataPath: DataPath) throws {
+        try withSmallDisk(dataPath) { documents in
+            documents.storeOldOnes()
+            documents.fillDisk()
+            documents.verify("on the full disk")
+            try documents.remount()
+            documents.verify("after unmount and mount on the full disk")
+            try documents.crash()
+            documents.verify("after a crash on the full disk")
+            _ = documents.removeFillings(keeping: 3)
+            let seconds = documents.secondsUntilStored("again", size: 2 << 20)
+            #expect(seconds < 3, "room only after \(seconds) s")
+            documents.verify("with room again")
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("sqlite3"), "needs sqlite3"))
+    func `check repairs with the reserve, and says where even that is gone`() throws {
+        let disk = try SmallDisk(mebibytes: 64)
+        defer { disk.remove() }
+        let container = try Container(dataHome: disk.mountPoint)
+        defer { container.remove() }
+        try container.mount()
+        let agent = try Agent(in: container.mountPoint)
+        agent.store("a", "a's content")
+        agent.end()
+        try container.unmount()
+        let folder = "\(disk.mountPoint)/shapeedit/containers/\(container.name)"
+        let shell = { (line: String) in
+            let result = try run(["sh", "-c", line], directory: folder)
+            try #require(result.status == 0, "\(line): \(result)")
+        }
+        let fill = "cat /dev/zero > \(disk.mountPoint)/filling 2> /dev/null || true"
+        let damage = "sqlite3 catalog.sqlite 'update item set links = 9 where id > 1'"
+        try shell("\(damage); \(fill)")
+        let repaired = try container.check()
+        #expect(repaired.status == 1 && repaired.text.contains("9 links"), "\(repaired)")
+        #expect(try container.check().status == 0)
+        try shell("rm \(disk.mountPoint)/filling; \(damage); rm reserve; \(fill)")
+        let refused = try container.check()
+        #expect(refused.status == Int(EX_IOERR), "\(refused)")
+        #expect(refused.errorText.contains("the disk is full"), "\(refused)")
+        #expect(refused.errorText.contains("free some space"), "\(refused)")
+        try shell("rm \(disk.mountPoint)/filling")
+        #expect(try container.check().status == 1)
+        #expect(try container.check().status == 0)
+        // Room enough to open the container, but not for all that is to be repaired.
+        let nameless = """
+            with recursive c(n) as (select 1 union all select n + 1 from c limit 20000)
+                insert into item select n + 99999, 33188, 0, 0, 1, 0, 0, 0, 1, 1, 1, n + 99999, 0, 1,
+                    0, null, null from c
+            """
+        try shell(
+            "sqlite3 catalog.sqlite \"\(nameless)\"; rm reserve; head -c 300K /dev/zero > ../slack; "
+                + "\(fill); rm ../slack")
+        let partly = try container.check()
+        #expect(partly.status == Int(EX_DATAERR), "\(partly)")
+        #expect(partly.text.contains("the disk is full: not all of this could be repaired"))
+        #expect(!partly.text.contains("repaired: "))
+        try shell("rm \(disk.mountPoint)/filling")
+        let rest = try container.check()
+        #expect(rest.status == 1, "\(rest)")
+        #expect(try container.check().status == 0)
+        try container.mount()
+        let after = try Agent(in: container.mountPoint)
+        #expect(after.content("a") == "a's content")
+        after.end()
+        try container.unmount()
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `rewriting on a full disk is ENOSPC and leaves the old version`(
+        _ dataPath: DataPath
+    ) throws {
+        try withSmallDisk(dataPath) { documents in
+            documents.storeOldOnes()
+            documents.fillDisk()
+            for (name, content) in documents.oldOnes where content.count > 200_000 {
+                let other = Documents.content(name: name + "'", size: content.count + 100_000)
+                for flags in [O_TRUNC, 0, O_APPEND] {
+                    #expect(documents.failureOfStoring(name, other, flags: flags) == ENOSPC)
+                    documents.verify("after failing to rewrite \(name), flags \(flags)")
+                }
+            }
+            try documents.remount()
+            documents.verify("after unmount and mount")
+        }
+    }
+
+    @Test(
+        arguments: DataPath.mounts
+    )
+    func `deleting makes room within 3 seconds, and the mount goes on`(
+        _ dataPath: DataPath
+    ) throws {
+        try withSmallDisk(dataPath) { documents in
+            documents.storeOldOnes()
+            for round in 1...3 {
+                documents.fillDisk()
+                let removed = documents.removeFillings(keeping: 3)
+                try #require(removed > 4 << 20, "only \(removed) bytes to remove")
+                let seconds = documents.secondsUntilStored("again-\(round)", size: removed / 2)
+                try #require(seconds < 3, "room only after \(seconds) s")
+                documents.rewriteOldOnes()
+                documents.verify("round \(round)")
+            }
+            try documents.remount()
+            documents.verify("after unmount and mount")
+        }
+    }
+
+    /// Gives a test a mounted container on a disk of 64 MiB; afterwards it has to be sound.
+    private func withSmallDisk(
+        _ dataPath: DataPath, _ body: (Documents) throws -> Void
+    ) throws {
+        let disk = try SmallDisk(mebibytes: 64)
+        defer { disk.remove() }
+        let container = try Container(dataHome: disk.mountPoint)
+        defer { container.remove() }
+        let options = dataPath == .noPassthrough ? ["no_passthrough"] : []
+        try container.mount(options: options)
+        let daemon = try #require(try container.status().pid)
+        let documents = try Documents(container: container, options: options)
+        defer { documents.end() }
+        try body(documents)
+        documents.end()
+        #expect(Container.isAlive(daemon) || documents.wasRemounted, "the daemon died")
+        try container.unmount()
+        let check = try container.check()
+        #expect(check.status == 0, "container check: \(check)")
+    }
+}

@@ -1,0 +1,81 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+@Suite(.oneAtATime) struct KillTests {
+    /// Rounds over all data paths together.
+    static let rounds = 25
+    /// Writers at the same time.
+    static let writerCount = 3
+
+    @Test(arguments: DataPath.mounts)
+    func `a daemon killed under load loses nothing it acknowledged`(_ dataPath: DataPath) throws {
+        let paths = DataPath.mounts
+        let index = paths.firstIndex(of: dataPath) ?? 0
+        let seed = TestSeed.value &+ UInt64(index)
+        print("kill test, \(dataPath): SHAPEEDIT_TEST_SEED=\(TestSeed.value)")
+        let container = try Container()
+        defer { container.remove() }
+        let options = dataPath == .noPassthrough ? ["no_passthrough"] : []
+        var random = SplitMix(seed: seed)
+        let writers = try (0..<Self.writerCount).map {
+            try LoggedWriter(number: $0, container: container, seed: seed)
+        }
+        defer { for writer in writers { writer.agent.end() } }
+        var acknowledged = 0
+        let share = (Self.rounds + paths.count - 1 - index) / paths.count
+        var done = 0
+        for round in 1...share {
+            try mount(container, options)
+            let isStillSound = verify(writers, "before round \(round)")
+            try killUnderLoad(container, writers, after: random.below(1_000_000))
+            acknowledged += writers.reduce(0) { $0 + $1.acknowledgements }
+            if round % 5 == 0 { try expectSoundOrRepaired(container) }
+            try mount(container, options)
+            guard verify(writers, "after round \(round)"), isStillSound else { break }
+            try container.unmount()
+            done += 1
+        }
+        if MountTable.isMounted(container.mountPoint) { try container.unmount() }
+        #expect(try container.check().status == 0)
+        #expect(acknowledged > done * 10, "the writers did next to nothing")
+        print("kill test, \(dataPath): \(done) rounds, \(acknowledged) acknowledged")
+    }
+
+    /// Mounts; what a mount says about recovery has to fit into a line.
+    private func mount(_ container: Container, _ options: [String]) throws {
+        let words = ["mount", container.name, container.mountPoint]
+        let result = try container.command(
+            words + (options.isEmpty ? [] : ["-o", options.joined(separator: ",")]))
+        try #require(result.status == 0, "mount: \(result)")
+        #expect(result.errors.split(separator: 10).count <= 1, "\(result)")
+        #expect(MountTable.isMounted(container.mountPoint))
+    }
+
+    private func killUnderLoad(
+        _ container: Container, _ writers: [LoggedWriter], after microseconds: Int
+    ) throws {
+        let daemon = try #require(try container.status().pid)
+        for writer in writers { writer.start() }
+        usleep(50_000 + UInt32(microseconds))
+        let early = writers.compactMap(\.endingSoFar)
+        #expect(early.isEmpty, "failed before the daemon was killed: \(early)")
+        kill(pid_t(daemon), SIGKILL)
+        for writer in writers { writer.join() }
+        container.waitForEnd(of: daemon)
+        MountTable.detach(container.mountPoint)
+    }
+
+    private func expectSoundOrRepaired(_ container: Container) throws {
+        let check = try container.check()
+        #expect(check.status == 0 || check.status == 1, "container check: \(check)")
+        #expect(try container.check().status == 0, "checked once more, not repaired")
+    }
+
+    private func verify(_ writers: [LoggedWriter], _ moment: String) -> Bool {
+        let problems = writers.flatMap { $0.verify() }
+        for problem in problems.prefix(5) { Issue.record("\(moment): \(problem)") }
+        return problems.isEmpty
+    }
+}

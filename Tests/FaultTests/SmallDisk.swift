@@ -1,0 +1,59 @@
+import Glibc
+import Probing
+import TestSupport
+
+/// A small disk of a test's own: an ext4 image on a loop device, which is given back when the
+/// test ends in whatever way.
+final class SmallDisk {
+    /// Whether disks can be made here: by root, with loop devices.
+    static let canBeMade =
+        geteuid() == 0 && isInstalled("mkfs.ext4") && (try? run(["losetup", "-f"]).status) == 0
+    /// What a skipped test says.
+    static let reason = "needs root, mkfs.ext4 and a free loop device"
+
+    /// Where it is mounted; it is empty.
+    let mountPoint: String
+
+    private let base: String
+    private let guardPipe: Pipe
+    private let guardian: RunningProgram
+
+    /// Makes and mounts one.
+    init(mebibytes: Int) throws {
+        base = try TemporaryDirectory.make()
+        mountPoint = "\(base)/disk"
+        mkdir(mountPoint, 0o755)
+        // If the tests are killed, the guard takes the disk away.
+        guardPipe = try Pipe()
+        guardian = try RunningProgram(
+            [try BuiltPrograms.probe(), "guard", base, mountPoint].map { Array($0.utf8) },
+            input: guardPipe.reading)
+        let image = "\(base)/image"
+        for command in [
+            ["truncate", "-s", "\(mebibytes)M", image], ["mkfs.ext4", "-q", "-m", "0", image],
+            ["mount", "-o", "loop", image, mountPoint], ["rmdir", "\(mountPoint)/lost+found"],
+        ] {
+            let result = try run(command)
+            guard result.status == 0 else {
+                remove()
+                throw TestSetupFailure("\(command): \(result)")
+            }
+        }
+    }
+
+    /// Unmounts and removes it.
+    func remove() {
+        // A daemon that has just been told to end may still be closing files.
+        for _ in 0..<50 where (try? run(["umount", mountPoint]).status) != 0 {
+            guard MountTable.isMounted(mountPoint) else { break }
+            usleep(100_000)
+        }
+        if MountTable.isMounted(mountPoint) { _ = try? run(["umount", "-l", mountPoint]) }
+        TemporaryDirectory.remove(base)
+        var done: UInt8 = 1
+        write(guardPipe.writing, &done, 1)
+        _ = guardian.wait(seconds: 10)
+        guardPipe.closeWriting()
+        guardPipe.closeReading()
+    }
+}

@@ -1,0 +1,96 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+@Suite(.oneAtATime) struct DamagedContentTests {
+    @Test(arguments: DataPath.mounts, ["missing", "flipped", "shortened", "longer"])
+    func `check names the document whose content is damaged, and the others stay readable`(
+        _ dataPath: DataPath, damage: String
+    ) throws {
+        let options = dataPath == .noPassthrough ? ["no_passthrough"] : []
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let blob = try broken.blob(of: "b's only content")
+            switch damage {
+            case "missing": try broken.damage("rm \(blob)")
+            case "flipped":
+                try broken.damage("printf X | dd of=\(blob) bs=1 seek=3 conv=notrunc status=none")
+            case "shortened": try broken.damage("truncate -s 5 \(blob)")
+            default: try broken.damage("printf more >> \(blob)")
+            }
+            let before = try broken.listing()
+            for _ in 1...2 {
+                let check = try container.check()
+                #expect(check.status == Int(EX_DATAERR), "\(check)")
+                #expect((check.text + check.errorText).contains("folder/b"), "\(check)")
+                #expect(!(check.text + check.errorText).contains("f200"), "\(check)")
+            }
+            let json = try container.command("container", "check", "test", "--json")
+            #expect(json.text.contains("folder/b") && json.text.contains("\"sound\": false"))
+            #expect(try broken.listing() == before, "check changed the folder")
+            // The rest works, and a new version heals the document.
+            try container.mount(options: options)
+            let process = try #require(try container.status().pid)
+            let agent = try Agent(in: container.mountPoint)
+            defer { agent.end() }
+            #expect(agent.content("a") == "a's only content")
+            #expect(agent.content("f200").count == 3000)
+            if damage == "missing" {
+                // It is listed, so it is there; what fails is reading it.
+                #expect(agent.status("folder/b").size == 16)
+                let file = agent.open("folder/b", O_RDONLY)
+                _ = agent.read(file, count: 16, fails: EIO)
+                agent.close(file)
+                agent.open("folder/b", O_RDWR, fails: EIO)
+            }
+            agent.store("folder/b", "a new content")
+            #expect(agent.content("folder/b") == "a new content")
+            #expect(Container.isAlive(process), "the daemon died")
+            agent.end()
+            try container.unmount()
+            try container.mount(options: options)
+            let after = try Agent(in: container.mountPoint)
+            #expect(after.content("folder/b") == "a new content")
+            after.end()
+            try container.unmount()
+        }
+    }
+
+    @Test func `foreign files are reported and left alone`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try broken.damage(
+                """
+                echo foreign > notes.txt; mkdir stray; echo x > stray/x; echo y > staging/mine
+                echo z > blobs/README; echo j > journal/mine; echo s > spare/mine
+                ln -s /etc/passwd staging/link; mkfifo stray/fifo
+                shelf=$(ls -d blobs/?? | head -n 1); echo b > $shelf/mine; mkdir $shelf/folder
+                """)
+            let foreign = [
+                "notes.txt", "stray", "staging/mine", "staging/link", "blobs/README",
+                "journal/mine", "spare/mine", "/mine", "/folder",
+            ]
+            let before = try broken.listing()
+            let check = try container.check()
+            for name in foreign { #expect(check.text.contains(name), "\(name): \(check)") }
+            #expect(check.status == Int(EX_DATAERR), "\(check)")
+            #expect(check.text.split(separator: "\n").count == 10, "\(check)")
+            #expect(try broken.listing() == before, "check changed the folder")
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            for number in 1...50 { agent.store("n\(number)", "new") }
+            #expect(agent.content("a") == "a's only content")
+            agent.end()
+            try container.unmount()
+            let after = try run(
+                [
+                    "sh", "-c",
+                    "cat notes.txt stray/x staging/mine blobs/README journal/mine spare/mine blobs/??/mine",
+                ],
+                directory: broken.folder)
+            #expect(after.text == "foreign\nx\ny\nz\nj\ns\nb\n", "\(after)")
+            #expect(try run(["readlink", "\(broken.folder)/staging/link"]).text == "/etc/passwd\n")
+        }
+    }
+}

@@ -1,0 +1,220 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// A statement that damages the catalog as SQLite alone would never notice.
+struct TableDamage: Sendable, CustomTestStringConvertible {
+    /// What is wrong then.
+    var testDescription: String
+    /// The damage; `ITEM(x)` stands for the number of the item that is called x.
+    var statement: String
+    /// What the check has to say.
+    var says: [String]
+    /// Where documents are after the repair, if not where they were.
+    var moved: [String: String] = [:]
+}
+
+@Suite(.oneAtATime, .enabled(if: isInstalled("sqlite3"), "sqlite3 is not installed"))
+struct DamagedTablesTests {
+    static let damages = [
+        TableDamage(
+            testDescription: "a name in no directory",
+            statement: "update name set parent = 99999 where item = ITEM(a)",
+            says: ["a was in a missing directory", "it is a at the root now"]),
+        TableDamage(
+            testDescription: "a name in no directory, which is taken at the root",
+            statement: """
+                update name set parent = 99999 where item = ITEM(b);
+                update name set name = cast('b' as blob) where item = ITEM(f1)
+                """,
+            says: ["b was in a missing directory", "it is b~1 at the root now"],
+            moved: ["folder/b": "b~1", "f1": "b"]),
+        TableDamage(
+            testDescription: "a name of nothing, and an item without a name",
+            statement: "update name set item = 99999 where item = ITEM(f1)",
+            says: ["f1 led to a missing item 99999", "had no name; it is lost+"],
+            moved: ["f1": "lost+ITEM(f1)"]),
+        TableDamage(
+            testDescription: "an item without a name, and the name for lost ones is taken",
+            statement: """
+                delete from name where item = ITEM(f1);
+                update name set name = cast('lost+' || ITEM(f1) as blob) where item = ITEM(f2)
+                """,
+            says: ["had no name; it is lost+", "~1 at the root now"],
+            moved: ["f1": "lost+ITEM(f1)~1", "f2": "lost+ITEM(f1)"]),
+        TableDamage(
+            testDescription: "a directory in itself",
+            statement: "update name set parent = ITEM(folder) where item = ITEM(folder)",
+            says: ["folder was inside itself"]),
+        TableDamage(
+            testDescription: "directories in each other",
+            statement: "update name set parent = ITEM(inner) where item = ITEM(outer)",
+            says: ["was inside itself"]),
+        TableDamage(
+            testDescription: "a directory with two names",
+            statement: "insert into name values (1, cast('other' as blob), ITEM(folder))",
+            says: ["had a second name"]),
+        TableDamage(
+            testDescription: "names that cannot be",
+            statement: """
+                update name set name = cast('x/y' as blob) where item = ITEM(f1);
+                update name set name = cast('.shapeedit' as blob) where item = ITEM(f2)
+                """,
+            says: ["\"x/y\" cannot be a name", ".shapeedit is taken"],
+            moved: ["f1": "lost+ITEM(f1)", "f2": ".shapeedit~1"]),
+        TableDamage(
+            testDescription: "wrong link counts",
+            statement: """
+                update item set links = 9 where id in (ITEM(a), ITEM(folder));
+                update item set links = 0 where id = ITEM(f1)
+                """,
+            says: [
+                "a counted 9 links instead of 1", "folder counted 9 links instead of 2",
+                "f1 counted 0 links instead of 1",
+            ]),
+        TableDamage(
+            testDescription: "a wrong size of an item",
+            statement: "update item set size = 7 where id = ITEM(a)",
+            says: ["a was not told as its current version is (7 bytes instead of 16)"]),
+        TableDamage(
+            testDescription: "a wrong size of a version",
+            statement: "update version set size = 7 where item = ITEM(a)",
+            says: ["a, version 1 counted 7 bytes instead of 16"]),
+        TableDamage(
+            testDescription: "a version that is not known",
+            statement: "delete from version where item = ITEM(a)",
+            says: ["a has a current version that the catalog does not know"]),
+        TableDamage(
+            testDescription: "a version's number that would be given again",
+            statement: "update item set next_ordinal = 1 where id = ITEM(a)",
+            says: ["a would have given a version's number again"]),
+        TableDamage(
+            testDescription: "an item's number that would be given again",
+            statement: "update meta set value = 5 where key = 'highest'",
+            says: ["were to be given out again"]),
+        TableDamage(
+            testDescription: "an attribute of nothing",
+            statement: "insert into xattr values (99999, cast('user.x' as blob), x'01')",
+            says: ["user.x belonged to a missing item 99999"]),
+        TableDamage(
+            testDescription: "a gap in the change log",
+            statement: "delete from change where seq in (5, 6, 9)",
+            says: ["changes 5 to 6 are missing", "change 9 is missing"]),
+        TableDamage(
+            testDescription: "a change log that ends too early",
+            statement: "delete from change where seq = (select max(seq) from change)",
+            says: ["is missing from the log"]),
+        TableDamage(
+            testDescription: "a change log that goes on too far",
+            statement: "update meta set value = 100 where key = 'applied'",
+            says: ["the log goes on to change"]),
+    ]
+
+    @Test(arguments: damages)
+    func `check names and repairs a damaged row, and no document is lost`(
+        _ damage: TableDamage
+    ) throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount()
+            let maker = try Agent(in: container.mountPoint)
+            maker.makeDirectory("outer")
+            maker.makeDirectory("outer/inner")
+            maker.store("outer/inner/c", "c's only content")
+            maker.end()
+            try container.unmount()
+            var places = ["a", "f1", "f2", "folder/b", "outer/inner/c"].map { ($0, $0) }
+            for (index, place) in places.enumerated() {
+                if let moved = damage.moved[place.0] {
+                    places[index].1 = try broken.resolved(moved)
+                }
+            }
+            try broken.changeTables(broken.resolved(damage.statement))
+            let first = try container.check()
+            #expect(first.status == 1, "\(first)")
+            for words in damage.says { #expect(first.text.contains(words), "\(words): \(first)") }
+            #expect(!first.text.contains("damaged: "), "\(first)")
+            let second = try container.check()
+            #expect(second.status == 0, "\(second)")
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            defer { agent.end() }
+            for (old, new) in places where !old.hasPrefix("outer") {
+                let wanted: ByteString =
+                    switch old {
+                    case "a": "a's only content"
+                    case "folder/b": "b's only content"
+                    default: ByteString(repeating: "x", count: old == "f1" ? 2801 : 2802)
+                    }
+                #expect(agent.content(ByteString(new)) == wanted, "\(old) at \(new)")
+            }
+            let found = agent.shell("find . -name c -exec cat {} +")
+            #expect(found == "c's only content")
+            // What is made now is new.
+            agent.store("new", "new")
+            agent.store("a", "a's second content")
+            #expect(agent.content("a") == "a's second content")
+            agent.end()
+            try container.unmount()
+            #expect(try container.check().status == 0)
+        }
+    }
+
+    @Test func `a document whose unsealed content is gone is named`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            agent.store("fresh", "not sealed yet")
+            agent.end()
+            try container.killDaemon()
+            try broken.damage("test $(ls staging | wc -l) = 1; rm staging/*")
+            let check = try container.check()
+            #expect(check.status == Int(EX_DATAERR), "\(check)")
+            #expect(check.text.contains("fresh: what was saved last is missing"), "\(check)")
+            try container.mount()
+            let after = try Agent(in: container.mountPoint)
+            #expect(after.content("a") == "a's only content")
+            after.end()
+            try container.unmount()
+        }
+    }
+}
+
+extension BrokenContainer {
+    /// Puts the numbers of items in for `ITEM(name)`.
+    func resolved(_ text: String) throws -> String {
+        var result = ""
+        for (index, part) in text.components(separatedBy: "ITEM(").enumerated() {
+            guard index > 0, let end = part.firstIndex(of: ")") else {
+                result += part
+                continue
+            }
+            let query =
+                "select item from name where name = cast('\(part[..<end])' as blob)"
+            result += try changeTables(query) + part[part.index(after: end)...]
+        }
+        return result
+    }
+
+    /// Runs statements on the catalog behind the product's back; what they print.
+    @discardableResult
+    func changeTables(_ statements: String) throws -> String {
+        let result = try run(["sqlite3", "-bail", "catalog.sqlite", statements], directory: folder)
+        guard result.status == 0 else { throw TestSetupFailure("\(statements): \(result)") }
+        return String(result.text.prefix { $0 != "\n" })
+    }
+}
+
+extension String {
+    fileprivate func components(separatedBy separator: String) -> [Substring] {
+        var parts: [Substring] = []
+        var rest = self[...]
+        while let range = rest.firstRange(of: separator) {
+            parts.append(rest[..<range.lowerBound])
+            rest = rest[range.upperBound...]
+        }
+        return parts + [rest]
+    }
+}

@@ -1,0 +1,77 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// The ways to say what is to be mounted, and with which options.
+@Suite(.oneAtATime) struct MountFormTests {
+    /// Programs start in the folder that has the mount point `mount`.
+    static let forms: [[String]] = [
+        ["mount", "--", "test", "mount"],
+        ["mount", "-o", "rw", "--", "test", "mount"],
+        ["mount", "test", "./mount", "-o", "noatime", "-o", "nosuid,nodev"],
+        // As mount.fuse3 calls it.
+        ["test", "mount", "-o", "rw"],
+        ["test", "mount", "-orw"],
+    ]
+
+    @Test(arguments: forms) func `a mount is made in each form`(_ words: [String]) throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let result = try container.command(words)
+            #expect(result.status == 0 && result.errors.isEmpty, "\(words): \(result)")
+            try #require(MountTable.isMounted(container.mountPoint), "\(words): \(result)")
+            let agent = try Agent(in: container.mountPoint)
+            #expect(agent.content("a") == "a's only content")
+            agent.end()
+            try container.unmount()
+        }
+    }
+
+    @Test func `options for others are accepted as mount(8) does`() throws {
+        try withBrokenContainer { broken in
+            try broken.container.mount(options: [
+                "rw", "defaults", "auto", "noauto", "user", "owner", "group", "nofail", "_netdev",
+                "strictatime", "lazytime", "diratime", "relatime", "comment=mine",
+                "x-systemd.automount", "x-gvfs-show", "X-mount.mkdir", "user=ada",
+            ])
+            try broken.container.unmount()
+        }
+    }
+
+    @Test(arguments: ["no_such_option", "noatim", "subtype=other", "max_read"])
+    func `an option that nobody knows is refused before anything is opened`(
+        _ option: String
+    ) throws {
+        try withBrokenContainer { broken in
+            try broken.expectRefusal(
+                "mount", "test", broken.container.mountPoint, "-o", "rw,\(option)",
+                status: EX_USAGE, saying: "option \(option) is not known")
+            #expect(!MountTable.isMounted(broken.container.mountPoint))
+        }
+    }
+
+    @Test(arguments: [
+        "mount", "unmount", "umount", "status", "container", "help", "completions", "new", "show",
+        "get", "set", "add", "remove", "edit", "list", "undo", "redo", "history", "convert",
+        "render", "diff", "validate", "find", "bookmark", "evict", "pin", "unpin", "materialize",
+        "cancel", "import",
+    ])
+    func `a command cannot name a container`(_ name: String) throws {
+        let container = try Container()
+        defer { container.remove() }
+        let result = try container.command("container", "create", name)
+        #expect(result.status == Int(EX_USAGE), "\(result)")
+        #expect(result.errorText.contains("cannot name a container"), "\(result)")
+        #expect(try container.command("container", "list").text == "test\n")
+    }
+
+    @Test func `a misspelt command is not taken for a container`() throws {
+        try withBrokenContainer { broken in
+            let mountPoint = broken.container.mountPoint
+            try broken.expectRefusal("moutn", "test", mountPoint, status: EX_USAGE, saying: "moutn")
+            try broken.expectRefusal("umount", mountPoint, status: EX_USAGE, saying: "umount")
+            #expect(!MountTable.isMounted(mountPoint))
+        }
+    }
+}

@@ -1,0 +1,260 @@
+import CKernel
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.oneAtATime) struct TimeTests {
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `utimensat sets nanoseconds of every kind`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            for kind in FileKind.possible(for: agent) {
+                kind.make("x", by: agent, mode: 0o755)
+                for (seconds, nanoseconds) in [
+                    (1_500_000_000, 123_456_789), (0, 0), (1, 1), (1_700_000_000, 999_999_999),
+                    (4_000_000_000, 5), (-1, 500_000_000), (-86_400, 0),
+                ] {
+                    letTimePass()
+                    let before = nanosecondsNow()
+                    letTimePass()
+                    agent.setTimes(
+                        "x", accessed: .at(seconds: seconds, nanoseconds: nanoseconds),
+                        modified: .at(seconds: seconds + 1, nanoseconds: nanoseconds),
+                        following: false)
+                    let status = agent.status("x", following: false)
+                    let expected = seconds * 1_000_000_000 + nanoseconds
+                    #expect(status.accessed == expected, "\(kind)")
+                    #expect(status.modified == expected + 1_000_000_000, "\(kind)")
+                    #expect(status.changed > before)
+                }
+                kind.remove("x", by: agent)
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `UTIME_NOW and UTIME_OMIT are obeyed`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.store("file", "x")
+            let old = FileTime.at(seconds: 1000, nanoseconds: 7)
+            let expected = 1_000_000_000_007
+            agent.setTimes("file", accessed: old, modified: old)
+            let start = nanosecondsNow() - 50_000_000
+            agent.setTimes("file", accessed: .now, modified: .unchanged)
+            #expect(agent.status("file").accessed > start)
+            #expect(agent.status("file").modified == expected)
+            agent.setTimes("file", accessed: old, modified: .now)
+            #expect(agent.status("file").accessed == expected)
+            #expect(agent.status("file").modified > start)
+            agent.setTimes("file", accessed: nil, modified: nil)
+            #expect(agent.status("file").accessed > start)
+            agent.setTimes("file", accessed: .unchanged, modified: old)
+            let before = agent.status("file")
+            letTimePass()
+            agent.setTimes("file", accessed: .unchanged, modified: .unchanged)
+            #expect(agent.status("file") == before)
+            agent.setTimes(
+                "file", accessed: .at(seconds: 0, nanoseconds: 1_000_000_000), modified: .now,
+                fails: EINVAL)
+            agent.setTimes("missing", accessed: old, modified: old, fails: ENOENT)
+            let file = agent.open("file", O_RDONLY)
+            agent.setTimes(file, accessed: old, modified: old)
+            #expect(agent.status(file).modified == expected)
+        }
+    }
+
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `a time that was set survives writing handles and their close`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let other = try volume.agent()
+            let time = FileTime.at(seconds: 1_234_567_890, nanoseconds: 123_456_789)
+            let expected = 1_234_567_890_123_456_789
+            // As cp -p and rsync do: write, set the times, close.
+            let file = agent.open("file", O_CREAT | O_WRONLY)
+            agent.write(file, "content")
+            agent.setTimes(file, accessed: time, modified: time)
+            #expect(agent.status(file).modified == expected)
+            agent.close(file)
+            #expect(agent.status("file").modified == expected)
+            #expect(other.status("file").modified == expected)
+            // By name, before and after the write.
+            let second = agent.open("file", O_WRONLY)
+            agent.write(second, "CONTENT")
+            agent.setTimes("file", accessed: time, modified: time)
+            agent.close(second)
+            #expect(other.status("file").modified == expected)
+        }
+    }
+
+    @Test(arguments: DataPath.posix)
+    func `setting times needs the owner, and now needs write permission`(
+        _ dataPath: DataPath
+    ) throws {
+        guard DataPath.isPrivileged else { return }
+        try withVolume(dataPath) { volume in
+            let root = try volume.agent()
+            let owner = try volume.agent(user: nobody)
+            let other = try volume.agent(user: somebody)
+            root.store("file", "x")
+            root.changeOwner("file", user: nobody)
+            let time = FileTime.at(seconds: 5, nanoseconds: 5)
+            root.changeMode("file", 0)
+            owner.setTimes("file", accessed: time, modified: time)
+            owner.setTimes("file", accessed: nil, modified: nil)
+            other.setTimes("file", accessed: nil, modified: nil, fails: EACCES)
+            other.setTimes("file", accessed: time, modified: time, fails: EPERM)
+            other.setTimes("file", accessed: .now, modified: .unchanged, fails: EPERM)
+            root.changeMode("file", 0o666)
+            other.setTimes("file", accessed: nil, modified: nil)
+            other.setTimes("file", accessed: .now, modified: .now)
+            other.setTimes("file", accessed: time, modified: time, fails: EPERM)
+        }
+    }
+
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `changing a directory's names changes its times and not theirs`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory("dir")
+            agent.makeDirectory("away")
+            agent.store("file", "x")
+            let steps: [(String, [ByteString], () -> Void)] = [
+                ("create", ["dir"], { agent.store("dir/new", "") }),
+                ("mkdir", ["dir"], { agent.makeDirectory("dir/sub") }),
+                ("symlink", ["dir"], { agent.symlink(to: "x", "dir/symlink") }),
+                ("link", ["dir"], { agent.link("file", "dir/link") }),
+                (
+                    "mknod", ["dir"],
+                    { agent.makeNode("dir/fifo", mode: FileKind.fifo.modeBits | 0o600) }
+                ),
+                ("rename inside", ["dir"], { agent.rename("dir/new", "dir/newer") }),
+                ("rename out", ["dir", "away"], { agent.rename("dir/newer", "away/newer") }),
+                ("rename in over", ["dir", "away"], { agent.rename("away/newer", "dir/link") }),
+                (
+                    "exchange", ["dir", "away"],
+                    {
+                        agent.store("away/x", "")
+                        agent.rename("away/x", "dir/link", flags: RENAME_EXCHANGE)
+                    }
+                ),
+                ("unlink", ["dir"], { agent.unlink("dir/link") }),
+                ("rmdir", ["dir"], { agent.removeDirectory("dir/sub") }),
+            ]
+            for (name, changed, step) in steps {
+                let before = changed.map { agent.status($0) }
+                let fileBefore = agent.status("file")
+                letTimePass()
+                step()
+                for (index, directory) in changed.enumerated() {
+                    let after = agent.status(directory)
+                    #expect(after.modified > before[index].modified, "\(name): mtime \(directory)")
+                    #expect(after.changed > before[index].changed, "\(name): ctime \(directory)")
+                }
+                #expect(agent.status("file").modified == fileBefore.modified, "\(name)")
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `failing calls change no times`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.shell("mkdir -p dir/full/x other && echo > dir/file")
+            let before = [".", "dir", "dir/file", "dir/full", "other"].map {
+                agent.status(ByteString($0))
+            }
+            letTimePass()
+            agent.makeDirectory("dir/file", fails: EEXIST)
+            agent.removeDirectory("dir/full", fails: ENOTEMPTY)
+            agent.unlink("dir/none", fails: ENOENT)
+            agent.link("dir/file", "dir/full", fails: EEXIST)
+            agent.symlink(to: "x", "dir/file", fails: EEXIST)
+            agent.rename("other", "dir/full", fails: ENOTEMPTY, EEXIST)
+            agent.rename("dir/file", "dir/full", fails: EISDIR)
+            agent.open("dir/file", O_CREAT | O_EXCL | O_WRONLY, fails: EEXIST)
+            agent.truncate("dir/file", size: -1, fails: EINVAL)
+            let after = [".", "dir", "dir/file", "dir/full", "other"].map {
+                agent.status(ByteString($0))
+            }
+            #expect(before == after)
+        }
+    }
+
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `writing changes modification, and its times stay after the close`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let other = try volume.agent()
+            agent.store("file", "content")
+            for action in ["write", "ftruncate", "same size", "truncate", "fallocate"] {
+                let before = agent.status("file")
+                letTimePass()
+                let file = agent.open("file", O_RDWR)
+                #expect(agent.status(file).modified == before.modified, "open before \(action)")
+                switch action {
+                case "write": agent.write(file, "x")
+                case "ftruncate": agent.truncate(file, size: 20)
+                case "same size": agent.truncate(file, size: agent.status(file).size)
+                case "truncate": agent.truncate("file", size: 10)
+                default: agent.allocate(file, offset: 0, length: 5000)
+                }
+                let written = agent.status(file)
+                #expect(written.modified > before.modified, "\(action)")
+                #expect(written.changed > before.changed, "\(action)")
+                letTimePass()
+                letTimePass()
+                agent.close(file)
+                #expect(agent.status("file").modified == written.modified, "\(action), closed")
+                #expect(other.status("file").modified == written.modified, "\(action), other")
+            }
+            // No bytes, no change.
+            let before = agent.status("file")
+            letTimePass()
+            let file = agent.open("file", O_WRONLY)
+            agent.write(file, "")
+            agent.close(file)
+            #expect(agent.status("file").modified == before.modified)
+        }
+    }
+
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `access times follow relatime`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.store("file", "content")
+            // Older than the modification: the next read sets it.
+            agent.setTimes(
+                "file", accessed: .at(seconds: 1_000_000_000, nanoseconds: 0),
+                modified: .at(seconds: 1_000_000_001, nanoseconds: 0))
+            let start = nanosecondsNow() - 50_000_000
+            _ = agent.content("file")
+            let first = agent.status("file")
+            #expect(first.accessed > start)
+            // Now it is younger, and not a day old: the next reads do not.
+            letTimePass()
+            _ = agent.content("file")
+            #expect(agent.status("file").accessed == first.accessed)
+            // Never by O_NOATIME.
+            agent.setTimes(
+                "file", accessed: .at(seconds: 1_000_000_000, nanoseconds: 0), modified: .now)
+            let file = agent.open("file", O_RDONLY | O_NOATIME)
+            agent.read(file)
+            agent.close(file)
+            #expect(agent.status("file").accessed == 1_000_000_000_000_000_000)
+            // Directories are read by listing, links by following.
+            agent.makeDirectory("dir")
+            agent.setTimes(
+                "dir", accessed: .at(seconds: 1000, nanoseconds: 0), modified: .now)
+            _ = agent.names("dir")
+            #expect(agent.status("dir").accessed > start)
+        }
+    }
+}

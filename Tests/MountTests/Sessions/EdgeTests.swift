@@ -1,0 +1,176 @@
+import CKernel
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// The known edges of redirecting writers to a session.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct EdgeTests {
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a reader re-opened for writing through /proc works`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let (agent, reader) = (try volume.agent(), try volume.agent())
+            for flags in [O_RDWR, O_WRONLY, O_WRONLY | O_TRUNC, O_RDWR | O_APPEND] {
+                agent.store("file", "old content")
+                let reading = agent.open("file", O_RDONLY)
+                let path: ByteString = "/proc/self/fd/\(reading.number)"
+                let writing = agent.open(path, flags)
+                agent.write(writing, "NEW")
+                let size = flags & O_TRUNC != 0 ? 3 : flags & O_APPEND != 0 ? 14 : 11
+                #expect(reader.content("file") == "old content")
+                agent.close(writing)
+                agent.close(reading)
+                #expect(reader.status("file").size == size)
+                #expect(reader.content("file").text.contains("NEW"), "flags \(flags)")
+            }
+            // After a rename and after being replaced.
+            agent.store("file", "old")
+            let moved = agent.open("file", O_RDONLY)
+            reader.rename("file", "renamed")
+            let again = agent.open("/proc/self/fd/\(moved.number)", O_WRONLY | O_TRUNC)
+            agent.write(again, "new")
+            agent.close(again)
+            #expect(reader.content("renamed") == "new")
+            reader.unlink("renamed")
+            let gone = agent.open("/proc/self/fd/\(moved.number)", O_RDWR)
+            agent.write(gone, "nowhere")
+            agent.close(gone)
+            #expect(reader.names(".") == [])
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `files open by handle for reading and writing`(_ dataPath: DataPath) throws {
+        guard DataPath.isPrivileged else { return }
+        try withVolume(dataPath) { volume in
+            let (agent, reader) = (try volume.agent(), try volume.agent())
+            agent.store("file", "content")
+            agent.makeDirectory("dir")
+            let mount = agent.open(".", O_RDONLY | O_DIRECTORY)
+            for path: ByteString in ["file", "dir"] {
+                let handle = agent.handle(path)
+                let opened = agent.open(handle: handle, mount: mount, O_RDONLY)
+                #expect(agent.status(opened).inode == agent.status(path).inode)
+                agent.close(opened)
+            }
+            let handle = agent.handle("file")
+            let reading = agent.open(handle: handle, mount: mount, O_RDONLY)
+            #expect(agent.read(reading) == "content")
+            let writing = agent.open(handle: handle, mount: mount, O_RDWR)
+            agent.write(writing, "CON")
+            #expect(reader.content("file") == "content")
+            agent.close(writing)
+            agent.close(reading)
+            #expect(reader.content("file") == "CONtent")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `file handles outlive a remount`(_ dataPath: DataPath) throws {
+        guard DataPath.isPrivileged else { return }
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.store("file", "content")
+            let handle = agent.handle("file")
+            try volume.remount()
+            let after = try volume.agent()
+            #expect(after.handle("file") == handle)
+            let mount = after.open(".", O_RDONLY | O_DIRECTORY)
+            let file = after.open(handle: handle, mount: mount, O_RDONLY)
+            #expect(after.read(file) == "content")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `processes in another pid namespace read and write as all do`(
+        _ dataPath: DataPath
+    ) throws {
+        guard DataPath.isPrivileged, isInstalled("unshare") else { return }
+        try withVolume(dataPath) { volume in
+            let (agent, reader) = (try volume.agent(), try volume.agent())
+            agent.store("file", "old")
+            let script =
+                "echo one > file; test \"$(cat file)\" = one || exit 3; exec 3<>file; "
+                + "echo two >&3; test \"$(stat -c %s file)\" = 4 || exit 4; echo three >> file"
+            let result = agent.run(
+                "unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", ByteString(script))
+            #expect(result.status == 0, "\(result)")
+            #expect(reader.content("file") == "two\nthree\n")
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `one version after another with a reader at each step`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            var held: [(Descriptor, ByteString)] = []
+            for version in 0..<50 {
+                let content = ByteString(repeating: "v", count: version * 100 + 1)
+                writer.store("file", content)
+                held.append((reader.open("file", O_RDONLY), content))
+            }
+            writer.unlink("file")
+            for (handle, content) in held {
+                #expect(reader.read(handle, offset: 0) == content)
+                #expect(reader.status(handle).size == content.count)
+                reader.close(handle)
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `sixty writing processes at once leave one whole file`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.store("file", "")
+            agent.shell(
+                """
+                for i in $(seq 60); do
+                    (exec 3>>file; echo "line $i part 1" >&3; echo "line $i part 2" >&3) &
+                done; wait
+                """)
+            let lines = agent.content("file").text.split(separator: "\n")
+            #expect(lines.count == 120 && Set(lines).count == 120)
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `status tells which data path is used`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            guard let status = try volume.container?.status() else { return }
+            #expect(status.container == volume.container?.name)
+            // Root may have passthrough where the kernel has it; nobody else ever.
+            if dataPath != .passthrough { #expect(status.passthrough == false) }
+        }
+    }
+}
+
+extension Agent {
+    /// name_to_handle_at(2): the bytes of struct file_handle.
+    fileprivate func handle(
+        _ path: ByteString, at location: SourceLocation = #_sourceLocation
+    ) -> [UInt8] {
+        // struct file_handle: room (4), type (4), then the handle itself.
+        let room =
+            withUnsafeBytes(of: UInt32(128)) { Array($0) } + [UInt8](repeating: 0, count: 132)
+        let reply = call(
+            "name_to_handle_at \(path)", SYS_name_to_handle_at,
+            [.integer(Int(AT_FDCWD)), .input(path.bytes), .both(room), .output(4), .integer(0)],
+            fails: [], at: location)
+        return reply.buffers.first ?? []
+    }
+
+    /// open_by_handle_at(2).
+    fileprivate func open(
+        handle: [UInt8], mount: Descriptor, _ flags: Int32,
+        at location: SourceLocation = #_sourceLocation
+    ) -> Descriptor {
+        Descriptor(
+            call(
+                "open_by_handle_at", SYS_open_by_handle_at,
+                [.integer(mount.number), .both(handle), .integer(Int(flags))], fails: [],
+                at: location
+            ).result)
+    }
+}

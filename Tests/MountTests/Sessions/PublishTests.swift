@@ -1,0 +1,223 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Publish is at the last close, whole, and close() means it.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct PublishTests {
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `after close every process sees the new version at once, 1,000 times`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let writer = try volume.agent()
+            let readers = [try volume.agent(), try volume.agent()]
+            writer.store("file", "start")
+            var stale = 0
+            for round in 0..<1000 {
+                let content = ByteString(String(repeating: "\(round) ", count: 1 + round % 50))
+                switch round % 4 {
+                case 0: writer.store("file", content)
+                case 1:
+                    let file = writer.open("file", O_RDWR)
+                    writer.write(file, content)
+                    writer.truncate(file, size: content.count)
+                    writer.close(file)
+                case 2:
+                    writer.truncate("file", size: 0)
+                    let file = writer.open("file", O_WRONLY | O_APPEND)
+                    writer.write(file, content)
+                    writer.close(file)
+                default:
+                    writer.store("temp", content)
+                    writer.rename("temp", "file")
+                }
+                for reader in readers {
+                    if reader.status("file").size != content.count { stale += 1 }
+                    if reader.content("file") != content { stale += 1 }
+                }
+            }
+            #expect(stale == 0)
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a duplicate keeps the session open`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            for round in 0..<20 {
+                writer.store("file", "old version")
+                let file = writer.open("file", O_WRONLY | O_TRUNC)
+                let copy = writer.duplicate(file)
+                if round % 2 == 0 { writer.write(file, "first half,") }
+                writer.close(file)
+                #expect(reader.content("file") == "old version")
+                #expect(reader.status("file").size == 11)
+                writer.write(copy, "second half")
+                #expect(reader.content("file") == "old version")
+                writer.close(copy)
+                #expect(
+                    reader.content("file")
+                        == (round % 2 == 0 ? "first half,second half" : "second half"))
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a child that inherited the descriptor keeps the session open`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            for round in 0..<10 {
+                writer.store("file", "old \(round)")
+                let file = writer.open("file", O_RDWR)
+                writer.write(file, "new version \(round)")
+                let child = writer.fork()
+                writer.close(file)
+                #expect(reader.content("file") == "old \(round)")
+                #expect(reader.status("file").size == 5)
+                writer.endChild(child)
+                #expect(reader.content("file") == "new version \(round)")
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a shell's redirection never shows half`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            for (number, line) in [
+                "{ echo one; sleep 0.2; echo two; } > file",
+                "(echo one; sleep 0.2; echo two) > file",
+                "exec > file; echo one; sleep 0.2; echo two",
+                "sh -c 'sh -c \"echo one\"; sleep 0.2; echo two' > file",
+                "for w in one two; do echo $w; sleep 0.1; done > file",
+                "echo one | { cat; sleep 0.2; echo two; } > file",
+                "printf 'one\\ntwo\\n' | tee file > /dev/null; sleep 0.1",
+                "cat > file <<X\none\n$(sleep 0.1)two\nX\n",
+            ].enumerated() {
+                writer.store("file", "old \(number)")
+                writer.begin("shell", .program(["sh", "-c", line].map { Array($0.utf8) }))
+                var seen: [ByteString] = []
+                while !writer.hasFinished(within: 5) {
+                    let content = reader.content("file")
+                    if seen.last != content { seen.append(content) }
+                }
+                #expect(writer.finish().result == 0)
+                #expect(reader.content("file") == "one\ntwo\n", "\(line)")
+                let allowed: Set<ByteString> = ["old \(number)", "one\ntwo\n"]
+                #expect(seen.allSatisfy { allowed.contains($0) }, "\(line): \(seen)")
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `fsync shows nothing before the last close while writing goes on`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            for dataOnly in [false, true] {
+                writer.store("file", "old")
+                let file = writer.open("file", O_WRONLY | O_TRUNC)
+                for piece in 0..<5 {
+                    writer.write(file, "piece \(piece),")
+                    writer.synchronize(file, dataOnly: dataOnly)
+                    #expect(reader.content("file") == "old" && reader.status("file").size == 3)
+                    usleep(200_000)
+                    #expect(reader.content("file") == "old")
+                }
+                writer.close(file)
+                #expect(reader.content("file").count == 40)
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `two quiet seconds after fsync show what was written`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            writer.store("file", "old")
+            let file = writer.open("file", O_RDWR)
+            writer.write(file, "synced", offset: 0)
+            writer.synchronize(file)
+            let start = nanosecondsNow()
+            while reader.content("file") == "old", nanosecondsNow() - start < 8_000_000_000 {
+                usleep(50_000)
+            }
+            let waited = nanosecondsNow() - start
+            #expect(reader.content("file") == "synced" && reader.status("file").size == 6)
+            #expect(waited > 1_500_000_000 && waited < 6_000_000_000, "after \(waited) ns")
+            // The session goes on.
+            writer.write(file, " and more", offset: 6)
+            #expect(writer.status("file").size == 15)
+            #expect(reader.content("file") == "synced")
+            writer.close(file)
+            #expect(reader.content("file") == "synced and more")
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `the end of a process is its last close`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let reader = try volume.agent()
+            for round in 0..<10 {
+                let writer = try volume.agent()
+                let file = writer.open("file", O_CREAT | O_WRONLY | O_TRUNC)
+                writer.write(file, "round \(round)")
+                if round % 2 == 0 { writer.end() } else { writer.crash() }
+                #expect(reader.content("file") == "round \(round)")
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `what a mapping writes is published after munmap and close`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            let old = ByteString(repeating: "o", count: 8192)
+            for closeFirst in [false, true] {
+                writer.store("file", old)
+                let file = writer.open("file", O_RDWR)
+                let mapping = writer.map(file, length: 8192, writable: true, shared: true)
+                if closeFirst { writer.close(file) }
+                writer.setMemory(mapping, offset: 4000, "across the page's end")
+                writer.setMemory(
+                    mapping, offset: 4090, ByteString(repeating: "n", count: 20))
+                #expect(reader.content("file") == old)
+                writer.unmap(mapping)
+                if !closeFirst { writer.close(file) }
+                let start = nanosecondsNow()
+                // After munmap the kernel sends its last word in the background.
+                while reader.content("file") == old, nanosecondsNow() - start < 1_000_000_000 {
+                    usleep(1000)
+                }
+                let content = reader.content("file")
+                #expect(content.count == 8192)
+                #expect(Array(content.bytes[4090..<4110]) == [UInt8](repeating: 0x6e, count: 20))
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `opening for writing without writing changes nothing`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            writer.store("file", "content")
+            let before = reader.status("file")
+            let handle = reader.open("file", O_RDONLY)
+            for flags in [O_RDWR, O_WRONLY, O_WRONLY | O_APPEND, O_RDWR | O_CREAT] {
+                letTimePass()
+                writer.close(writer.open("file", flags))
+                #expect(reader.status("file").modified == before.modified)
+                #expect(reader.status("file").changed == before.changed)
+                #expect(reader.content("file") == "content")
+            }
+            #expect(reader.read(handle) == "content")
+        }
+    }
+}

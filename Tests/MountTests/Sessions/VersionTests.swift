@@ -1,0 +1,108 @@
+import CKernel
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Earlier versions below `.shapeedit/versions`.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct VersionTests {
+    /// Saves less than two seconds apart count as one.
+    private static let apart: UInt32 = 2_300_000
+
+    private static func versions(
+        _ agent: Agent, _ root: ByteString, _ path: ByteString
+    ) -> [ByteString] {
+        let folder = root + "/.shapeedit/versions/" + path
+        return agent.names(folder).map { agent.content(folder + "/" + ByteString($0)) }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `earlier versions are listed and read back right`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let root = volume.root
+            agent.store("drawing.shape", "version one")
+            usleep(Self.apart)
+            agent.store("drawing.shape", "version two, longer")
+            usleep(Self.apart)
+            // Saved by rename: the history goes with the name.
+            agent.store("temp", "version three")
+            agent.rename("temp", "drawing.shape")
+            let found = Self.versions(agent, root, "work/drawing.shape")
+            #expect(
+                found.filter { $0 != "version three" } == ["version one", "version two, longer"])
+            let folder = root + "/.shapeedit/versions/work/drawing.shape"
+            for name in agent.names(folder) {
+                #expect(name.hasSuffix(".shape"), "\(name)")
+                let path = folder + "/" + ByteString(name)
+                let status = agent.status(path)
+                #expect(status.isFile && status.size == agent.content(path).count)
+                agent.open(path, O_WRONLY, fails: EROFS, EACCES, EPERM)
+                agent.open(path, O_RDWR | O_TRUNC, fails: EROFS, EACCES, EPERM)
+                agent.unlink(path, fails: EROFS, EACCES, EPERM)
+            }
+            // Restoring is copying.
+            guard let oldest = agent.names(folder).first else { return }
+            agent.shell("cp '\(folder.text)/\(oldest)' drawing.shape")
+            #expect(agent.content("drawing.shape") == "version one")
+            // They move with the document and outlive a remount.
+            agent.makeDirectory("dir")
+            agent.rename("drawing.shape", "dir/moved.shape")
+            #expect(Self.versions(agent, root, "work/dir/moved.shape").contains("version one"))
+            try volume.remount()
+            let after = try volume.agent()
+            let again = Self.versions(after, root, "work/dir/moved.shape")
+            #expect(again.contains("version one") && again.contains("version two, longer"))
+            after.status(root + "/.shapeedit/versions/work/drawing.shape", fails: ENOENT)
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `the virtual folder is there by name but not in the listing`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let root = volume.root
+            agent.store("file", "x")
+            #expect(agent.names(root) == ["work"])
+            #expect(agent.status(root + "/.shapeedit").isDirectory)
+            #expect(agent.names(root + "/.shapeedit").contains("versions"))
+            #expect(agent.status(root + "/.shapeedit/versions/work").isDirectory)
+            // Not below the root.
+            agent.status(".shapeedit", fails: ENOENT)
+            agent.makeDirectory(root + "/.shapeedit", fails: EEXIST)
+            agent.makeDirectory(root + "/.shapeedit/x", fails: EROFS, EACCES, EPERM)
+            agent.open(
+                root + "/.shapeedit/x", O_CREAT | O_WRONLY, fails: EROFS, EACCES, EPERM)
+            agent.rename("file", root + "/.shapeedit/file", fails: EROFS, EACCES, EPERM, EXDEV)
+            agent.rename("file", root + "/.shapeedit", fails: EISDIR, EROFS, EACCES, EPERM, EBUSY)
+            agent.removeDirectory(
+                root + "/.shapeedit", fails: EROFS, EACCES, EPERM, EBUSY, ENOTEMPTY)
+            agent.rename(
+                root + "/.shapeedit", root + "/y", fails: EROFS, EACCES, EPERM, EBUSY, EXDEV)
+            agent.status(root + "/.shapeedit/versions/work/none", fails: ENOENT)
+            agent.status(root + "/.shapeedit/nothing", fails: ENOENT)
+            #expect(agent.run("find", root, "-name", "*").text.contains("file"))
+            #expect(agent.run("rm", "-rf", root + "/work").status == 0)
+            #expect(agent.names(root) == [])
+            agent.makeDirectory(root + "/work")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `many fast saves are few versions, and the last is there`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            for number in 0..<200 { agent.store("file", "save \(number)") }
+            let folder = volume.root + "/.shapeedit/versions/work/file"
+            // What the rule does not keep may go in the background.
+            for _ in 0..<100 where agent.names(folder).count >= 20 { usleep(100_000) }
+            #expect(agent.names(folder).count < 20)
+            #expect(agent.content("file") == "save 199")
+        }
+    }
+}
