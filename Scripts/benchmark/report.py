@@ -1,0 +1,131 @@
+"""Turns the runs into medians and ratios, as Markdown and as JSON."""
+
+import dataclasses
+import json
+import os
+import statistics
+
+import operations
+import targets
+
+TITLES = {"shapeedit-nopt": "shapeedit, no passthrough"}
+
+
+def summarise(results):
+    """Adds medians to each cell, and ratios to the native system's."""
+    for cells in results.values():
+        for cell in cells.values():
+            if cell["runs"] and "error" not in cell:
+                for figure in ("wall", "cpu"):
+                    cell[figure] = statistics.median(run[figure] for run in cell["runs"])
+        native = cells.get("native", {})
+        for cell in cells.values():
+            for figure in ("wall", "cpu"):
+                if cell.get(figure) and native.get(figure):
+                    cell[figure + "_ratio"] = cell[figure] / native[figure]
+
+
+def markdown(facts, sizes, repetitions, names, report):
+    native = facts["native"]
+    lines = ["# ShapeEdit benchmark", ""]
+    lines += [f"- {name}: {value}" for name, value in facts.items()]
+    lines += [
+        f"- repetitions: {repetitions}, interleaved; medians", "",
+        f"{native}: wall and CPU time. The others: wall time as a multiple of {native}'s, in",
+        "parentheses CPU time (client and daemon) as a multiple. Less is better.", ""]
+    lines += _rounds_table(sizes, names, native, report["operations"])
+    notes = _notes(report["operations"])
+    if notes:
+        lines += ["", *notes]
+    for part in (_memory(report.get("memory")), _mount(report.get("mount"))):
+        if part:
+            lines += ["", *part]
+    checked = targets.check(report)
+    if checked:
+        lines += ["", "| Target | Measured | |", "|---|---:|---|"]
+        lines += [f"| {text} | {measured} | {'reached' if reached else '**missed**'} |"
+                  for text, measured, reached in checked]
+    return "\n".join(lines) + "\n"
+
+
+def _rounds_table(sizes, names, native, results):
+    if not results:
+        return []
+    heads = [native if name == "native" else TITLES.get(name, name) for name in names]
+    lines = ["| Operation | " + " | ".join(heads) + " |", "|---" * 1 + "|---:" * len(heads) + "|"]
+    values = {name: f"{value:,}" for name, value in dataclasses.asdict(sizes).items()}
+    for operation in operations.ALL:
+        if operation.name in results:
+            cells = [_cell(name, results[operation.name].get(name, {})) for name in names]
+            title = operation.title.format(**values)
+            lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _cell(name, cell):
+    if "wall" not in cell:
+        return "n/a"
+    if name == "native" or "wall_ratio" not in cell:
+        return f"{_milliseconds(cell['wall'])} ({_milliseconds(cell['cpu'])})"
+    return f"{_ratio(cell['wall_ratio'])} ({_ratio(cell['cpu_ratio'])})"
+
+
+def _notes(results):
+    """Why cells are empty: one line for each system and reason."""
+    reasons = {}
+    for operation, cells in results.items():
+        for name, cell in cells.items():
+            if "error" in cell:
+                reasons.setdefault((name, cell["error"]), []).append(operation)
+    return [f"- {name}, {', '.join(where)}: {reason}"
+            for (name, reason), where in reasons.items()]
+
+
+def _memory(results):
+    if not results:
+        return []
+    lines = ["| Memory of the daemon | empty | all listed | items | per item |",
+             "|---|---:|---:|---:|---:|"]
+    for name, cell in results.items():
+        title = TITLES.get(name, name)
+        if "error" in cell:
+            lines.append(f"| {title} | n/a: {cell['error']} | | | |")
+        else:
+            lines.append(f"| {title} | {_mebibytes(cell['empty'])} | "
+                         f"{_mebibytes(cell['resident'])} | {cell['items']:,} | "
+                         f"{cell['per_item']:.0f} B |")
+    return lines
+
+
+def _mount(results):
+    if not results:
+        return []
+    lines = ["| Mount until a file answers | items | disk cold | disk warm | memory then |",
+             "|---|---:|---:|---:|---:|"]
+    for name, cell in results.items():
+        cold = _milliseconds(cell["cold"]) if "cold" in cell else "n/a"
+        lines.append(f"| {TITLES.get(name, name)} | {cell['items']:,} | {cold} | "
+                     f"{_milliseconds(cell['warm'])} | {_mebibytes(cell['resident'])} |")
+    return lines
+
+
+def _ratio(value):
+    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
+
+
+def _milliseconds(nanoseconds):
+    value = nanoseconds / 1e6
+    return f"{value:.1f} ms" if value < 100 else f"{value:,.0f} ms"
+
+
+def _mebibytes(value):
+    return f"{value / 2**20:.1f} MiB"
+
+
+def save(folder, text, report):
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "benchmark.md"), "w") as file:
+        file.write(text)
+    with open(os.path.join(folder, "benchmark.json"), "w") as file:
+        json.dump(report, file, indent=1)
+        file.write("\n")

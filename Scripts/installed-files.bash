@@ -1,0 +1,66 @@
+# What Scripts/install and Scripts/uninstall share: their arguments and the list of files. Sourced.
+
+# Sets scope, prefix, staging and build from the arguments of script $1.
+read_arguments() {
+    local script=$1
+    shift
+    scope=user prefix='' staging=${DESTDIR:-} build=''
+    while (($# > 0)); do
+        case $1 in
+        --user | --system) scope=${1#--} ;;
+        --prefix | --build)
+            (($# >= 2)) || fail "$1 needs a folder"
+            printf -v "${1#--}" %s "$(realpath --canonicalize-missing -- "$2")"
+            shift
+            ;;
+        *)
+            echo "usage: Scripts/$script [--user|--system] [--prefix FOLDER]$usage_end" >&2
+            exit 64
+            ;;
+        esac
+        shift
+    done
+    # The place of mount(8)'s helpers is fixed; elsewhere is only for trying out and packaging.
+    helper=$prefix/sbin
+    if [[ $scope == system ]]; then
+        if [[ -z $prefix ]]; then
+            prefix=/usr/local
+            helper=/sbin
+        fi
+        units=$prefix/lib/systemd/user
+    else
+        local home=${HOME:-$(getent passwd "$EUID" | cut --delimiter=: --fields=6)}
+        units=${prefix:-$home/.config}/systemd/user
+        prefix=${prefix:-$home/.local}
+        [[ $prefix != "$home/.local" ]] || units=${XDG_CONFIG_HOME:-$home/.config}/systemd/user
+    fi
+}
+
+# Prints kind, source and target of each file of this scope, with tabs between.
+list_files() {
+    local kind source target who
+    while read -r kind source target who; do
+        [[ -n $kind && $kind != '#'* ]] || continue
+        [[ $who == both || $who == "$scope" ]] || continue
+        target=${target/#'{bin}'/$prefix/bin}
+        target=${target/#'{share}'/$prefix/share}
+        target=${target/#'{units}'/$units}
+        target=${target/#'{helper}'/$helper}
+        printf '%s\t%s\t%s\n' "$kind" "${source/#'{build}'/$build}" "$staging$target"
+    done <"$root/Mount/installed-files"
+}
+
+# Makes what the desktop derives from the installed files anew, where the programs for it are.
+refresh_desktop() {
+    local share=$staging$prefix/share
+    if [[ -d $share/mime/packages ]] && command -v update-mime-database >/dev/null; then
+        # Named, so that it does not warn of a folder that the desktop does not look at.
+        XDG_DATA_DIRS=$share:${XDG_DATA_DIRS:-/usr/local/share:/usr/share} \
+            update-mime-database "$share/mime" || true
+    fi
+    if [[ -d $share/applications ]] && command -v update-desktop-database >/dev/null; then
+        update-desktop-database -q "$share/applications" || true
+    fi
+    # A changed time makes icon themes be read again.
+    if [[ -d $share/icons/hicolor ]]; then touch "$share/icons/hicolor"; fi
+}
