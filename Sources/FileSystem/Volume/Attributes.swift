@@ -102,7 +102,7 @@ extension Volume {
                 let lasts = try read { (state) throws(Errno) in
                     state.session(of: node, at: try state.position(node)) === session
                 }
-                if lasts { throw error.code == ENOENT ? Errno(EIO) : error }
+                if lasts { throw Self.lost(error) }
             }
         }
         return try read { (state) throws(Errno) in

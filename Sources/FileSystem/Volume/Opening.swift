@@ -154,13 +154,7 @@ extension Volume {
     private func grant(
         _ node: NodeNumber, _ session: WriteSession?, _ flags: Int32, _ process: Int32
     ) throws(Errno) -> Opened {
-        do throws(Errno) { return try grantNow(node, session, flags, process) } catch {
-            guard error.code == ENOENT else { throw error }
-            // Published or sealed between the look and the open: the bytes have moved.
-            do throws(Errno) { return try grantNow(node, session, flags, process) } catch {
-                throw error.code == ENOENT ? Errno(EIO) : error
-            }
-        }
+        try followingMoves { () throws(Errno) in try grantNow(node, session, flags, process) }
     }
 
     /// Chooses how the kernel may use the node and counts it.
@@ -187,9 +181,7 @@ extension Volume {
                 file = try self.content.openStaging(node)
             } else if let content = reference.0, session == nil, content.size > Self.smallRead {
                 // A session without staged bytes gets no file: its base's is not to be written.
-                do throws(Errno) { file = try self.content.open(content) } catch {
-                    throw Self.lost(error)
-                }
+                file = try self.content.open(content)
             }
         }
         return try state.withLock { (state) throws(Errno) in

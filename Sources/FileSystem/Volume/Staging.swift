@@ -32,18 +32,11 @@ extension Volume {
 
     /// Makes the staging file with the first bytes of the base.
     private func copyBase(_ session: WriteSession, size: Int64) throws(Errno) -> SharedDescriptor {
-        let base = state.withLock { _ in session.base }
-        let kept = min(size, base.size)
-        if base.place == .none || kept == 0 { return try content.createStaging(session.node) }
-        do throws(Errno) {
+        try followingMoves { () throws(Errno) in
+            let base = state.withLock { _ in session.base }
+            let kept = min(size, base.size)
+            if base.place == .none || kept == 0 { return try content.createStaging(session.node) }
             return try content.createStaging(session.node, copyOf: base, size: kept)
-        } catch {
-            guard error.code == ENOENT else { throw error }
-            // Sealed between the look and the open: it has moved.
-            do throws(Errno) {
-                return try content.createStaging(
-                    session.node, copyOf: state.withLock { _ in session.base }, size: kept)
-            } catch { throw Self.lost(error) }
         }
     }
 
@@ -155,13 +148,19 @@ extension Volume {
 
     /// The file a handle reads from; `nil` if there are no bytes.
     func readable(_ node: NodeNumber, _ handle: Handle) throws(Errno) -> SharedDescriptor? {
-        do throws(Errno) { return try openReadable(node, handle) } catch {
-            // Sealed between the look and the open: it has moved.
-            guard error.code == ENOENT else { throw error }
-            do throws(Errno) { return try openReadable(node, handle) } catch {
-                throw Self.lost(error)
+        try followingMoves { () throws(Errno) in try openReadable(node, handle) }
+    }
+
+    /// Runs `body`, which looks up where a content is and opens it there; runs it again if the
+    /// content moved in between, because it was published or sealed. Throws EIO if it is nowhere.
+    func followingMoves<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+        // Published and sealed: it moves twice at most.
+        for _ in 0..<2 {
+            do throws(Errno) { return try body() } catch {
+                guard error.code == ENOENT else { throw error }
             }
         }
+        do throws(Errno) { return try body() } catch { throw Self.lost(error) }
     }
 
     /// A content that is missing is damage, not a missing file.
