@@ -87,6 +87,13 @@ let package = Package(
             ],
             path: "Sources/Stores", swiftSettings: strict),
         .target(
+            name: "Promises",
+            dependencies: [
+                "Model", "SystemCalls", "Content", "Stores",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Promises", swiftSettings: strict),
+        .target(
             name: "Thumbnailing", dependencies: ["SystemCalls", "CWorkerShim"],
             path: "Sources/Thumbnailing", swiftSettings: strict),
         .target(
@@ -96,7 +103,8 @@ let package = Package(
         .target(
             name: "FileSystem",
             dependencies: [
-                "Model", "SystemCalls", "Catalog", "Content", "Coordination", "CFuseShim",
+                "Model", "SystemCalls", "Catalog", "Content", "Stores", "Promises", "Coordination",
+                "CFuseShim",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/FileSystem", swiftSettings: strict),
@@ -107,8 +115,9 @@ let package = Package(
         .executableTarget(
             name: "shapeedit",
             dependencies: [
-                "Model", "SystemCalls", "Catalog", "Content", "Coordination", "FileSystem",
-                "Documents", "Editing", "Drawing", "DocumentFiles", "Terminal", "Editor",
+                "Model", "SystemCalls", "Catalog", "Content", "Stores", "Coordination",
+                "FileSystem", "Documents", "Editing", "Drawing", "DocumentFiles", "Terminal",
+                "Editor",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -13,6 +13,8 @@ package import SystemCalls
 /// staging/          contents being written, and published ones that are not sealed yet, by node
 /// spare/            empty files that were contents, to be used again
 /// blobs/ab/<hash>   sealed contents, immutable, by SHA-256
+/// digests/<hash>    of large ones, the SHA-256 of each block (``BlockDigests``)
+/// incoming/<hash>   contents on their way from the store, with a map of what has come
 /// ```
 package struct ContainerFolder: Sendable {
     package let path: String
@@ -27,6 +29,8 @@ package struct ContainerFolder: Sendable {
     package var staging: String { path + "/staging" }
     package var blobs: String { path + "/blobs" }
     package var spare: String { path + "/spare" }
+    package var digests: String { path + "/digests" }
+    package var incoming: String { path + "/incoming" }
 
     package func staging(_ node: NodeNumber) -> String { staging + "/" + node.fileName }
 
@@ -34,6 +38,13 @@ package struct ContainerFolder: Sendable {
         let name = hash.description
         return blobs + "/" + name.prefix(2) + "/" + name
     }
+
+    package func digests(_ hash: ContentHash) -> String { digests + "/" + hash.description }
+
+    /// What the name of the map beside an incoming content ends with.
+    package static let mapSuffix = ".map"
+
+    package func incoming(_ hash: ContentHash) -> String { incoming + "/" + hash.description }
 
     /// Fails if the container belongs to another user: working on it would leave files that its
     /// owner cannot use, or cannot be done at all.
@@ -55,6 +66,8 @@ package struct ContainerFolder: Sendable {
 
     /// Makes the folders that are missing, each 0700.
     package func make() throws(Errno) {
-        for folder in [path, journal, staging, spare, blobs] { try Directories.make(folder) }
+        for folder in [path, journal, staging, spare, blobs, digests, incoming] {
+            try Directories.make(folder)
+        }
     }
 }

@@ -33,13 +33,14 @@ package final class LocalContent: Sendable {
     /// The open content; `nil` if it has no bytes at all (``ContentPlace/none``).
     ///
     /// A staged content that has been sealed meanwhile, or a sealed one whose move was cut off, is
-    /// found in its other place. Throws ENOENT only if the file is missing in both.
+    /// found in its other place. Throws ENOENT only if the file is missing in both: for a promise
+    /// that says that it has not come.
     package func open(_ content: ContentReference) throws(Errno) -> SharedDescriptor? {
         if content.place == .none { return nil }
         if let known = cache.find(content.node) { return known }
         let staging = folder.staging(content.node)
         let descriptor: OwnedDescriptor
-        if let hash = content.hash, content.place == .sealed {
+        if let hash = content.hash, content.place.isNamed {
             descriptor = try Self.open(folder.blob(hash), or: staging, O_RDONLY)
         } else if let hash = content.hash {
             descriptor = try Self.open(staging, or: folder.blob(hash), O_RDONLY)
@@ -144,10 +145,45 @@ package final class LocalContent: Sendable {
         }
     }
 
+    // MARK: Contents that are in a store
+
+    /// Whether the blob is in the folder, whole.
+    package func hasBlob(_ hash: ContentHash) -> Bool { access(folder.blob(hash), F_OK) == 0 }
+
+    /// Takes a whole, verified content from `incoming` among the blobs.
+    package func adopt(_ hash: ContentHash) throws(Errno) {
+        let source = folder.incoming(hash)
+        let target = folder.blob(hash)
+        if rename(source, target) == 0 { return }
+        guard errno == ENOENT else { throw Errno.last }
+        if access(source, F_OK) != 0 {
+            // It is there already.
+            try check { access(target, F_OK) }
+            return
+        }
+        try Directories.make(folder.blobs + "/" + hash.description.prefix(2))
+        try check { rename(source, target) }
+    }
+
+    /// Lets the blob go; who has it open or mapped keeps it, so its inode is not used again.
+    package func evictBlob(_ hash: ContentHash) { unlink(folder.blob(hash)) }
+
+    /// Removes what came of a content that nobody refers to any more, and what is known of its
+    /// blocks.
+    package func forgetIncoming(_ hash: ContentHash) {
+        let path = folder.incoming(hash)
+        unlink(path)
+        unlink(path + ContainerFolder.mapSuffix)
+        unlink(folder.digests(hash))
+    }
+
     // MARK: Removing
 
     /// Removes a blob that no version refers to and nobody has open.
-    package func removeBlob(_ hash: ContentHash) { recycle(folder.blob(hash)) }
+    package func removeBlob(_ hash: ContentHash) {
+        recycle(folder.blob(hash))
+        forgetIncoming(hash)
+    }
 
     /// Removes a staged content that nobody has open.
     package func removeUnused(_ node: NodeNumber) {
@@ -157,7 +193,13 @@ package final class LocalContent: Sendable {
 
     /// Empties a file that nobody has open and keeps it for ``createStaging(_:)``: on ext4 making a
     /// new inode costs many times as much, above all shortly after others were removed.
+    ///
+    /// A mapping that the kernel passes through outlives its handle: the file of one is left to it.
     private func recycle(_ path: String) {
+        if let file = try? OwnedDescriptor.open(path, O_RDWR), file.isWritten {
+            unlink(path)
+            return
+        }
         let number = spares.withLock { spares -> Int? in
             if spares.list.count >= Self.spareLimit { return nil }
             spares.next += 1

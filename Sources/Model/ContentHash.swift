@@ -45,4 +45,15 @@ package enum ContentPlace: UInt8, Sendable {
     case sealed = 2
     /// In `staging/<node>` and, by an fsync, on the disk; hash perhaps not known yet.
     case durable = 3
+    /// As ``sealed``, and in the container's store.
+    case stored = 4
+    /// In the container's store. A blob of that hash may be here too, whole, but is not yet known to
+    /// be on the disk.
+    case promised = 5
+
+    /// Named by its hash: it never changes its bytes any more and needs no sealing.
+    package var isNamed: Bool { self == .sealed || self == .stored || self == .promised }
+
+    /// The blob is in the container's folder, durably.
+    package var isBlob: Bool { self == .sealed || self == .stored }
 }

@@ -13,6 +13,8 @@ package enum Effect: Hashable, Sendable {
     case removeVersion(ItemNumber, Ordinal)
     /// All versions that `item` wrote belong to `document` from now on (save-by-rename).
     case adoptVersions(item: ItemNumber, document: DocumentID)
+    /// Where the bytes of a version that is named by its hash lie now; nothing if there is none.
+    case placeVersion(ItemNumber, Ordinal, ContentPlace)
     case putSession(SessionRow)
     case removeSession(ItemNumber, Ordinal)
 }
@@ -43,6 +45,12 @@ package enum ChangeKind: UInt8, Sendable, CaseIterable {
     case repaired = 13
     /// An access time moved, as relatime has it.
     case accessed = 14
+    /// A version is in the container's store.
+    case uploaded = 15
+    /// A version's local blob was let go.
+    case evicted = 16
+    /// A version that was only promised is here, durably.
+    case materialized = 17
 }
 
 /// A change of the container: an entry of the change log together with what it does to the tables.

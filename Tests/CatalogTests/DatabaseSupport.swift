@@ -75,7 +75,7 @@ extension SplitMix {
     }
 
     mutating func place() -> ContentPlace {
-        [.none, .staged, .sealed].randomElement(using: &self) ?? .none
+        [.none, .staged, .sealed, .stored, .promised].randomElement(using: &self) ?? .none
     }
 
     mutating func hashOrNone() -> ContentHash? {
@@ -115,7 +115,7 @@ extension SplitMix {
         let ordinal = UInt32(below(3))
         let known: [[UInt8]] = [[], [0xff, 0xfe], Array("a".utf8), Array("b".utf8)]
         let name = known[below(known.count)]
-        return switch below(11) {
+        return switch below(12) {
         case 0: .putItem(self.item(item))
         case 1: .removeItem(item)
         case 2: .putName(parent: item, name: name, item: ItemNumber(rawValue: UInt64(below(6) + 1)))
@@ -126,6 +126,7 @@ extension SplitMix {
         case 7: .removeVersion(item, ordinal)
         case 8: .adoptVersions(item: item, document: DocumentID(rawValue: UInt64(below(5))))
         case 9: .putSession(session(item, ordinal))
+        case 10: .placeVersion(item, ordinal, place())
         default: .removeSession(item, ordinal)
         }
     }

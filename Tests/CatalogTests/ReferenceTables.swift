@@ -43,6 +43,8 @@ struct ReferenceTables {
             for pair in versions.keys where pair.item == item {
                 versions[pair]?.document = document
             }
+        case .placeVersion(let item, let ordinal, let place):
+            versions[Pair(item: item, ordinal: ordinal)]?.place = place
         case .putSession(let row): sessions[Pair(item: row.item, ordinal: row.ordinal)] = row
         case .removeSession(let item, let ordinal):
             sessions[Pair(item: item, ordinal: ordinal)] = nil

@@ -94,6 +94,13 @@ package final class MemoryIndex {
         return 0
     }
 
+    /// Shows every item once, in no order.
+    package func forEach(_ body: (ItemRecord) -> Void) {
+        for position in 1..<itemsUsed where items[position].pointee.number != 0 {
+            body(items[position].pointee)
+        }
+    }
+
     // MARK: Names
 
     /// The name `name` in the directory at `parent`; 0 if there is none.

@@ -32,10 +32,9 @@ package struct ItemRecord: BitwiseCopyable {
 
     package struct Flags: OptionSet, BitwiseCopyable, Sendable {
         package let rawValue: UInt32
+        // The low three bits are the ``ContentPlace``.
         package init(rawValue: UInt32) { self.rawValue = rawValue }
-        /// The low two bits are the ``ContentPlace``.
-        package static let placeMask = Flags(rawValue: 3)
-        package static let hasHash = Flags(rawValue: 4)
+        package static let hasHash = Flags(rawValue: 128)
         package static let hasAttributes = Flags(rawValue: 8)
         /// A write session is open.
         package static let inSession = Flags(rawValue: 16)
@@ -46,8 +45,8 @@ package struct ItemRecord: BitwiseCopyable {
     }
 
     package var place: ContentPlace {
-        get { ContentPlace(rawValue: UInt8(flags.rawValue & 3)) ?? .none }
-        set { flags = Flags(rawValue: flags.rawValue & ~3 | UInt32(newValue.rawValue)) }
+        get { ContentPlace(rawValue: UInt8(flags.rawValue & 7)) ?? .none }
+        set { flags = Flags(rawValue: flags.rawValue & ~7 | UInt32(newValue.rawValue)) }
     }
 
     package var hash: ContentHash? {

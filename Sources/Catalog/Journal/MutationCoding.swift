@@ -4,7 +4,7 @@ import Model
 enum MutationCoding {
     private enum Tag: UInt8 {
         case putItem = 1, removeItem, putName, removeName, putAttribute, removeAttribute
-        case putVersion, removeVersion, adoptVersions, putSession, removeSession
+        case putVersion, removeVersion, adoptVersions, putSession, removeSession, placeVersion
     }
 
     static func encode(_ mutation: Mutation) -> [UInt8] {
@@ -79,6 +79,11 @@ enum MutationCoding {
             writer.put(Tag.adoptVersions.rawValue)
             writer.put(item.rawValue)
             writer.put(document.rawValue)
+        case .placeVersion(let item, let ordinal, let place):
+            writer.put(Tag.placeVersion.rawValue)
+            writer.put(item.rawValue)
+            writer.put(ordinal)
+            writer.put(place.rawValue)
         case .putSession(let row):
             writer.put(Tag.putSession.rawValue)
             encode(row, &writer)
@@ -113,6 +118,9 @@ enum MutationCoding {
             return .adoptVersions(
                 item: item, document: DocumentID(rawValue: try reader.unsigned()))
         case .removeSession: return .removeSession(item, try reader.unsigned32())
+        case .placeVersion:
+            let ordinal = try reader.unsigned32()
+            return .placeVersion(item, ordinal, try decodePlace(&reader))
         case .putItem, .putVersion, .putSession: throw ByteReader.Malformed()
         }
     }

@@ -77,6 +77,14 @@ extension CatalogDatabase {
             update.bind(2, item.rawValue)
             try update.run()
         }
+        for (key, place) in batch.places {
+            let update = try connection.statement(
+                "UPDATE version SET place = ? WHERE item = ? AND ordinal = ?")
+            update.bind(1, Int64(place.rawValue))
+            update.bind(2, key.item.rawValue)
+            update.bind(3, key.ordinal)
+            try update.run()
+        }
         for (item, versions) in batch.versions.sorted(by: { $0.key < $1.key }) {
             for (ordinal, row) in versions {
                 if let row { try put(row) } else { try delete("version", item, ordinal) }

@@ -76,6 +76,30 @@ extension CatalogDatabase {
         return try select.step() && select.integer(0) != 0
     }
 
+    /// Whether a version counts on the blob of this content in the container's folder.
+    package func isBlobNeeded(_ hash: ContentHash) throws(Failure) -> Bool {
+        let select = try connection.statement(
+            "SELECT EXISTS (SELECT 1 FROM version WHERE hash = ? AND place IN (2, 4))")
+        defer { select.reset() }
+        select.bind(1, hash)
+        return try select.step() && select.integer(0) != 0
+    }
+
+    /// The hashes of all versions that are promised and of which no version is a blob here.
+    package func promisedHashes() throws(Failure) -> [ContentHash] {
+        let select = try connection.statement(
+            """
+            SELECT DISTINCT hash FROM version AS promise WHERE place = 5 AND NOT EXISTS
+                (SELECT 1 FROM version WHERE hash = promise.hash AND place IN (2, 4))
+            """)
+        defer { select.reset() }
+        var hashes: [ContentHash] = []
+        while try select.step() {
+            if let hash = try select.hash(0) { hashes.append(hash) }
+        }
+        return hashes
+    }
+
     /// Shows every version once, by item and ordinal.
     package func forEachVersion(_ body: (VersionRow) -> Void) throws(Failure) {
         let select = try connection.statement("SELECT * FROM version ORDER BY item, ordinal")

@@ -21,6 +21,8 @@ struct EffectBatch {
     private(set) var attributes: [ItemNumber: [[UInt8]: [UInt8]?]] = [:]
     private(set) var versions: [ItemNumber: [Ordinal: VersionRow?]] = [:]
     private(set) var sessions: [SessionKey: SessionRow?] = [:]
+    /// Versions in the tables that only change their place; one that the batch puts has it already.
+    private(set) var places: [SessionKey: ContentPlace] = [:]
 
     /// Items whose attributes in the tables go, before those of the batch are put.
     private(set) var strippedItems: Set<ItemNumber> = []
@@ -52,6 +54,14 @@ struct EffectBatch {
             versions[item, default: [:]].updateValue(nil, forKey: ordinal)
         case .adoptVersions(let item, let document):
             adopt(item, document)
+        case .placeVersion(let item, let ordinal, let place):
+            if let known = versions[item]?[ordinal] {
+                guard var row = known else { return }
+                row.place = place
+                versions[item]?[ordinal] = row
+            } else {
+                places[SessionKey(item: item, ordinal: ordinal)] = place
+            }
         case .putSession(let row):
             sessions.updateValue(row, forKey: SessionKey(item: row.item, ordinal: row.ordinal))
         case .removeSession(let item, let ordinal):

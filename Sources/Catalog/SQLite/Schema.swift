@@ -48,7 +48,13 @@ enum Schema {
 
     /// Statement lists; the list at index n leads from version n to n + 1. Never edit one that
     /// has been released, only append.
-    private static let migrations: [[String]] = [first]
+    private static let migrations: [[String]] = [first, second]
+
+    // Contents in a store: promised ones are looked for after a power loss. An older program does
+    // not know their places and must not open the container.
+    private static let second = [
+        "CREATE INDEX version_promised ON version (place) WHERE place = 5"
+    ]
 
     // Integers that are unsigned in the program (numbers, identities, moments) are stored as the
     // same bits, signed. Names and xattr names are blobs because a name is any bytes.

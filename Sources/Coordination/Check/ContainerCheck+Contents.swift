@@ -26,9 +26,11 @@ extension ContainerCheck {
         for node in order {
             guard let version = versions[node] else { continue }
             let verdict = version.hash.flatMap { known[$0] } ?? verdict(of: version)
-            if let hash = version.hash, version.place == .sealed { known[hash] = verdict }
+            if let hash = version.hash, version.place.isBlob { known[hash] = verdict }
             let name = "\(path(version.item)), version \(version.ordinal)"
             switch verdict {
+            case .damaged(let problem) where version.place == .stored:
+                versions[node] = refer(version, name, problem)
             case .damaged(let problem):
                 lost.insert(node)
                 find("\(name): \(problem)", repaired: false)
@@ -56,10 +58,31 @@ extension ContainerCheck {
         }
     }
 
+    /// A copy here that is damaged goes: the one in the store takes its place when it is asked for.
+    private mutating func refer(_ version: VersionRow, _ name: String, _ problem: String)
+        -> VersionRow
+    {
+        var promise = version
+        promise.place = .promised
+        var effects: [Effect] = [.putVersion(promise)]
+        if var row = rows[version.item], row.node == version.node {
+            row.place = .promised
+            rows[version.item] = row
+            effects.append(.putItem(row))
+        }
+        if let hash = version.hash { content.evictBlob(hash) }
+        fix("\(name): \(problem); the container's store has another copy", version.item, effects)
+        return promise
+    }
+
     private func verdict(of version: VersionRow) -> Verdict {
         var reference = ContentReference(
             node: version.node, place: version.place, hash: version.hash, size: version.size)
         defer { content.forget(version.node) }
+        // What is in the store is verified when it comes.
+        if version.place == .promised, let hash = version.hash, !content.hasBlob(hash) {
+            return .whole
+        }
         do throws(Errno) {
             guard let file = try content.open(reference) else {
                 return version.size == 0 ? .whole : .wrongSize(0)
@@ -101,7 +124,7 @@ extension ContainerCheck {
         if lost.contains(row.node) {
             fallBack(row, versions, lost)
         } else if let version = versions[row.node],
-            row.size != version.size || row.place == .sealed && row.hash != version.hash
+            row.size != version.size || row.place.isNamed && row.hash != version.hash
         {
             var right = row
             right.size = version.size
@@ -138,7 +161,7 @@ extension ContainerCheck {
         _ row: ItemRow, _ versions: [NodeNumber: VersionRow], _ lost: Set<NodeNumber>
     ) {
         let whole = versions.values.filter {
-            $0.document == row.document && !lost.contains($0.node) && $0.place == .sealed
+            $0.document == row.document && !lost.contains($0.node) && $0.place.isNamed
         }.max { ($0.published, $0.ordinal) < ($1.published, $1.ordinal) }
         guard var earlier = whole else {
             find("\(path(row.number)) has no whole version left", repaired: false)
@@ -151,7 +174,7 @@ extension ContainerCheck {
         right.size = earlier.size
         right.blocks = earlier.blocks
         right.modified = earlier.modified
-        right.place = .sealed
+        right.place = earlier.place
         right.hash = earlier.hash
         earlier.item = row.number
         earlier.ordinal = ordinal

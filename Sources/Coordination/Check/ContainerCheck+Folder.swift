@@ -7,7 +7,7 @@ internal import SystemCalls
 extension ContainerCheck {
     private static let ours: Set<String> = [
         "lock", "durable", "reserve", "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
-        "journal", "staging", "spare", "blobs",
+        "journal", "staging", "spare", "blobs", "digests", "incoming",
     ]
 
     mutating func checkFolder() {
@@ -22,6 +22,13 @@ extension ContainerCheck {
         }
         for name in listing(folder.spare) where Int(name).map({ $0 <= 0 }) ?? true {
             findForeign("spare/" + name)
+        }
+        for name in listing(folder.digests) where Self.hash(name) == nil {
+            findForeign("digests/" + name)
+        }
+        for name in listing(folder.incoming)
+        where Self.hash(name.replacing(ContainerFolder.mapSuffix, with: "")) == nil {
+            findForeign("incoming/" + name)
         }
         for shelf in listing(folder.blobs) {
             let path = folder.blobs + "/" + shelf

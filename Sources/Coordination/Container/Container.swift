@@ -21,12 +21,21 @@ package final class Container: @unchecked Sendable {
     package let recovered: RecoveryReport?
     /// Published versions that are not sealed yet, left by a crash.
     package let unsealed: [NodeNumber]
+    /// The address of the store that the container's contents go to; `nil` if they stay here.
+    package let store: String?
     private let lock: ContainerLock
     /// A second connection, for reading while the log applies.
     private let reader: Lock<CatalogDatabase>
 
+    /// Where the catalog keeps ``store``.
+    package static let storeKey = "store"
+
     /// Makes an empty container with a root directory owned by the caller.
-    package static func create(_ name: String, at path: String) throws(Failure) {
+    ///
+    /// - Parameter store: the address of its store; `nil`: none.
+    package static func create(_ name: String, at path: String, store: String? = nil)
+        throws(Failure)
+    {
         let folder = ContainerFolder(path: path)
         if access(folder.catalog, F_OK) == 0 {
             throw Failure(.cannotCreate, "there is a container \(name) already")
@@ -47,6 +56,7 @@ package final class Container: @unchecked Sendable {
                 sequence: 1, time: time, kind: .created, item: .root, effects: [.putItem(root)])
         ])
         try database.setMeta("name", name)
+        try database.setMeta(storeKey, store)
         try database.setMeta("clean", "1")
         try database.checkpoint()
         database.close()
@@ -86,6 +96,7 @@ package final class Container: @unchecked Sendable {
         recovered = opened.recovered
         unsealed = opened.unsealed
         nextNumber = opened.nextNumber
+        store = opened.store
         log = ChangeLog(journal: opened.journal, database: opened.database)
         reader = Lock(opened.reader)
     }
@@ -96,6 +107,7 @@ package final class Container: @unchecked Sendable {
         var recovered: RecoveryReport?
         var unsealed: [NodeNumber]
         var nextNumber: UInt64
+        var store: String?
         var journal: Journal
         var database: CatalogDatabase
         var reader: CatalogDatabase
@@ -122,7 +134,8 @@ package final class Container: @unchecked Sendable {
         return Opened(
             content: content, index: index, recovered: report,
             unsealed: try database.stagedVersions().map(\.node),
-            nextNumber: max(recovery.nextNumber, 2), journal: journal, database: database,
+            nextNumber: max(recovery.nextNumber, 2), store: try database.meta(storeKey),
+            journal: journal, database: database,
             reader: try CatalogDatabase(path: folder.catalog, create: false))
     }
 

@@ -62,6 +62,7 @@ struct Recovery {
                 try recovery.fallBack(version)
             }
         }
+        if report.afterPowerLoss { try recovery.forgetArrivals() }
         for item in orphans { try recovery.remove(item) }
         try recovery.apply()
         recovery.sweep(kept)
@@ -169,7 +170,7 @@ struct Recovery {
                 // Its bytes may have moved among the blobs just now.
                 effects.append(.putVersion(earlier))
                 record.pointee.modified = earlier.modified.rawValue
-                record.pointee.place = .sealed
+                record.pointee.place = earlier.place
                 record.pointee.hash = earlier.hash
                 earlier.item = version.item
                 earlier.ordinal = ordinal
@@ -184,7 +185,7 @@ struct Recovery {
 
     /// The version with its content among the blobs; `nil` if it has none that can be read.
     private func sealed(_ version: VersionRow) throws(Failure) -> VersionRow? {
-        if version.place == .sealed { return version }
+        if version.place.isNamed { return version }
         guard let hash = hash(version.node, version.size) else { return nil }
         do throws(Errno) { try content.seal(version.node, hash: hash) } catch {
             // Another time it may work: the document is not to be given up for that.
@@ -196,6 +197,15 @@ struct Recovery {
         sealed.place = .sealed
         sealed.hash = hash
         return sealed
+    }
+
+    /// What came of promises shortly before a power loss may not have reached the disk: it comes
+    /// again when somebody asks for it.
+    private func forgetArrivals() throws(Failure) {
+        for hash in try database.promisedHashes() { content.evictBlob(hash) }
+        for name in (try? Directories.names(in: content.folder.incoming)) ?? [] {
+            unlink(content.folder.incoming + "/" + name)
+        }
     }
 
     // MARK: What nobody needs
@@ -225,7 +235,7 @@ struct Recovery {
             if kept.contains(node) { continue }
             if let version = try? database.version(node.item, node.ordinal),
                 let hash = version.hash,
-                version.place == .sealed
+                version.place.isNamed
             {
                 try? content.seal(node, hash: hash)
             } else {

@@ -147,8 +147,10 @@ extension FuseSession {
         }
     }
 
-    func open(_ request: Request, _ node: NodeNumber, _ flags: Int32) {
+    /// - Parameter held: what ``Volume/hold(_:)`` gave, to be let go.
+    func open(_ request: Request, _ node: NodeNumber, _ flags: Int32, holding held: NodeNumber?) {
         volume.open(node, flags: flags, request.caller) { [volume] result in
+            defer { volume.letGo(held) }
             switch result {
             case .failure(let error): request.fail(error)
             case .success(let opened):
@@ -177,11 +179,50 @@ extension FuseSession {
         }
     }
 
+    func read(
+        _ request: Request, _ node: NodeNumber, _ handle: Handle, _ size: Int, _ offset: Int64
+    ) throws(Errno) {
+        if volume.missing(node, handle) != nil {
+            return try whenHere(request, node, handle) { [self] () throws(Errno) in
+                try readNow(request, node, handle, size, offset)
+            }
+        }
+        try readNow(request, node, handle, size, offset)
+    }
+
+    private func readNow(
+        _ request: Request, _ node: NodeNumber, _ handle: Handle, _ size: Int, _ offset: Int64
+    ) throws(Errno) {
+        if let file = try volume.readable(node, handle) {
+            _ = shim_reply_file(request.pointer, file.number, offset, size)
+            withExtendedLifetime(file) {}
+        } else {
+            request.answer([])
+        }
+    }
+
     func write(
         _ request: Request, _ node: NodeNumber, _ buffer: UnsafeMutablePointer<fuse_bufvec>,
         _ offset: Int64, _ info: UnsafeMutablePointer<fuse_file_info>
     ) throws(Errno) {
         let handle = Handle(rawValue: info.pointee.fh)
+        if volume.missing(node, handle) != nil {
+            // The buffer goes when this returns.
+            let kept = KeptBuffer(buffer)
+            try whenHere(request, node, handle) { [self] () throws(Errno) in
+                try kept.with { (kept) throws(Errno) in
+                    try write(request, node, kept, offset, handle)
+                }
+            }
+        } else {
+            try write(request, node, buffer, offset, handle)
+        }
+    }
+
+    private func write(
+        _ request: Request, _ node: NodeNumber, _ buffer: UnsafeMutablePointer<fuse_bufvec>,
+        _ offset: Int64, _ handle: Handle
+    ) throws(Errno) {
         let (file, session) = try volume.writable(node, handle)
         let count: Int
         do throws(Errno) {

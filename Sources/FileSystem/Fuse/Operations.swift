@@ -179,9 +179,9 @@ extension FuseSession {
             handle(request) { (session, request) throws(Errno) in
                 guard let info else { throw Errno(EINVAL) }
                 if isVirtual(number) {
-                    try session.virtual.open(request, number, info)
+                    try session.virtual.open(request, number, info, in: session)
                 } else {
-                    session.open(request, node(number), info.pointee.flags)
+                    session.openWhenHere(request, node(number), info.pointee.flags)
                 }
             }
         }
@@ -190,11 +190,10 @@ extension FuseSession {
                 let handle = Handle(rawValue: info?.pointee.fh ?? 0)
                 if isVirtual(number) {
                     try session.virtual.read(request, number, size, Int64(offset), handle.rawValue)
-                } else if let file = try session.volume.readable(node(number), handle) {
-                    _ = shim_reply_file(request.pointer, file.number, Int64(offset), size)
-                    withExtendedLifetime(file) {}
-                } else {
-                    request.answer([])
+                } else if !handle.isInBlocks
+                    || !session.readBlocks(request, node(number), size, Int64(offset))
+                {
+                    try session.read(request, node(number), handle, size, Int64(offset))
                 }
             }
         }
@@ -243,10 +242,13 @@ extension FuseSession {
         table.fallocate = { request, number, mode, offset, length, info in
             handle(request) { (session, request) throws(Errno) in
                 guard let info, !isVirtual(number) else { throw Errno(EBADF) }
-                try session.volume.allocate(
-                    node(number), Handle(rawValue: info.pointee.fh), mode: mode,
-                    offset: Int64(offset), length: Int64(length)
-                ) { request.succeed() }
+                let handle = Handle(rawValue: info.pointee.fh)
+                try session.whenHere(request, node(number), handle) { () throws(Errno) in
+                    try session.volume.allocate(
+                        node(number), handle, mode: mode, offset: Int64(offset),
+                        length: Int64(length)
+                    ) { request.succeed() }
+                }
             }
         }
         table.copy_file_range = {
@@ -288,15 +290,9 @@ extension FuseSession {
             handle(request) { (session, request) throws(Errno) in
                 guard let attributes else { throw Errno(EINVAL) }
                 if isVirtual(number) { throw Errno(EROFS) }
-                session.volume.set(
-                    node(number), info.map { Handle(rawValue: $0.pointee.fh) },
-                    Settings(attributes.pointee, valid), request.caller
-                ) { result in
-                    switch result {
-                    case .success(let entry): request.answer(attributes: entry)
-                    case .failure(let error): request.fail(error)
-                    }
-                }
+                try session.set(
+                    request, node(number), info.map { Handle(rawValue: $0.pointee.fh) },
+                    Settings(attributes.pointee, valid))
             }
         }
         table.getxattr = { request, number, text, size in

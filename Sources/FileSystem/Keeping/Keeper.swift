@@ -78,6 +78,13 @@ final class Keeper: Sendable {
         }
     }
 
+    /// A content came from the store.
+    func arrived() {
+        state.withLock { state in
+            if state.firstUnsynced == 0 { state.firstUnsynced = MonotonicClock.now }
+        }
+    }
+
     /// Lets go of everything that may be let go of; says whether that made room. Waits for it.
     func makeRoom() -> Bool {
         let target = state.signal { state -> Int in

@@ -17,8 +17,6 @@ final class Weeding: Sendable {
 
     private unowned let volume: Volume
     private let content: LocalContent
-    /// Held while blobs come or go.
-    private let blobs = Lock(())
 
     init(_ volume: Volume) {
         self.volume = volume
@@ -31,10 +29,12 @@ final class Weeding: Sendable {
             < max(space.total / Self.tightShare, min(Self.tightBytes, space.total / 8))
     }
 
-    /// Makes everything published so far durable.
+    /// Makes everything published so far durable, and what came from the store.
     func synchronizeContents() {
         let now = VolumeState.now()
-        try? content.synchronize(until: now)
+        let arrived = volume.state.withLock { $0.arrived }
+        do throws(Errno) { try content.synchronize(until: now) } catch { return }
+        volume.recordArrivals(arrived)
     }
 
     /// Holds room for the next time the container is opened, while there is enough.
@@ -118,7 +118,7 @@ final class Weeding: Sendable {
             return found
         }
         // Versions that are not in the catalog any more need nothing.
-        guard let versions = rows?.filter({ $0.place != .sealed }) else { return nodes }
+        guard let versions = rows?.filter({ !$0.place.isNamed }) else { return nodes }
         var retry: [NodeNumber] = []
         var ready: [VersionRow] = []
         let many = versions.count > Self.manyVersions
@@ -140,7 +140,7 @@ final class Weeding: Sendable {
                 if error.code != ENOENT { retry.append(version.node) }
             }
         }
-        return blobs.withLock { _ in
+        return volume.blobs.withLock { _ in
             // Recorded before the file moves: a content is looked for in both places.
             for version in ready { record(version) }
             do throws(Errno) { try volume.log.synchronize() } catch {
@@ -152,6 +152,7 @@ final class Weeding: Sendable {
                     retry.append(version.node)
                 }
             }
+            volume.link?.upload(ready.filter { !retry.contains($0.node) })
             return retry
         }
     }
@@ -161,11 +162,11 @@ final class Weeding: Sendable {
             var version = sealed
             let node = version.node
             let position = state.index.find(node.item)
-            if position != 0 { state.noteSealed(version, at: position) }
+            if position != 0 {
+                state.notePlace(version.place, version.hash, of: node, at: position)
+            }
             let time = VolumeState.now()
             if position != 0, state.index[item: position].pointee.node == node {
-                state.index[item: position].pointee.place = .sealed
-                state.index[item: position].pointee.hash = version.hash
                 // An item that was replaced left its history to the one that took its name.
                 if state.index[item: position].pointee.links > 0 {
                     version.document = DocumentID(
@@ -310,7 +311,7 @@ final class Weeding: Sendable {
     /// Removes the bytes of versions that are out of the catalog; blobs only if nothing refers to
     /// them.
     private func remove(contentsOf versions: [VersionRow]) {
-        blobs.withLock { _ in
+        volume.blobs.withLock { _ in
             let inUse: [Bool]? = try? volume.container.query { (database) throws(Failure) in
                 var inUse: [Bool] = []
                 for version in versions {

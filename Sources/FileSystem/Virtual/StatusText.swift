@@ -26,6 +26,20 @@ extension Volume {
         if let space {
             fields += [("freeBytes", String(space.free)), ("totalBytes", String(space.total))]
         }
+        if let link {
+            let active = link.downloads.active
+            fields += [
+                ("store", quoted(link.address)),
+                ("fetchedBytes", String(link.downloads.fetchedBytes)),
+                ("downloads", String(active.count)),
+                ("downloadingBytes", String(active.reduce(0) { $0 + $1.blob.size })),
+                ("downloadedBytes", String(active.reduce(0) { $0 + $1.received })),
+                ("uploads", String(link.uploads.count)),
+            ]
+            if let problem = link.uploads.problem {
+                fields.append(("storeProblem", quoted(problem)))
+            }
+        }
         if let report = container.recovered {
             fields.append(("recovery", quoted(report.description)))
         }

@@ -308,18 +308,30 @@ final class VirtualTree: Sendable {
 
     // MARK: Files
 
-    func open(_ request: Request, _ number: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>)
-        throws(Errno)
-    {
+    func open(
+        _ request: Request, _ number: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>,
+        in session: FuseSession
+    ) throws(Errno) {
         if info.pointee.flags & O_ACCMODE != O_RDONLY { throw Errno(EROFS) }
         let node = try node(number)
         if case .version(let item, let ordinal) = node {
             // Pinned first, then looked for: from here on it is not thinned out.
             let pinned = NodeNumber(item, ordinal)
             volume.state.withLock { $0.pinned[pinned, default: 0] += 1 }
-            do throws(Errno) { _ = try row(item, ordinal) } catch {
+            let version: VersionRow
+            do throws(Errno) { version = try row(item, ordinal) } catch {
                 unpin(pinned)
                 throw error
+            }
+            if let blob = volume.missing(version) {
+                let answer = info.pointee
+                session.wait(
+                    request, for: blob, blob.range, pinned, otherwise: { [self] in unpin(pinned) }
+                ) {
+                    var answer = answer
+                    fuse_reply_open(request.pointer, &answer)
+                }
+                return
             }
         }
         if node == .status {
@@ -361,10 +373,5 @@ final class VirtualTree: Sendable {
         }
     }
 
-    private func unpin(_ node: NodeNumber) {
-        volume.state.withLock { state in
-            let left = (state.pinned[node] ?? 1) - 1
-            state.pinned[node] = left > 0 ? left : nil
-        }
-    }
+    private func unpin(_ node: NodeNumber) { volume.letGo(node) }
 }

@@ -40,6 +40,10 @@ extension VolumeState {
         status.st_blksize = 4096
         status.st_size = off_t(record.pointee.size)
         status.st_blocks = blkcnt_t(record.pointee.blocks) * 8
+        if record.pointee.place == .promised, !arrived.contains(record.pointee.node) {
+            // Little, because there is nothing here; not 0, which archivers take for no data at all.
+            status.st_blocks = 1
+        }
         var modified = record.pointee.modified
         var changed = record.pointee.changed
         if let staged {

@@ -73,6 +73,7 @@ extension Volume {
         if let thaw, let file = try? content.open(thaw) {
             try? file.with { (file) throws(Errno) in try file.setImmutable(false) }
         }
+        if handle.isInBlocks { endReadingInBlocks(node) }
         guard handle.writes, let session = try? session(node, handle) else { return }
         end(session, node.item, handle.process)
     }

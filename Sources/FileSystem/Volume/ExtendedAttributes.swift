@@ -11,13 +11,14 @@ extension Volume {
 
     /// The value, or ENODATA.
     func attribute(_ node: NodeNumber, _ name: [UInt8]) throws(Errno) -> [UInt8] {
-        try read { (state) throws(Errno) in
+        if name.starts(with: Self.ownPrefix) {
+            let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
+            if let value = try storeAttribute(node, key) { return Array(value.utf8) }
+            guard let value = try ownAttribute(node, key) else { throw Errno(ENODATA) }
+            return Array(value.utf8)
+        }
+        return try read { (state) throws(Errno) in
             let position = try state.position(node)
-            if name.starts(with: Self.ownPrefix) {
-                let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
-                guard let value = ownAttribute(state, position, key) else { throw Errno(ENODATA) }
-                return Array(value.utf8)
-            }
             guard state.index[item: position].pointee.flags.contains(.hasAttributes),
                 let value = state.index.attributes[position]?[name]
             else { throw Self.isUsers(name) ? Errno(ENODATA) : Errno(EOPNOTSUPP) }
@@ -32,6 +33,12 @@ extension Volume {
         name.starts(with: Array("user.".utf8)) || name.starts(with: Array("trusted.".utf8))
     }
 
+    private func ownAttribute(_ node: NodeNumber, _ key: String) throws(Errno) -> String? {
+        try read { (state) throws(Errno) in
+            ownAttribute(state, try state.position(node), key)
+        }
+    }
+
     private func ownAttribute(
         _ state: VolumeState, _ position: MemoryIndex.Position, _ key: String
     ) -> String? {
@@ -40,10 +47,6 @@ extension Volume {
         case "id": return DocumentID(rawValue: record.pointee.document).description
         case "container": return container.name
         case "version": return record.pointee.isRegular ? String(record.pointee.ordinal) : nil
-        case "state":
-            guard record.pointee.isRegular else { return nil }
-            if record.pointee.flags.contains(.inSession) { return "dirty" }
-            return "local"
         case "type":
             guard record.pointee.isRegular, record.pointee.firstName != 0 else { return nil }
             let name = state.index.nameBytes(record.pointee.firstName)
@@ -58,6 +61,7 @@ extension Volume {
         try read { (state) throws(Errno) in
             let position = try state.position(node)
             return (state.index.attributes[position] ?? [:]).keys
+                .filter { !$0.starts(with: Self.ownPrefix) }
                 .sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 + [0] }
         }
     }
@@ -66,7 +70,18 @@ extension Volume {
     func setAttribute(
         _ node: NodeNumber, _ name: [UInt8], _ value: [UInt8], flags: Int32, _ caller: Caller
     ) throws(Errno) -> [NodeNumber] {
+        if name.starts(with: Self.ownPrefix) {
+            let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
+            return try setStoreAttribute(node, key, String(decoding: value, as: UTF8.self), caller)
+        }
         try checkSettable(name, caller)
+        return try keep(node, name, value, flags: flags, caller)
+    }
+
+    /// Puts an attribute among those that last.
+    func keep(
+        _ node: NodeNumber, _ name: [UInt8], _ value: [UInt8], flags: Int32 = 0, _ caller: Caller
+    ) throws(Errno) -> [NodeNumber] {
         if value.count > Limits.attribute { throw Errno(E2BIG) }
         return try change { (state) throws(Errno) in
             let position = try state.position(node)
@@ -94,8 +109,18 @@ extension Volume {
     func removeAttribute(_ node: NodeNumber, _ name: [UInt8], _ caller: Caller) throws(Errno)
         -> [NodeNumber]
     {
+        if name == Self.pinAttribute {
+            return try setStoreAttribute(node, "pin", Pin.usual.rawValue, caller)
+        }
         try checkSettable(name, caller)
-        return try change { (state) throws(Errno) in
+        return try letGo(node, name, caller)
+    }
+
+    /// Takes an attribute from those that last; ENODATA if it is not there.
+    func letGo(_ node: NodeNumber, _ name: [UInt8], _ caller: Caller) throws(Errno)
+        -> [NodeNumber]
+    {
+        try change { (state) throws(Errno) in
             let position = try state.position(node)
             guard state.index.attributes[position]?.removeValue(forKey: name) != nil else {
                 throw Errno(ENODATA)

@@ -138,7 +138,7 @@ extension Volume {
                 if flags & O_TRUNC != 0 {
                     try truncate(session, to: 0)
                     state.withLock { clearPrivileges($0, session) }
-                } else if session.base.size <= Self.eagerCopy {
+                } else if session.base.size <= Self.eagerCopy, missing(session.base) == nil {
                     try stage(session)
                 }
                 return try grant(node, session, flags, process)
@@ -173,8 +173,11 @@ extension Volume {
                 channel?.passesThrough == true && (mode?.cached ?? 0) == 0 && !isWatched
             )
         }
+        let incoming = try reference.0.flatMap { (content) throws(Errno) in
+            try readInBlocks(content)
+        }
         // What the kernel writes alone is not seen to fail, so it does not where it may.
-        let mayPass = reference.1 && (session == nil || !isNearlyFull)
+        let mayPass = reference.1 && incoming == nil && (session == nil || !isNearlyFull)
         var file: SharedDescriptor?
         if mayPass {
             if reference.0 == nil {
@@ -202,7 +205,8 @@ extension Volume {
             let handle = Handle(
                 reads: flags & O_ACCMODE != O_WRONLY,
                 writes: flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0,
-                appends: flags & O_APPEND != 0, way: way, process: process, serial: state.serial)
+                appends: flags & O_APPEND != 0, way: way, inBlocks: incoming != nil,
+                process: process, serial: state.serial)
             return Opened(handle: handle, backing: way == .passthrough ? mode.backing : 0)
         }
     }
@@ -213,7 +217,11 @@ extension Volume {
         _ caller: Caller
     ) throws(Errno) -> Opened {
         do throws(Errno) {
-            if flags & O_TRUNC != 0 { try truncate(session, to: 0) } else { try stage(session) }
+            if flags & O_TRUNC != 0 {
+                try truncate(session, to: 0)
+            } else if missing(session.base) == nil {
+                try stage(session)
+            }
             let names = try read { (state) throws(Errno) in
                 state.names(of: try state.position(node))
             }

@@ -27,6 +27,11 @@ extension Volume {
     func seek(_ node: NodeNumber, _ handle: Handle, offset: Int64, data: Bool) throws(Errno)
         -> Int64
     {
+        if let blob = missing(node, handle) {
+            // What has not come is no hole: tools would take it for zeros.
+            guard offset < blob.size else { throw Errno(ENXIO) }
+            return data ? offset : blob.size
+        }
         guard let file = try readable(node, handle) else { throw Errno(ENXIO) }
         return try file.with { (file) throws(Errno) in try file.seek(data: data, from: offset) }
     }
@@ -37,6 +42,10 @@ extension Volume {
         _ targetHandle: Handle, at targetOffset: Int64, count: Int,
         reply: @escaping @Sendable (Int) -> Void
     ) throws(Errno) {
+        // The kernel then reads and writes by itself, and waits where it has to.
+        if missing(node, handle) != nil || missing(target, targetHandle) != nil {
+            throw Errno(EXDEV)
+        }
         guard let source = try readable(node, handle) else {
             reply(0)
             return

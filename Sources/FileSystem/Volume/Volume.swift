@@ -26,7 +26,7 @@ protocol KernelChannel: Sendable {
 /// Any thread. Operations return when they are done or throw the errno to answer; those that may
 /// have to wait for a publish return `nil` and are called again through ``afterClosing(_:_:)``.
 package final class Volume: @unchecked Sendable {
-    // Unchecked because `channel` is set once, before the first request.
+    // Unchecked because `channel` and `link` are set once, before the first request.
     let container: Container
     let content: LocalContent
     let log: ChangeLog
@@ -37,6 +37,10 @@ package final class Volume: @unchecked Sendable {
     /// Mounted with noatime: reads leave no trace.
     package var noAccessTimes = false
     var channel: (any KernelChannel)?
+    /// The container's store, if it has one.
+    var link: StoreLink?
+    /// Held while blobs come or go.
+    let blobs = Lock(())
 
     /// How long others wait for the RELEASE after a FLUSH, in milliseconds. It follows within a few;
     /// if it does not, a dup or a mapping lives on.
@@ -74,11 +78,13 @@ package final class Volume: @unchecked Sendable {
         scheduler.start()
         keeper.start(self)
         if !container.unsealed.isEmpty { keeper.published() }
+        resumeUploads()
     }
 
     /// Ends them, when no request will come any more. Sessions that are still open stay as they are
     /// recorded: the next open of the container publishes what was acknowledged.
     func stop() {
+        link?.stop()
         keeper.stop()
         scheduler.stop()
         notifier.stop()

@@ -75,6 +75,8 @@ final class VolumeState {
     var unsealed: [NodeNumber] = []
     /// Documents whose earlier versions are to be thinned out.
     var thinning: Set<DocumentID> = []
+    /// Promised versions whose blob is here, but not yet known to be on the disk.
+    var arrived: Set<NodeNumber> = []
     /// Items whose access time is newer here than in the catalog.
     var accessed: Set<MemoryIndex.Position> = []
 
@@ -249,15 +251,21 @@ final class VolumeState {
     }
 
     /// Tells everything that refers to a version's bytes where they are now.
-    func noteSealed(_ version: VersionRow, at position: MemoryIndex.Position) {
-        if let session = sessions[position], session.base.node == version.node {
-            session.base.place = .sealed
-            session.base.hash = version.hash
+    func notePlace(
+        _ place: ContentPlace, _ hash: ContentHash?, of node: NodeNumber,
+        at position: MemoryIndex.Position
+    ) {
+        if let session = sessions[position], session.base.node == node {
+            session.base.place = place
+            session.base.hash = hash
         }
-        for (number, old) in oldNodes[version.item.rawValue] ?? [:]
-        where old.content.node == version.node {
-            oldNodes[version.item.rawValue]?[number]?.content.place = .sealed
-            oldNodes[version.item.rawValue]?[number]?.content.hash = version.hash
+        for (number, old) in oldNodes[node.item.rawValue] ?? [:] where old.content.node == node {
+            oldNodes[node.item.rawValue]?[number]?.content.place = place
+            oldNodes[node.item.rawValue]?[number]?.content.hash = hash
+        }
+        if index[item: position].pointee.node == node {
+            index[item: position].pointee.place = place
+            index[item: position].pointee.hash = hash
         }
     }
 

@@ -7,6 +7,9 @@ enum Console {
     /// A line on standard error, with the program's name.
     static func complain(_ text: String) { _ = write("shapeedit: \(printable(text))\n", to: 2) }
 
+    /// What the program made itself to show how far it is, on standard error.
+    static func showProgress(_ text: String) { _ = write(text, to: 2) }
+
     /// A line on standard output.
     ///
     /// Ends the program where that cannot be written: nobody may take half an answer for all of it.

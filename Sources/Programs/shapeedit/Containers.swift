@@ -92,13 +92,14 @@ enum Containers {
         return false
     }
 
-    static func create(_ name: String) throws(Failure) {
+    /// - Parameter store: the address of the container's store; `nil`: none.
+    static func create(_ name: String, store: String? = nil) throws(Failure) {
         let path = try path(name)
         let home = try home()
         do throws(Errno) { try Directories.make(home) } catch {
             throw Failure(.cannotCreate, "\(home): \(error)")
         }
-        try Container.create(name, at: path)
+        try Container.create(name, at: path, store: store)
     }
 
     static func names() throws(Failure) -> [String] {

@@ -20,6 +20,12 @@ struct ShapeEdit: ParsableCommand {
         ],
         groupedSubcommands: [
             CommandGroup(
+                name: "Contents",
+                subcommands: [
+                    EvictCommand.self, MaterializeCommand.self, PinCommand.self, UnpinCommand.self,
+                    CancelCommand.self,
+                ]),
+            CommandGroup(
                 name: "Documents",
                 subcommands: [
                     NewCommand.self, ShowCommand.self, GetCommand.self, ConvertCommand.self,

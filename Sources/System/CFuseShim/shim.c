@@ -197,6 +197,17 @@ int shim_reply_file(fuse_req_t request, int descriptor, int64_t offset, size_t s
     return fuse_reply_data(request, &vector, 0);
 }
 
+ssize_t shim_copy_buffer(struct fuse_bufvec *source, void *memory, size_t size) {
+    struct fuse_bufvec target;
+    shim_memory_buffer(&target, memory, size);
+    return fuse_buf_copy(&target, source, 0);
+}
+
+void shim_memory_buffer(struct fuse_bufvec *buffer, void *memory, size_t size) {
+    *buffer = FUSE_BUFVEC_INIT(size);
+    buffer->buf[0].mem = memory;
+}
+
 ssize_t shim_write_buffer(struct fuse_bufvec *source, int descriptor, int64_t offset) {
     struct fuse_bufvec target = FUSE_BUFVEC_INIT(fuse_buf_size(source));
     target.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;

@@ -69,6 +69,15 @@ ssize_t shim_list_attributes(int descriptor, char *names, size_t size) {
     return flistxattr(descriptor, names, size);
 }
 
+ssize_t shim_get_path_attribute(const char *path, const char *name, void *value, size_t size) {
+    return getxattr(path, name, value, size);
+}
+
+int shim_set_path_attribute(
+    const char *path, const char *name, const void *value, size_t size) {
+    return setxattr(path, name, value, size, 0);
+}
+
 int shim_set_attribute(int descriptor, const char *name, const void *value, size_t size) {
     return fsetxattr(descriptor, name, value, size, 0);
 }

@@ -6,10 +6,19 @@ public enum Hashing {
     /// Bytes read at a time from a file: fits the second-level cache.
     private static let chunk = 256 * 1024
 
-    /// The 32 bytes of the SHA-256 of the file's bytes up to `size`; less if the file is shorter.
-    public static func sha256(of descriptor: borrowing OwnedDescriptor, size: Int64) throws(Errno)
-        -> (count: Int64, digest: [UInt8])
-    {
+    /// The 32 bytes of the SHA-256 of some bytes.
+    public static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        let result = EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil)
+        precondition(result == 1, "libcrypto has no SHA-256")
+        return digest
+    }
+
+    /// The 32 bytes of the SHA-256 of `size` bytes of the file from `start` on, and how many there
+    /// were: less if the file is shorter.
+    public static func sha256(
+        of descriptor: borrowing OwnedDescriptor, from start: Int64 = 0, size: Int64
+    ) throws(Errno) -> (count: Int64, digest: [UInt8]) {
         guard let context = EVP_MD_CTX_new() else { throw Errno(ENOMEM) }
         defer { EVP_MD_CTX_free(context) }
         EVP_DigestInit_ex(context, EVP_sha256(), nil)
@@ -20,7 +29,7 @@ public enum Hashing {
         while offset < size {
             let wanted = Int(min(Int64(buffer.count), size - offset))
             let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
-            let count = try descriptor.read(into: part, at: offset)
+            let count = try descriptor.read(into: part, at: start + offset)
             EVP_DigestUpdate(context, buffer.baseAddress, count)
             offset += Int64(count)
             if count < wanted { break }

@@ -27,8 +27,11 @@ package final class Container {
     private let guardian: RunningProgram
 
     /// Makes the directories and the container. `user` is who its programs run as, `dataHome`
-    /// where its data goes if not to a temporary directory.
-    package init(name: String = "test", user: Int? = nil, dataHome: String? = nil) throws {
+    /// where its data goes if not to a temporary directory, `store` its store's address; "folder"
+    /// stands for a folder of its own, ``storeFolder``.
+    package init(
+        name: String = "test", user: Int? = nil, dataHome: String? = nil, store: String? = nil
+    ) throws {
         self.name = name
         self.user = user
         base = try TemporaryDirectory.make()
@@ -50,12 +53,20 @@ package final class Container {
                 throw error
             }
         }
-        let result = try command("container", "create", name)
+        let address = store == "folder" ? "folder:\(storeFolder)" : store
+        let result = try command(
+            ["container", "create", name] + (address.map { ["--store", $0] } ?? []))
         guard result.status == 0 else {
             remove()
             throw TestSetupFailure("container create: \(result)")
         }
     }
+
+    /// The folder of a store of its own.
+    package var storeFolder: String { "\(base)/home/store" }
+
+    /// Where the container lies.
+    package var folder: String { "\(dataHome)/shapeedit/containers/\(name)" }
 
     /// Runs the product.
     package func command(_ words: String..., seconds: Double = 60) throws -> ProgramResult {
@@ -176,4 +187,8 @@ package struct MountStatus: Decodable, Sendable {
     package let container: String?
     /// Whether the kernel reads and writes the backing files itself.
     package let passthrough: Bool?
+    /// Bytes that came from the store; nil, like the next, for a container without one.
+    package let fetchedBytes: Int?
+    /// Contents that have still to go there.
+    package let uploads: Int?
 }

@@ -18,8 +18,10 @@ package final class Volume {
     package let container: Container?
 
     private var agents: [Agent] = []
+    private let mountOptions: [String]
 
-    fileprivate init(_ dataPath: DataPath) throws {
+    fileprivate init(_ dataPath: DataPath, store: String?, options mountOptions: [String]) throws {
+        self.mountOptions = mountOptions
         self.dataPath = dataPath
         guard dataPath != .plain else {
             directory = try TemporaryDirectory.make(below: DataPath.plainDirectory)
@@ -27,7 +29,7 @@ package final class Volume {
             return
         }
         let isOrdinary = dataPath == .ordinaryUser && DataPath.isPrivileged
-        let container = try Container(user: isOrdinary ? nobody : nil)
+        let container = try Container(user: isOrdinary ? nobody : nil, store: store)
         self.container = container
         directory = "\(container.mountPoint)/work"
         do {
@@ -79,7 +81,7 @@ package final class Volume {
     }
 
     private func mount() throws {
-        var options: [String] = []
+        var options = mountOptions
         if dataPath != .ordinaryUser { options.append("allow_other") }
         if dataPath == .noPassthrough { options.append("no_passthrough") }
         try container?.mount(options: options)
@@ -105,12 +107,13 @@ package final class Volume {
 }
 
 /// Gives a test a fresh volume, and takes it away whatever happens. A daemon that died and a
-/// container that is not sound afterwards are recorded as issues of the test.
+/// container that is not sound afterwards are recorded as issues of the test. `store` is the
+/// container's, as ``Container`` takes it.
 package func withVolume(
-    _ dataPath: DataPath, at location: SourceLocation = #_sourceLocation,
-    _ body: (Volume) throws -> Void
+    _ dataPath: DataPath, store: String? = nil, options: [String] = [],
+    at location: SourceLocation = #_sourceLocation, _ body: (Volume) throws -> Void
 ) throws {
-    let volume = try Volume(dataPath)
+    let volume = try Volume(dataPath, store: store, options: options)
     defer { volume.remove(at: location) }
     try body(volume)
 }

@@ -14,9 +14,16 @@ struct ContainerCommand: ParsableCommand {
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Make an empty container.")
         @Argument(help: "The new container's name.") var name: String
+        @Option(
+            help: ArgumentHelp(
+                "Where the contents go too, so that they can be let go here: folder:PATH, "
+                    + "s3://BUCKET[/PREFIX][?endpoint=URL], dav://HOST/PATH or davs://HOST/PATH.",
+                valueName: "address"))
+        var store: String?
 
         func run() throws {
-            try Containers.create(name)
+            if let store { try ContainerStore.prepare(store) }
+            try Containers.create(name, store: store)
             Console.say("Made \(name) in \(try Containers.path(name)).")
         }
     }

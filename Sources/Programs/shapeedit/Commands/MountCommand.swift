@@ -101,6 +101,11 @@ struct Mount: Sendable {
         if let report = container.recovered { Console.complain("\(name): \(report)") }
         let volume = Volume(container: container)
         volume.noAccessTimes = options.noAccessTimes
+        if let store = container.store {
+            volume.connect(
+                try ContainerStore.open(store, patience: options.storePatience),
+                logger: ContainerStore.logger)
+        }
         if isNew { Samples.fill(volume) }
         var fuse = FuseSession.Options()
         fuse.fuse = options.fuse

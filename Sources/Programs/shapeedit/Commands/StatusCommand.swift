@@ -39,6 +39,18 @@ struct StatusCommand: ParsableCommand {
                     + "\(Self.field("sessions", of: text) ?? "0") being written, "
                     + "\(Self.field("notYetDurable", of: text) ?? "0") not yet durable, "
                     + "\(free ?? "?") free, data path: \(path)")
+            if let store = Self.field("store", of: text) {
+                func number(_ name: String) -> UInt64 {
+                    Self.field(name, of: text).flatMap { UInt64($0) } ?? 0
+                }
+                Console.say(
+                    "  store \(store): \(number("uploads")) to upload, "
+                        + "\(number("downloads")) downloading, "
+                        + "\(Console.size(number("fetchedBytes"))) fetched")
+            }
+            if let problem = Self.field("storeProblem", of: text) {
+                Console.say("  store problem: \(problem)")
+            }
             if let recovery = Self.field("recovery", of: text) { Console.say("  \(recovery)") }
             if let problem = Self.field("problem", of: text) {
                 Console.say("  problem: \(problem)")

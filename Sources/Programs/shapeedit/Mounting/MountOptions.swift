@@ -6,6 +6,8 @@ struct MountOptions {
     var fuse: [String] = []
     var passthrough = true
     var noAccessTimes = false
+    /// Seconds that somebody waits for a store that does not answer.
+    var storePatience = 20.0
 
     /// Options that mount(8) gives to every helper and that mean nothing here.
     private static let ignored: Set<String> = [
@@ -35,6 +37,12 @@ struct MountOptions {
         for option in lists.flatMap({ $0.split(separator: ",") }).map(String.init) {
             switch option {
             case "no_passthrough": passthrough = false
+            case _ where option.hasPrefix("store_timeout="):
+                guard let seconds = Double(option.dropFirst(14)), (1...3600).contains(seconds)
+                else {
+                    throw Failure(.usage, "\(option): it is 1 to 3600 seconds")
+                }
+                storePatience = seconds
             case "noatime":
                 noAccessTimes = true
                 fuse.append(option)

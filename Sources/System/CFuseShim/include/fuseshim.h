@@ -50,6 +50,12 @@ int shim_loop(struct fuse_session *session, unsigned int threads);
 /* Reads the session's flag that a signal or shim_exit set. */
 void shim_exit(struct fuse_session *session);
 
+/* Copies what a WRITE brought into memory; the bytes copied, or a negative errno. */
+ssize_t shim_copy_buffer(struct fuse_bufvec *source, void *memory, size_t size);
+
+/* Makes `buffer` show some memory. */
+void shim_memory_buffer(struct fuse_bufvec *buffer, void *memory, size_t size);
+
 /* Replies with size bytes of descriptor at offset, spliced where possible. */
 int shim_reply_file(fuse_req_t request, int descriptor, int64_t offset, size_t size);
 /* Writes the request's buffer to descriptor at offset: the bytes written or a negative errno. */

@@ -32,6 +32,9 @@ int shim_is_written(int descriptor);
 ssize_t shim_get_attribute(int descriptor, const char *name, void *value, size_t size);
 ssize_t shim_list_attributes(int descriptor, char *names, size_t size);
 int shim_set_attribute(int descriptor, const char *name, const void *value, size_t size);
+ssize_t shim_get_path_attribute(const char *path, const char *name, void *value, size_t size);
+int shim_set_path_attribute(
+    const char *path, const char *name, const void *value, size_t size);
 /* Gives freed memory back to the system. */
 void shim_trim_memory(void);
 /* umount2 with MNT_DETACH. */

@@ -1,0 +1,115 @@
+internal import CFuseShim
+internal import Glibc
+internal import Model
+internal import Promises
+internal import Stores
+internal import SystemCalls
+
+/// Requests that need bytes which are not here. They are parked: no thread waits with them.
+extension FuseSession {
+    /// Goes on with `then` when all bytes in `range` are here. Answers the request with the error if
+    /// they do not come, with EINTR if its process is interrupted, and calls `otherwise`.
+    func wait(
+        _ request: Request, for blob: Blob, _ range: Range<Int64>, _ node: NodeNumber,
+        otherwise: @escaping @Sendable () -> Void = {}, then: @escaping @Sendable () -> Void
+    ) {
+        guard let downloads = volume.link?.downloads else {
+            otherwise()
+            return request.fail(Errno(EIO))
+        }
+        let ticket = downloads.ticket { error in
+            otherwise()
+            request.fail(error)
+        }
+        // Before the request can be answered, and so freed, by another thread.
+        fuse_req_interrupt_func(
+            request.pointer,
+            { request, ticket in
+                guard let request, let data = fuse_req_userdata(request) else { return }
+                let session = Unmanaged<FuseSession>.fromOpaque(data).takeUnretainedValue()
+                guard
+                    let answer = session.volume.link?.downloads.interrupt(
+                        UInt64(UInt(bitPattern: ticket)))
+                else { return }
+                // libfuse holds the request's lock here: answer from elsewhere.
+                session.volume.notifier.post { answer(Errno(EINTR)) }
+            }, UnsafeMutableRawPointer(bitPattern: UInt(ticket)))
+        downloads.await(blob, range, for: node, ticket: ticket) { problem in
+            guard let problem else { return then() }
+            otherwise()
+            // A waiting process is not told of a cancellation by another name than of a failure.
+            request.fail(problem.error.code == ECANCELED ? Errno(EIO) : problem.error)
+        }
+    }
+
+    /// Opens a document; waits for its content first if it is to be read and comes as a whole. Who
+    /// opens it for writing waits when they read or write.
+    func openWhenHere(_ request: Request, _ node: NodeNumber, _ flags: Int32) {
+        let held = volume.hold(node)
+        let reads = flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
+        if reads, let blob = volume.missing(node),
+            volume.link?.downloads.isReadInBlocks(blob) != true
+        {
+            wait(
+                request, for: blob, blob.range, node, otherwise: { [volume] in volume.letGo(held) }
+            ) { [self] in open(request, node, flags, holding: held) }
+        } else {
+            open(request, node, flags, holding: held)
+        }
+    }
+
+    /// Runs `work`, which needs the content under the handle, when all of it is here; answers the
+    /// request with what it throws.
+    func whenHere(
+        _ request: Request, _ node: NodeNumber, _ handle: Handle?,
+        _ work: @escaping @Sendable () throws(Errno) -> Void
+    ) throws(Errno) {
+        guard let blob = volume.missing(node, handle) else { return try work() }
+        let held = volume.hold(node)
+        wait(request, for: blob, blob.range, node, otherwise: { [volume] in volume.letGo(held) }) {
+            [volume] in
+            defer { volume.letGo(held) }
+            do throws(Errno) { try work() } catch { request.fail(error) }
+        }
+    }
+
+    /// Changes attributes; waits for the content first if a part of it stays.
+    func set(_ request: Request, _ node: NodeNumber, _ handle: Handle?, _ settings: Settings)
+        throws(Errno)
+    {
+        let change: @Sendable () -> Void = { [volume] in
+            volume.set(node, handle, settings, request.caller) { result in
+                switch result {
+                case .success(let entry): request.answer(attributes: entry)
+                case .failure(let error): request.fail(error)
+                }
+            }
+        }
+        guard let size = settings.size, size > 0 else { return change() }
+        try whenHere(request, node, handle, change)
+    }
+
+    /// Answers a read of a content that comes in blocks; says whether it does.
+    func readBlocks(_ request: Request, _ node: NodeNumber, _ size: Int, _ offset: Int64) -> Bool {
+        guard let downloads = volume.link?.downloads, let blob = volume.missing(node) else {
+            return false
+        }
+        let range = (offset..<offset + Int64(size)).clamped(to: blob.range)
+        if range.isEmpty {
+            request.answer([])
+            return true
+        }
+        guard let (file, isHere) = downloads.file(blob.hash, range) else { return false }
+        if isHere {
+            _ = shim_reply_file(request.pointer, file.number, offset, range.count)
+            withExtendedLifetime(file) {}
+        } else {
+            wait(request, for: blob, range, node) {
+                // The handle keeps the file: it is the same when the content has become whole.
+                _ = shim_reply_file(request.pointer, file.number, offset, range.count)
+                withExtendedLifetime(file) {}
+            }
+        }
+        return true
+    }
+}

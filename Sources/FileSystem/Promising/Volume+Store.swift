@@ -1,0 +1,205 @@
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Glibc
+package import Logging
+internal import Model
+internal import Promises
+package import Stores
+internal import SystemCalls
+
+/// The container's store: what goes there, and what came from there. See the page Promises.
+extension Volume {
+    /// Connects the container with its store; before the first request.
+    package func connect(_ store: any ContentStore, logger: Logger) {
+        let downloads = Downloads(
+            content: content, store: store, logger: logger,
+            adopt: { [weak self] (blob, nodes) throws(Errno) in
+                try self?.adopt(blob, for: nodes)
+            },
+            failed: { [weak self] nodes, problem in
+                for node in nodes { self?.link?.note(problem.reason, for: node) }
+            })
+        let uploads = Uploads(
+            store: store, logger: logger,
+            source: { [weak self] job in self?.source(of: job) },
+            done: { [weak self] job in self?.stored(job) })
+        link = StoreLink(address: store.address, downloads: downloads, uploads: uploads)
+    }
+
+    // MARK: To the store
+
+    /// Queues what had not gone when the container was mounted last.
+    func resumeUploads() {
+        guard let link else { return }
+        link.uploads.add(
+            state.withLock { state in
+                var jobs: [Uploads.Job] = []
+                state.index.forEach { record in
+                    guard record.isRegular, record.place == .sealed, let hash = record.hash else {
+                        return
+                    }
+                    jobs.append(
+                        Uploads.Job(node: record.node, blob: Blob(hash: hash, size: record.size)))
+                }
+                return jobs
+            })
+    }
+
+    /// Opens what is to be uploaded; `nil` if it is not current any more.
+    private func source(of job: Uploads.Job) -> (any BlobSource)? {
+        let isCurrent = state.withLock { state in
+            let position = state.index.find(job.node.item)
+            return position != 0 && state.index[item: position].pointee.node == job.node
+                && state.index[item: position].pointee.place == .sealed
+        }
+        guard isCurrent,
+            let file = try? OwnedDescriptor.open(content.folder.blob(job.blob.hash), O_RDONLY)
+        else { return nil }
+        let digests = content.folder.digests(job.blob.hash)
+        if job.blob.size > BlockDigests.wholeSize, access(digests, F_OK) != 0 {
+            // Without them it comes back whole.
+            try? BlockDigests.make(file, size: job.blob.size, at: digests)
+        }
+        return FileTransfer(file, name: job.blob.hash.description)
+    }
+
+    private func stored(_ job: Uploads.Job) {
+        let node = job.node
+        state.withLock { state in
+            let position = state.index.find(node.item)
+            let time = VolumeState.now()
+            let effect = Effect.placeVersion(node.item, node.ordinal, .stored)
+            if position != 0, state.index[item: position].pointee.node == node {
+                guard state.index[item: position].pointee.place == .sealed else { return }
+                state.notePlace(.stored, job.blob.hash, of: node, at: position)
+                state.record(.uploaded, position, at: time, [effect])
+            } else {
+                if position != 0 { state.notePlace(.stored, job.blob.hash, of: node, at: position) }
+                log.append(
+                    Mutation(time: time, kind: .uploaded, item: node.item, effects: [effect]))
+            }
+        }
+        link?.note(nil, for: node)
+        if pin(of: node) == .onlineOnly { try? evict(node) }
+    }
+
+    // MARK: From the store
+
+    /// The content of a node that is not here; `nil` if it is, or if it has none.
+    ///
+    /// - Parameter handle: the one it is asked for through; `nil` for none.
+    func missing(_ node: NodeNumber, _ handle: Handle? = nil) -> Blob? {
+        guard link != nil else { return nil }
+        return state.withLock { $0.wanted(node, handle) }.flatMap(missing)
+    }
+
+    /// Keeps the content of a node from being evicted, until ``letGo(_:)``: somebody is about to use
+    /// it. `nil` without a store, or if there is nothing to keep.
+    func hold(_ node: NodeNumber) -> NodeNumber? {
+        guard link != nil else { return nil }
+        return state.withLock { state in
+            guard let content = state.wanted(node, nil) else { return nil }
+            state.pinned[content.node, default: 0] += 1
+            return content.node
+        }
+    }
+
+    func letGo(_ held: NodeNumber?) {
+        guard let held else { return }
+        state.withLock { state in
+            let left = (state.pinned[held] ?? 1) - 1
+            state.pinned[held] = left > 0 ? left : nil
+        }
+    }
+
+    /// The same for an earlier version.
+    func missing(_ version: VersionRow) -> Blob? {
+        if link == nil { return nil }
+        return missing(
+            ContentReference(
+                node: version.node, place: version.place, hash: version.hash, size: version.size))
+    }
+
+    /// The content if it is not here.
+    func missing(_ content: ContentReference) -> Blob? {
+        guard link != nil, content.place == .promised, let hash = content.hash else { return nil }
+        return isHere(hash, for: content.node) ? nil : Blob(hash: hash, size: content.size)
+    }
+
+    /// Whether the blob is here; if so it counts as arrived, and is not evicted in between.
+    private func isHere(_ hash: ContentHash, for node: NodeNumber) -> Bool {
+        if state.withLock({ $0.arrived.contains(node) }) { return true }
+        return blobs.withLock { _ in
+            guard content.hasBlob(hash) else { return false }
+            state.withLock { _ = $0.arrived.insert(node) }
+            keeper.arrived()
+            return true
+        }
+    }
+
+    /// Whether the content is read as it comes; then the download knows of the reader.
+    func readInBlocks(_ content: ContentReference) throws(Errno) -> Blob? {
+        guard let link, let blob = missing(content) else { return nil }
+        guard link.downloads.isReadInBlocks(blob) else { return nil }
+        try link.downloads.opened(blob, for: content.node)
+        return blob
+    }
+
+    func endReadingInBlocks(_ node: NodeNumber) {
+        let hash = state.withLock { state -> ContentHash? in
+            let position = state.index.find(node.item)
+            guard position != 0 else { return nil }
+            return ((try? state.content(of: node, at: position)) ?? nil)?.hash
+        }
+        if let hash { link?.downloads.closed(hash) }
+    }
+
+    /// A content is here, whole and verified.
+    private func adopt(_ blob: Blob, for nodes: Set<NodeNumber>) throws(Errno) {
+        try blobs.withLock { (_) throws(Errno) in
+            try content.adopt(blob.hash)
+            state.withLock { $0.arrived.formUnion(nodes) }
+        }
+        for node in nodes { link?.note(nil, for: node) }
+        keeper.arrived()
+        refresh(Array(nodes)) {}
+    }
+
+    /// What came is on the disk: its versions are not mere promises any more.
+    func recordArrivals(_ nodes: Set<NodeNumber>) {
+        if nodes.isEmpty { return }
+        state.withLock { state in
+            let time = VolumeState.now()
+            for node in nodes where state.arrived.remove(node) != nil {
+                let position = state.index.find(node.item)
+                guard position != 0, let found = try? state.content(of: node, at: position),
+                    found.place == .promised
+                else { continue }
+                state.notePlace(.stored, found.hash, of: node, at: position)
+                let effect = Effect.placeVersion(node.item, node.ordinal, .stored)
+                if state.index[item: position].pointee.node == node {
+                    state.record(.materialized, position, at: time, [effect])
+                } else {
+                    log.append(
+                        Mutation(
+                            time: time, kind: .materialized, item: node.item, effects: [effect])
+                    )
+                }
+            }
+        }
+    }
+}
+
+extension VolumeState {
+    /// The content that who reads the node, or begins to write it, needs; `nil` if the bytes are
+    /// staged, or there is none.
+    fileprivate func wanted(_ node: NodeNumber, _ handle: Handle?) -> ContentReference? {
+        let position = index.find(node.item)
+        guard position != 0, index[item: position].pointee.isRegular else { return nil }
+        if handle?.isDirect == true, let session = sessions[position] {
+            return session.isStaged ? nil : session.base
+        }
+        return (try? content(of: node, at: position)) ?? nil
+    }
+}

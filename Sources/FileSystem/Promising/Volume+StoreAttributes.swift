@@ -1,0 +1,90 @@
+internal import Catalog
+internal import Content
+internal import Glibc
+internal import Model
+internal import Promises
+internal import SystemCalls
+
+/// What `user.shapeedit.*` tells of a content's place, and what writing it does.
+extension Volume {
+    /// `nil` if the attribute is not about that, or the item has none.
+    func storeAttribute(_ node: NodeNumber, _ key: String) throws(Errno) -> String? {
+        switch key {
+        case "state": return try contentState(node)
+        case "progress":
+            switch try contentState(node) {
+            case "promise": return "0"
+            case "downloading":
+                guard let blob = missing(node) else { return "100" }
+                let received = link?.downloads.received(blob.hash) ?? 0
+                return String(blob.size == 0 ? 100 : min(received * 100 / blob.size, 99))
+            case nil: return nil
+            default: return "100"
+            }
+        case "error": return link?.problem(try current(node))
+        case "pin":
+            return try read { (state) throws(Errno) in
+                let value = state.index.attributes[try state.position(node)]?[Self.pinAttribute]
+                return value.map { String(decoding: $0, as: UTF8.self) } ?? Pin.usual.rawValue
+            }
+        default: return nil
+        }
+    }
+
+    /// promise, downloading, local, or dirty: has what is nowhere but here.
+    private func contentState(_ node: NodeNumber) throws(Errno) -> String? {
+        let found = try read { (state) throws(Errno) -> (String?, ContentReference?) in
+            let position = try state.position(node)
+            let record = state.index[item: position]
+            guard record.pointee.isRegular else { return (nil, nil) }
+            if record.pointee.flags.contains(.inSession) { return ("dirty", nil) }
+            switch record.pointee.place {
+            case .none, .stored: return ("local", nil)
+            case .staged, .durable, .sealed: return (link == nil ? "local" : "dirty", nil)
+            case .promised: return (nil, state.content(position))
+            }
+        }
+        guard let content = found.1, let hash = content.hash else { return found.0 }
+        guard missing(content.node) != nil else { return "local" }
+        return link?.downloads.received(hash) == nil ? "promise" : "downloading"
+    }
+
+    private func current(_ node: NodeNumber) throws(Errno) -> NodeNumber {
+        try read { (state) throws(Errno) in
+            state.index[item: try state.position(node)].pointee.node
+        }
+    }
+
+    /// Writing `state` brings the content or lets it go; writing `pin` says where it should be.
+    /// Only by the owner or root, as chmod. Returns nodes whose attributes are stale then.
+    func setStoreAttribute(_ node: NodeNumber, _ key: String, _ value: String, _ caller: Caller)
+        throws(Errno) -> [NodeNumber]
+    {
+        guard key == "state" || key == "pin" else { throw Errno(EPERM) }
+        let isOwner = try read { (state) throws(Errno) in
+            let record = state.index[item: try state.position(node)]
+            return caller.user == 0 || caller.user == record.pointee.user
+        }
+        guard isOwner else { throw Errno(EPERM) }
+        guard link != nil else { throw Errno(ENOTSUP) }
+        switch (key, value) {
+        case ("state", "promise"): try evict(node)
+        case ("state", "local"): try materialize(node)
+        case ("state", "cancel"): try cancel(node)
+        case ("pin", _):
+            guard let pin = Pin(rawValue: value) else { throw Errno(EINVAL) }
+            var stale: [NodeNumber] = []
+            if pin == .usual {
+                do throws(Errno) { stale = try letGo(node, Self.pinAttribute, caller) } catch {
+                    if error.code != ENODATA { throw error }
+                }
+            } else {
+                stale = try keep(node, Self.pinAttribute, Array(value.utf8), caller)
+            }
+            try act(on: pin, below: node)
+            return stale
+        default: throw Errno(EINVAL)
+        }
+        return []
+    }
+}

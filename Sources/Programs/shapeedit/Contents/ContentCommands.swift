@@ -1,0 +1,92 @@
+import ArgumentParser
+import Model
+
+/// `shapeedit evict`.
+struct EvictCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "evict", abstract: "Let the local contents of documents go.",
+        discussion: """
+            The documents stay where they are, with name, size and date; their contents come back \
+            from the container's store when they are opened. A document that is open, pinned or not \
+            in the store yet is refused (exit code 75).
+            """)
+
+    @OptionGroup var targets: ContentTargets
+
+    func run() throws {
+        try ContentReport.each(targets) { (document) throws(Failure) in
+            try document.set(DocumentContent.stateAttribute, "promise")
+        }
+    }
+}
+
+/// `shapeedit cancel`.
+struct CancelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel", abstract: "Stop bringing the contents of documents.",
+        discussion: """
+            Programs that wait for them get an error. What has come already is used the next time.
+            """)
+
+    @OptionGroup var targets: ContentTargets
+
+    func run() throws {
+        try ContentReport.each(targets) { (document) throws(Failure) in
+            guard try document.state() == "downloading" else { return }
+            try document.set(DocumentContent.stateAttribute, "cancel")
+        }
+    }
+}
+
+/// `shapeedit pin`.
+struct PinCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pin", abstract: "Keep the contents of documents here.",
+        discussion: """
+            Contents that are not here are brought. A folder's pin holds for all that is in it, now \
+            and later, unless a document has one of its own.
+            """)
+
+    @Argument(help: "Documents or folders.", completion: .file())
+    var paths: [String]
+
+    @Flag(help: "Keep them in the store only: they go here as soon as they are there.")
+    var onlineOnly = false
+
+    func run() throws { try Self.pin(paths, onlineOnly ? "online-only" : "keep") }
+
+    static func pin(_ paths: [String], _ pin: String) throws {
+        for path in paths {
+            try DocumentContent(path: path, size: 0).set(DocumentContent.pinAttribute, pin)
+        }
+    }
+}
+
+/// `shapeedit unpin`.
+struct UnpinCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unpin", abstract: "Take pins from documents or folders.")
+
+    @Argument(help: "Documents or folders.", completion: .file())
+    var paths: [String]
+
+    func run() throws { try PinCommand.pin(paths, "default") }
+}
+
+extension ContentReport {
+    /// Does something with each document; one that fails does not keep it from the others.
+    static func each(
+        _ targets: ContentTargets, _ body: (DocumentContent) throws(Failure) -> Void
+    ) throws {
+        var report = ContentReport(json: targets.json)
+        for document in try targets.documents() {
+            do throws(Failure) {
+                try body(document)
+                report.add(document)
+            } catch {
+                report.add(document, error)
+            }
+        }
+        try report.finish()
+    }
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import Glibc
+import Model
+import SystemCalls
+
+/// The documents that a command about contents is for.
+struct ContentTargets: ParsableArguments {
+    @Argument(help: "Documents, or folders with all that is in them.", completion: .file())
+    var paths: [String]
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    /// The regular files at and below the paths, in the order of the listing.
+    func documents() throws(Failure) -> [DocumentContent] {
+        var found: [DocumentContent] = []
+        for path in paths { try Self.collect(path, isNamed: true, &found) }
+        return found
+    }
+
+    private static func collect(
+        _ path: String, isNamed: Bool, _ found: inout [DocumentContent]
+    ) throws(Failure) {
+        var status = stat()
+        guard (isNamed ? stat(path, &status) : lstat(path, &status)) == 0 else {
+            if !isNamed, errno == ENOENT { return }
+            throw Failure(
+                errno == EACCES ? .noPermission : .noInput, "\(path): \(Errno.last)")
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG:
+            found.append(DocumentContent(path: path, size: Int64(status.st_size)))
+        case S_IFDIR:
+            let names: [String]
+            do throws(Errno) { names = try Directories.names(in: path).sorted() } catch {
+                throw Failure(.noPermission, "\(path): \(error)")
+            }
+            for name in names { try collect(path + "/" + name, isNamed: false, &found) }
+        default:
+            if isNamed { throw Failure(.noInput, "\(path): it is neither a document nor a folder") }
+        }
+    }
+}
+
+/// A document whose content is brought or let go through its attributes.
+struct DocumentContent {
+    let path: String
+    /// Bytes.
+    let size: Int64
+
+    static let stateAttribute = "user.shapeedit.state"
+    static let pinAttribute = "user.shapeedit.pin"
+
+    /// promise, downloading, local or dirty.
+    func state() throws(Failure) -> String { try value(Self.stateAttribute) }
+
+    /// Percent.
+    var progress: Int64 { (try? value("user.shapeedit.progress")).flatMap { Int64($0) } ?? 0 }
+
+    /// Why the last thing that was asked for did not happen.
+    var problem: String? { try? value("user.shapeedit.error") }
+
+    func set(_ name: String, _ value: String) throws(Failure) {
+        do throws(Errno) { try PathAttributes.set(name, Array(value.utf8), of: path) } catch {
+            throw failure(error)
+        }
+    }
+
+    private func value(_ name: String) throws(Failure) -> String {
+        do throws(Errno) {
+            return String(decoding: try PathAttributes.value(name, of: path), as: UTF8.self)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: Errno) -> Failure {
+        switch error.code {
+        case ENODATA: Failure(.usage, "\(path): it is not in a mounted container")
+        case ENOTSUP: Failure(.usage, "\(path): its container has no store")
+        case EBUSY: Failure(.temporary, "\(path): \(problem ?? error.description)")
+        case EPERM, EACCES:
+            Failure(.noPermission, "\(path): only its owner may do that")
+        case ENOENT: Failure(.noInput, "\(path): \(error)")
+        default: Failure(.inputOutput, "\(path): \(problem ?? error.description)")
+        }
+    }
+}
+
+/// What became of each document, for people on standard error and for `--json`.
+struct ContentReport {
+    private var lines: [String] = []
+    private var worst: Failure.Kind?
+    private let json: Bool
+
+    init(json: Bool) { self.json = json }
+
+    mutating func add(_ document: DocumentContent, _ problem: Failure? = nil) {
+        if let problem {
+            worst = worst ?? problem.kind
+            if !json { Console.complain(problem.message) }
+        }
+        guard json else { return }
+        lines.append(
+            JSONText.object([
+                ("file", JSONText.string(document.path)),
+                ("state", (try? document.state()).map(JSONText.string) ?? "null"),
+                ("problem", problem.map { JSONText.string($0.message) } ?? "null"),
+            ]))
+    }
+
+    /// Prints what is left to print; ends the command with the first problem's exit code.
+    func finish() throws {
+        if json { Console.say(JSONText.array(lines)) }
+        if let worst { throw ExitCode(worst.rawValue) }
+    }
+}

@@ -1,0 +1,82 @@
+internal import CCrypto
+internal import Glibc
+internal import Model
+internal import Stores
+internal import SystemCalls
+
+/// Takes the bytes of a piece as they come: blocks are verified in memory and only then written; a
+/// content that comes as one block is written at once, because nobody reads it before it is verified
+/// as a whole.
+final class BlockSink: BlobSink {
+    private let download: Download
+    private let address: String
+    /// Called with the bytes that came and, when it is whole, the block; says whether to go on.
+    private let came: (_ count: Int, _ block: Int?) throws(StoreError) -> Bool
+    private var block: [UInt8] = []
+    /// Where the next byte belongs.
+    private var offset: Int64
+    /// What the disk said, if it was the disk.
+    private(set) var local: Errno?
+
+    init(
+        _ download: Download, from offset: Int64, for address: String,
+        came: @escaping (_ count: Int, _ block: Int?) throws(StoreError) -> Bool
+    ) {
+        self.download = download
+        self.address = address
+        self.came = came
+        self.offset = offset
+        if download.digests != nil { block.reserveCapacity(Int(download.blockSize)) }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
+        if offset != self.offset {
+            // The store begins anew, at the beginning of the piece.
+            block.removeAll(keepingCapacity: true)
+            self.offset = offset
+        }
+        guard let digests = download.digests else {
+            try keep { (file) throws(Errno) in try file.write(bytes, at: offset) }
+            self.offset += Int64(bytes.count)
+            _ = try came(bytes.count, nil)
+            return
+        }
+        var rest = bytes
+        while !rest.isEmpty {
+            let number = Int(self.offset / download.blockSize)
+            let range = download.bytes(number..<number + 1)
+            let part = rest.prefix(Int(range.upperBound - self.offset))
+            block.append(contentsOf: UnsafeRawBufferPointer(rebasing: part))
+            self.offset += Int64(part.count)
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(part.count))
+            guard self.offset == range.upperBound else {
+                _ = try came(part.count, nil)
+                continue
+            }
+            try verify(digests[number], number)
+            try keep { (file) throws(Errno) in try file.write(block, at: range.lowerBound) }
+            block.removeAll(keepingCapacity: true)
+            guard try came(part.count, number) else {
+                throw StoreError(.cancelled, at: address, "the rest comes otherwise")
+            }
+        }
+    }
+
+    private func verify(_ digest: [UInt8], _ number: Int) throws(StoreError) {
+        guard Hashing.sha256(block) == digest else {
+            throw StoreError(
+                .corrupt, at: address,
+                "\(download.blob.hash) came with other bytes in its block \(number)")
+        }
+    }
+
+    private func keep(_ write: (borrowing OwnedDescriptor) throws(Errno) -> Void)
+        throws(StoreError)
+    {
+        do throws(Errno) { try download.file.with(write) } catch {
+            local = error
+            throw StoreError(
+                .local, at: address, "what came could not be written to the disk: \(error)")
+        }
+    }
+}

@@ -1,0 +1,165 @@
+internal import Content
+internal import Glibc
+internal import Model
+internal import Stores
+internal import SystemCalls
+
+/// The bringing of one content: its file, which blocks of it are there, and who waits for which.
+///
+/// Guarded by the lock of ``Downloads``, but for ``file``, which workers write without it: each block
+/// belongs to one piece at a time.
+final class Download {
+    let blob: Blob
+    let file: SharedDescriptor
+    /// `nil`: the content comes whole, as one block.
+    let digests: [[UInt8]]?
+    let blockSize: Int64
+    var map: BlockMap
+    /// Blocks that a piece is bringing.
+    var busy: Set<Int> = []
+    var pieces: [Piece] = []
+    var waiters: [DownloadWaiter] = []
+    /// Nodes that become local when all has come.
+    var nodes: Set<NodeNumber> = []
+    /// Open handles that read it block by block.
+    var readers = 0
+    /// The first few different blocks that readers asked for.
+    var asked: Set<Int> = []
+    /// Where readers read last: the rest comes from there on.
+    var position = 0
+    /// Somebody wants all of it, though nobody waits.
+    var isWanted = false
+    /// All is there, and it is being moved among the blobs.
+    var isFinishing = false
+
+    /// A reader of more blocks than this reads on, and does not only look what it is.
+    static let sniffed = 2
+
+    init(_ blob: Blob, _ content: LocalContent) throws(Errno) {
+        self.blob = blob
+        digests =
+            blob.size > BlockDigests.wholeSize
+            ? BlockDigests.read(content.folder.digests(blob.hash), size: blob.size) : nil
+        blockSize = digests == nil ? blob.size : BlockDigests.blockSize
+        let path = content.folder.incoming(blob.hash)
+        file = SharedDescriptor(try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600))
+        let size = try file.status().size
+        map = try BlockMap(
+            path + ContainerFolder.mapSuffix, count: Int((blob.size + blockSize - 1) / blockSize))
+        if size != blob.size {
+            try check { ftruncate(file.number, off_t(blob.size)) }
+            try map.clear()
+        }
+    }
+
+    /// Blocks that hold these bytes.
+    func blocks(_ range: Range<Int64>) -> Range<Int> {
+        Int(range.lowerBound / blockSize)..<Int((range.upperBound + blockSize - 1) / blockSize)
+    }
+
+    var all: Range<Int> { blocks(blob.range) }
+
+    /// The bytes of some blocks.
+    func bytes(_ blocks: Range<Int>) -> Range<Int64> {
+        Int64(blocks.lowerBound) * blockSize..<min(Int64(blocks.upperBound) * blockSize, blob.size)
+    }
+
+    func has(_ blocks: Range<Int>) -> Bool { blocks.allSatisfy { map.has($0) } }
+
+    /// Notes what a handle reads.
+    func note(_ blocks: Range<Int>) {
+        position = blocks.upperBound
+        if asked.count <= Self.sniffed { asked.formUnion(blocks.prefix(Self.sniffed + 1)) }
+    }
+
+    /// Whether all of it is to come even if nobody waits.
+    var wantsAll: Bool { isWanted || readers > 0 && asked.count > Self.sniffed }
+
+    /// More of it is coming, or about to.
+    var isUnderWay: Bool { !waiters.isEmpty || !pieces.isEmpty || wantsAll || isFinishing }
+
+    /// Nobody has anything to do with it.
+    var isIdle: Bool { !isUnderWay && readers == 0 }
+
+    /// Bytes that are here or have come with pieces that are not whole yet.
+    var received: Int64 {
+        let present = Int64(all.count - map.missing) * blockSize
+        return min(blob.size, present + pieces.reduce(0) { $0 + $1.partial })
+    }
+
+    /// The next piece that somebody waits for, or of what else is to come; `nil` if all of that is
+    /// there or on its way.
+    func nextPiece(awaited: Bool) -> Range<Int>? {
+        if awaited {
+            for waiter in waiters {
+                if let first = waiter.blocks.first(where: isOpen) {
+                    // With the rest to come anyway, one request for more is cheaper.
+                    let end = wantsAll ? all.upperBound : waiter.blocks.upperBound
+                    return first..<run(from: first, to: end)
+                }
+            }
+            return nil
+        }
+        guard wantsAll, pieces.count < Self.streams else { return nil }
+        let start = min(position, all.upperBound)
+        let first =
+            (start..<all.upperBound).first(where: isOpen) ?? (0..<start).first(where: isOpen)
+        guard let first else { return nil }
+        return first..<run(from: first, to: all.upperBound)
+    }
+
+    /// Pieces at a time of what nobody waits for, and the most blocks of one.
+    private static let streams = 2
+    private static let longest = 64
+
+    private func isOpen(_ block: Int) -> Bool { !map.has(block) && !busy.contains(block) }
+
+    private func run(from first: Int, to end: Int) -> Int {
+        var last = first + 1
+        while last < end, last - first < Self.longest, isOpen(last) { last += 1 }
+        return last
+    }
+
+    /// Takes blocks that somebody waits for out of a piece that will not reach them soon.
+    func hurry(_ blocks: Range<Int>) {
+        for piece in pieces {
+            guard let wanted = blocks.first(where: { $0 >= piece.next + Self.soon }),
+                wanted < piece.end
+            else { continue }
+            for block in wanted..<piece.end { busy.remove(block) }
+            piece.end = wanted
+        }
+    }
+
+    /// A piece reaches so many blocks soon.
+    private static let soon = 4
+}
+
+/// Blocks that one worker brings with one request. Guarded by the lock of ``Downloads``.
+final class Piece {
+    let first: Int
+    /// May come down while the piece is on its way.
+    var end: Int
+    /// The first block that has not come yet.
+    var next: Int
+    /// Bytes of ``next`` that have come.
+    var partial: Int64 = 0
+    let cancellation = Cancellation()
+    let urgency: Urgency
+
+    init(_ blocks: Range<Int>, awaited: Bool) {
+        first = blocks.lowerBound
+        end = blocks.upperBound
+        next = blocks.lowerBound
+        urgency = Urgency(awaited: awaited)
+    }
+}
+
+/// Somebody who waits for blocks.
+struct DownloadWaiter {
+    let ticket: UInt64
+    let blocks: Range<Int>
+    /// Waits for the content among the blobs, not only for its bytes.
+    let isWhole: Bool
+    let reply: @Sendable (ContentProblem?) -> Void
+}

@@ -1,0 +1,163 @@
+internal import Glibc
+package import Logging
+package import Model
+package import Stores
+internal import SystemCalls
+
+/// Brings published contents to the store, in the background: one after the other in the order they
+/// were published, each again until it is there.
+///
+/// The queue is not kept: what has to go is what the catalog says is sealed and not stored. Any thread.
+package final class Uploads: Sendable {
+    /// A content to be put.
+    package struct Job: Sendable {
+        package let node: NodeNumber
+        package let blob: Blob
+
+        package init(node: NodeNumber, blob: Blob) {
+            self.node = node
+            self.blob = blob
+        }
+    }
+
+    /// Contents at a time.
+    private static let workers = 2
+    /// The first wait after a failure, and the longest, in nanoseconds.
+    private static let firstWait: UInt64 = 1_000_000_000
+    private static let longestWait: UInt64 = 60_000_000_000
+
+    private struct State {
+        var queue: [Job] = []
+        var running: [NodeNumber: (job: Job, sent: Int64, cancellation: Cancellation)] = [:]
+        var workers = 0
+        /// Not before this moment; grows while the store does not answer.
+        var pausedUntil: UInt64 = 0
+        var wait: UInt64 = Uploads.firstWait
+        var problem: String?
+        var ended = false
+    }
+    private let state = Monitor(State())
+    private let store: any ContentStore
+    private let logger: Logger
+    /// Opens a content for reading; `nil` if it need not go any more.
+    private let source: @Sendable (Job) -> (any BlobSource)?
+    /// The store has it.
+    private let done: @Sendable (Job) -> Void
+
+    package init(
+        store: any ContentStore, logger: Logger,
+        source: @escaping @Sendable (Job) -> (any BlobSource)?,
+        done: @escaping @Sendable (Job) -> Void
+    ) {
+        self.store = store
+        self.logger = logger
+        self.source = source
+        self.done = done
+    }
+
+    /// Contents that wait or are on their way.
+    package var count: Int { state.withLock { $0.queue.count + $0.running.count } }
+
+    /// Why the last attempt failed; `nil` since one succeeded.
+    package var problem: String? { state.withLock { $0.problem } }
+
+    /// Bytes of the content that have gone; `nil` if it is not on its way.
+    package func sent(_ node: NodeNumber) -> Int64? {
+        state.withLock { $0.running[node]?.sent }
+    }
+
+    /// Queues contents.
+    package func add(_ jobs: [Job]) {
+        if jobs.isEmpty { return }
+        let starts = state.signal { state -> Int in
+            if state.ended { return 0 }
+            state.queue += jobs
+            let starts = min(Self.workers, state.queue.count) - state.workers
+            state.workers += max(starts, 0)
+            return max(starts, 0)
+        }
+        for _ in 0..<starts { Threads.start("upload") { [self] in work() } }
+    }
+
+    /// Tries at once what waits for the store to come back.
+    package func hurry() {
+        state.signal { state in
+            state.pausedUntil = 0
+            state.wait = Self.firstWait
+        }
+    }
+
+    /// Ends the workers; what has not gone goes the next time. Returns when they are gone, or after
+    /// 5 s.
+    package func stop() {
+        state.signal { state in
+            state.ended = true
+            for running in state.running.values { running.cancellation.cancel() }
+        }
+        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
+            $0.workers == 0 ? true : nil
+        }
+    }
+
+    private func work() {
+        while let (job, cancellation) = take() { run(job, cancellation) }
+    }
+
+    private func take() -> (Job, Cancellation)? {
+        while true {
+            let now = MonotonicClock.now
+            let until = state.withLock { $0.pausedUntil > now ? $0.pausedUntil : now }
+            let found = state.wait(until: until) { state -> (Job, Cancellation)?? in
+                if state.ended { return .some(nil) }
+                if state.pausedUntil > MonotonicClock.now { return nil }
+                guard !state.queue.isEmpty else { return .some(nil) }
+                let job = state.queue.removeFirst()
+                let cancellation = Cancellation()
+                state.running[job.node] = (job, 0, cancellation)
+                return .some((job, cancellation))
+            }
+            guard let found else { continue }
+            if let found { return found }
+            let ends = state.signal { state -> Bool in
+                // A job may have come in the last moment.
+                guard state.ended || state.queue.isEmpty else { return false }
+                state.workers -= 1
+                return true
+            }
+            if ends { return nil }
+        }
+    }
+
+    private func run(_ job: Job, _ cancellation: Cancellation) {
+        var failure: StoreError?
+        if let source = source(job) {
+            let call = StoreCall(
+                cancellation: cancellation, urgency: Urgency(awaited: false),
+                progress: { [state] sent in
+                    state.withLock { $0.running[job.node]?.sent = sent }
+                })
+            do throws(StoreError) {
+                try store.put(job.blob, from: source, call)
+                done(job)
+            } catch {
+                failure = error
+            }
+        }
+        state.signal { state in
+            state.running[job.node] = nil
+            guard let failure else {
+                state.problem = nil
+                state.wait = Self.firstWait
+                return
+            }
+            if failure.kind == .cancelled { return }
+            logger.warning("\(job.blob.hash) was not uploaded: \(failure)")
+            state.problem = failure.description
+            // Its own bytes are at fault: another attempt would end alike.
+            if failure.kind == .corrupt || failure.kind == .local { return }
+            state.queue.append(job)
+            state.pausedUntil = MonotonicClock.now + state.wait
+            state.wait = min(state.wait * 2, Self.longestWait)
+        }
+    }
+}

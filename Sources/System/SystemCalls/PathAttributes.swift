@@ -1,0 +1,22 @@
+internal import CSystemShim
+internal import Glibc
+
+/// Extended attributes by path, for files that are not to be opened. Symlinks are followed.
+public enum PathAttributes {
+    /// The value; throws ENODATA if there is none.
+    public static func value(_ name: String, of path: String) throws(Errno) -> [UInt8] {
+        while true {
+            let size = try check { shim_get_path_attribute(path, name, nil, 0) }
+            var value = [UInt8](repeating: 0, count: size + 1)
+            let count = shim_get_path_attribute(path, name, &value, value.count)
+            if count >= 0 { return Array(value[..<count]) }
+            // It has grown meanwhile.
+            if Errno.last.code != ERANGE { throw Errno.last }
+        }
+    }
+
+    /// Sets the value.
+    public static func set(_ name: String, _ value: [UInt8], of path: String) throws(Errno) {
+        try check { shim_set_path_attribute(path, name, value, value.count) }
+    }
+}

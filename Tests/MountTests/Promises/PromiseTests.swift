@@ -1,0 +1,219 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Documents whose content is in a store: what they look like, and what fetches it.
+@Suite(.oneAtATime, .enabled(if: isInstalled("getfattr"), "needs getfattr"))
+struct PromiseTests {
+    @Test(arguments: DataPath.ofPromises)
+    func `a promise shows its true name, size and date, and looking fetches nothing`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory("folder")
+            agent.store("folder/note.txt", "twelve bytes")
+            agent.shell("head -c 300000 /dev/urandom > folder/data.bin; touch -d @1000000 folder/*")
+            let before = agent.shell("stat -c '%n %i %s %Y %a' folder/*")
+            try volume.evictAll()
+            #expect(try volume.state("folder/note.txt") == "promise")
+            #expect(try volume.blobs().local == [])
+            #expect(agent.shell("stat -c '%n %i %s %Y %a' folder/*") == before)
+            #expect(agent.shell("stat -c %b folder/*") == "1\n1\n")
+            agent.shell("ls -lR . && find . -size +1k && du -s . && getfattr -dm- -R .")
+            try volume.remount()
+            let after = try volume.agent()
+            #expect(after.shell("stat -c '%n %i %s %Y %a' folder/*") == before)
+            #expect(try volume.fetchedBytes() == 0)
+            #expect(after.content("folder/note.txt") == "twelve bytes")
+            #expect(try volume.fetchedBytes() == 12)
+            #expect(try volume.state("folder/note.txt") == "local")
+            // Here now: nothing more comes.
+            #expect(after.content("folder/note.txt") == "twelve bytes")
+            #expect(try volume.fetchedBytes() == 12)
+        }
+    }
+
+    @Test(arguments: DataPath.ofPromises)
+    func `many openers share one download`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell("head -c 3000000 /dev/urandom > data; sha256sum data > sum")
+            try volume.evictAll()
+            agent.shell(
+                "for i in 1 2 3 4 5 6 7 8; do sha256sum -c --quiet sum || touch bad & done; wait")
+            #expect(!agent.names(".").contains("bad"))
+            #expect(try volume.fetchedBytes() <= 3_000_000 + 100)
+        }
+    }
+
+    @Test(arguments: DataPath.ofPromises)
+    func `a large promise is read in blocks`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell("head -c 40000001 /dev/urandom > large; sha256sum large > sum")
+            agent.shell("tail -c 5000 large > end; dd if=large of=middle bs=1M skip=20 count=1")
+            try volume.evictAll()
+            // A look at what it is.
+            agent.shell("head -c 16384 large > /dev/null; dd if=large bs=4k count=4 of=/dev/null")
+            #expect(try volume.fetchedBytes() <= 2 << 20)
+            #expect(try volume.state("large") == "promise")
+            agent.shell("tail -c 5000 large | cmp - end")
+            agent.shell("dd if=large bs=1M skip=20 count=1 | cmp - middle")
+            #expect(try volume.fetchedBytes() <= 7 << 20)
+            agent.shell("sha256sum -c sum && cp large copy && cmp large copy")
+            #expect(try volume.fetchedBytes() <= 40_000_001 + 1_100_000)
+            for _ in 0..<100 where try volume.state("large") != "local" { usleep(50_000) }
+            #expect(try volume.state("large") == "local")
+        }
+    }
+
+    @Test(arguments: DataPath.ofPromises)
+    func `a large promise that has not come is mapped, run and copied`(_ dataPath: DataPath) throws
+    {
+        try withVolume(dataPath, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell(
+                """
+                head -c 9000000 /dev/urandom > large; sha256sum large > sum
+                (cat /bin/true; head -c 6000000 /dev/zero) > program; chmod +x program
+                cp large second; sha256sum second > sum2
+                """)
+            try volume.evictAll()
+            agent.shell("./program")
+            let file = agent.open("large", O_RDONLY)
+            let mapping = agent.map(file, length: 9_000_000, writable: false, shared: true)
+            let bytes = agent.memory(mapping, offset: 8_999_000, count: 1000)
+            #expect(bytes == agent.read(file, count: 1000, offset: 8_999_000))
+            agent.close(file)
+            agent.shell("cp --reflink=auto second copied && sha256sum copied | cut -c1-64 > a")
+            agent.shell("cut -c1-64 sum2 | cmp - a && sha256sum -c sum sum2")
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("rsync"), "needs rsync"))
+    func `copying tools take a promise's true bytes`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell(
+                """
+                mkdir in; head -c 200000 /dev/urandom > in/a; head -c 9000000 /dev/urandom > in/b
+                (head -c 100000 /dev/zero; echo end) > in/holes; (cd in && sha256sum *) > sums
+                """)
+            for tool in [
+                "cp -r in out", "cp --sparse=always -r in out", "install -D -t out in/*",
+                "tar --sparse -c in | (mkdir out && tar -x -C out --strip-components=1)",
+                "rsync -aS in/ out/",
+            ] {
+                try volume.settle()
+                try volume.shapeedit("evict", "@in")
+                agent.shell("\(tool) && (cd out && sha256sum --quiet -c ../sums) && rm -r out")
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.ofPromises)
+    func `changing what a promise is called, or replacing it, fetches nothing`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell("for i in 1 2 3 4 5 6; do head -c 100000 /dev/urandom > f$i; done")
+            try volume.evictAll()
+            agent.shell(
+                """
+                mkdir .Trash-0; mv f1 moved; mv f2 .Trash-0/; chmod 600 moved; setfattr -n user.x -v y moved
+                ln moved link; touch link; : > f3; echo new > f4; echo other > tmp; mv tmp f5; rm f6
+                truncate -s 0 moved
+                """)
+            #expect(try volume.fetchedBytes() == 0)
+            #expect(agent.shell("cat f3 f4 f5") == "new\nother\n")
+            #expect(agent.status("link").size == 0)
+        }
+    }
+
+    @Test(arguments: DataPath.ofPromises)
+    func `writing to a promise brings its content first`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.store("log", "one\n")
+            agent.store("cut", "0123456789")
+            agent.shell("head -c 6000000 /dev/urandom > large; cp large plain.tmp")
+            try volume.evictAll()
+            agent.shell("echo two >> log; truncate -s 4 cut")
+            #expect(agent.content("log") == "one\ntwo\n")
+            #expect(agent.content("cut") == "0123")
+            agent.shell("printf X | dd of=large bs=1 seek=5000000 conv=notrunc")
+            agent.shell(
+                "cmp -n 5000000 large plain.tmp && cmp -i 5000001 large plain.tmp; "
+                    + "dd if=large bs=1 skip=5000000 count=1 | grep X")
+            try volume.evictAll()
+            #expect(agent.content("log") == "one\ntwo\n")
+        }
+    }
+
+    @Test func `earlier versions that are in the store come back`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.store("doc.txt", "first")
+            try volume.evictAll()
+            sleep(3)
+            // Replaces a promise: its bytes are in the store only.
+            agent.store("doc.txt", "second")
+            let versions = "\(volume.root)/.shapeedit/versions/work/doc.txt"
+            #expect(agent.shell("cat \(versions)/*") == "first")
+        }
+    }
+
+    @Test func `what is open, pinned or not in the store stays, and the user is told why`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.store("doc", "content")
+            let fresh = try volume.shapeedit("evict", "@doc", fails: EX_TEMPFAIL)
+            #expect(fresh.errorText.contains("doc: it is not in the store yet"))
+            try volume.settle()
+            let file = agent.open("doc", O_RDONLY)
+            let open = try volume.shapeedit("evict", "@doc", fails: EX_TEMPFAIL)
+            #expect(open.errorText.contains("doc: it is open"))
+            agent.close(file)
+            try volume.shapeedit("pin", "@.")
+            let pinned = try volume.shapeedit("evict", "@doc", fails: EX_TEMPFAIL)
+            #expect(pinned.errorText.contains("pinned"))
+            try volume.shapeedit("unpin", "@.")
+            try volume.shapeedit("evict", "@doc")
+            #expect(try volume.state("doc") == "promise")
+            // A pin brings it back.
+            try volume.shapeedit("pin", "@doc")
+            for _ in 0..<100 where try volume.state("doc") != "local" { usleep(50_000) }
+            #expect(try volume.state("doc") == "local")
+            try volume.remount()
+            #expect(
+                try volume.run("getfattr", "-n", "user.shapeedit.pin", "doc").text.contains("keep"))
+        }
+    }
+
+    @Test func `materialize brings many, and says how far it is`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell("mkdir in; for i in $(seq 50); do head -c 50000 /dev/urandom > in/$i; done")
+            agent.shell("head -c 9000000 /dev/urandom > in/large")
+            try volume.evictAll()
+            let result = try volume.shapeedit("materialize", "@in", "--json")
+            #expect(result.errorText.contains("\"percent\": 100"), "\(result)")
+            #expect(try volume.state("in/large") == "local")
+            #expect(try volume.fetchedBytes() == 50 * 50_000 + 9_000_000)
+            // Nothing to do.
+            try volume.shapeedit("materialize", "@in")
+            #expect(try volume.fetchedBytes() == 50 * 50_000 + 9_000_000)
+        }
+    }
+
+    @Test func `a container without a store has no promises`() throws {
+        try withVolume(.passthrough) { volume in
+            try volume.agent().store("doc", "content")
+            let result = try volume.shapeedit("evict", "@doc", fails: EX_USAGE)
+            #expect(result.errorText.contains("its container has no store"))
+        }
+    }
+}
