@@ -20,7 +20,7 @@ EDITS = (
 )
 EDIT_ROUNDS = 30
 # As xargs would: the parser of the command line takes more than linear time of long ones.
-FILES_AT_ONCE = 250
+FILES_AT_ONCE = 500
 # A line of shapeedit-drawing-bench.
 PICTURE = re.compile(r"(?P<name>\S+)\s+(?P<cpu>[\d.]+) (?:of (?P<budget>\d+) )?ms  (?P<facts>.*)")
 MEMORY = re.compile(r"largest memory\s+(?P<used>\d+) MiB of (?P<budget>\d+)")
