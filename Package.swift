@@ -9,6 +9,17 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Released programs hold Swift's libraries: the loader would take longer over them than an edit
+/// takes, and they run where no Swift is installed. lld, because others warn of what Foundation has
+/// and nobody calls. The libraries named are those that only the static Foundation asks for.
+let standalone: [LinkerSetting] = [
+    .unsafeFlags(
+        [
+            "-static-stdlib", "-use-ld=lld", "-l_FoundationCShims", "-l_FoundationCollections",
+            "-lswiftSynchronization",
+        ], .when(platforms: [.linux], configuration: .release))
+]
+
 // Modules are listed from the bottom up; a module may depend only on those above it in this list.
 let package = Package(
     name: "ShapeEdit",
@@ -121,14 +132,16 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Sources/Programs/shapeedit", swiftSettings: strict),
+            path: "Sources/Programs/shapeedit", swiftSettings: strict,
+            linkerSettings: standalone),
         .executableTarget(
             name: "shapeedit-thumbnailer",
             dependencies: [
                 "Documents", "Drawing", "SystemCalls", "Thumbnailing", "CWorkerShim",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            path: "Sources/Programs/shapeedit-thumbnailer", swiftSettings: strict),
+            path: "Sources/Programs/shapeedit-thumbnailer", swiftSettings: strict,
+            linkerSettings: standalone),
 
         // Tests. Those of the mount drive the built program from outside.
         .target(

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 
+import documents
 import footprint
 import machine
 import operations
@@ -89,8 +90,10 @@ def run(options, folder):
     client = rounds.Client(compile_client(folder), options.cpus)
     started = []
     try:
-        start(options.systems, folder, options.cpus, started)
-        timed = [name for name in options.only if name not in operations.FOOTPRINT]
+        compared = [name for name in options.only if name not in operations.DOCUMENTS]
+        if compared:
+            start(options.systems, folder, options.cpus, started)
+        timed = [name for name in compared if name not in operations.FOOTPRINT]
         for system in started:
             say(f"filling {system.name}")
             system.fill(operations.fill(client, sizes, options.only))
@@ -103,6 +106,9 @@ def run(options, folder):
     finally:
         for system in started:
             system.unmount()
+    # Without the other daemons beside.
+    outcome.update(documents.measure(
+        options.only, os.environ.get("SHAPEEDIT_BINARY"), folder, repetitions, sizes.lists, say))
     facts["load at end"] = f"{os.getloadavg()[0]:.2f}"  # About 1 is the benchmark itself.
     report.summarise(outcome["operations"])
     text = report.markdown(facts, sizes, repetitions, [system.name for system in started], outcome)

@@ -22,6 +22,7 @@ class Sizes:
     warm_reads: int = 100_000
     mapped_reads: int = 1_000_000  # mostly memory accesses, so many are needed to measure
     items: int = 1_000_000  # in the container whose mount time is taken
+    lists: int = 10_000  # read by one command
 
     def quick(self):
         return dataclasses.replace(
@@ -111,7 +112,9 @@ ALL = [
 
 # Measured once per system instead of in rounds; see footprint.py.
 FOOTPRINT = ["memory", "mount"]
-NAMES = [operation.name for operation in ALL] + FOOTPRINT
+# Of ShapeEdit's own commands, without peers; see documents.py.
+DOCUMENTS = ["editing", "lists", "drawing"]
+NAMES = [operation.name for operation in ALL] + FOOTPRINT + DOCUMENTS
 
 
 def groups(wanted):

@@ -37,7 +37,9 @@ def markdown(facts, sizes, repetitions, names, report):
     notes = _notes(report["operations"])
     if notes:
         lines += ["", *notes]
-    for part in (_memory(report.get("memory")), _mount(report.get("mount"))):
+    for part in (_memory(report.get("memory")), _mount(report.get("mount")),
+                 _editing(report.get("editing")), _lists(report.get("lists")),
+                 _drawing(report.get("drawing"))):
         if part:
             lines += ["", *part]
     checked = targets.check(report)
@@ -107,6 +109,38 @@ def _mount(results):
         lines.append(f"| {TITLES.get(name, name)} | {cell['items']:,} | {cold} | "
                      f"{_milliseconds(cell['warm'])} | {_mebibytes(cell['resident'])} |")
     return lines
+
+
+def _editing(results):
+    if not results:
+        return []
+    places = results["places"]
+    lines = ["| One-value edit, from start to end | " + " | ".join(places) + " |",
+             "|---" + "|---:" * len(places) + "|"]
+    for file in next(iter(places.values())):
+        cells = [_cell("native", cells[file]) for cells in places.values()]
+        lines.append(f"| {file} | " + " | ".join(cells) + " |")
+    lines += ["", f"Starting `true` takes {_milliseconds(results['start']['wall'])}."]
+    if "error" in results:
+        lines += ["", f"No mounted container: {results['error']}"]
+    return lines
+
+
+def _lists(results):
+    if not results:
+        return []
+    return [f"Reading {results['count']:,} lists: {_cell('native', results)}."]
+
+
+def _drawing(results):
+    if not results:
+        return []
+    if "error" in results:
+        return [f"No pictures: {results['error']}"]
+    lines = ["| Picture, as PNG | CPU | |", "|---|---:|---|"]
+    lines += [f"| {name} | {_milliseconds(cell['cpu'])} | {cell['facts']} |"
+              for name, cell in results["pictures"].items()]
+    return lines + ["", f"Largest memory while drawing: {_mebibytes(results['memory'])}."]
 
 
 def _ratio(value):

@@ -4,6 +4,8 @@ PEERS = ("bindfs", "passthrough_ll", "rclone")
 CACHED = 1.3  # times native, where the kernel answers from its caches
 NEARLY = 0.9  # of passthrough_ll's speed
 MOUNT_SECONDS = 2.0
+EDIT_SECONDS = 0.030
+LIST_SECONDS_EACH = 2.0 / 10_000
 BASE_BYTES, ITEM_BYTES = 64 * 2**20, 200
 
 
@@ -21,6 +23,30 @@ def check(report):
             found.append((f"{name}: memory then <= 64 MiB + {ITEM_BYTES} B an item",
                           f"{mount['resident'] / 2**20:.0f} of {allowed / 2**20:.0f} MiB",
                           mount["resident"] <= allowed))
+    return found + _documents(report)
+
+
+def _documents(report):
+    found = []
+    for place, files in report.get("editing", {}).get("places", {}).items():
+        slowest = max(files, key=lambda file: files[file]["wall"])
+        seconds = files[slowest]["wall"] / 1e9
+        found.append((f"one-value edit in a {place} <= {EDIT_SECONDS * 1e3:.0f} ms",
+                      f"{seconds * 1e3:.1f} ms ({slowest})", seconds <= EDIT_SECONDS))
+    lists = report.get("lists")
+    if lists:
+        allowed = LIST_SECONDS_EACH * lists["count"]
+        found.append((f"{lists['count']:,} lists read in <= {allowed:.1f} s",
+                      f"{lists['wall'] / 1e9:.2f} s", lists["wall"] <= allowed * 1e9))
+    drawing = report.get("drawing", {})
+    for name, cell in drawing.get("pictures", {}).items():
+        if cell["budget"]:
+            found.append((f"picture of {name} <= {cell['budget'] / 1e6:.0f} ms CPU",
+                          f"{cell['cpu'] / 1e6:.1f} ms", cell["cpu"] <= cell["budget"]))
+    if "memory" in drawing:
+        found.append((f"memory while drawing <= {drawing['memory_budget'] / 2**20:.0f} MiB",
+                      f"{drawing['memory'] / 2**20:.0f} MiB",
+                      drawing["memory"] <= drawing["memory_budget"]))
     return found
 
 

@@ -61,6 +61,13 @@ package struct DocumentFile: Sendable {
         } catch { throw Failure(name, error) }
     }
 
+    /// What the claimed file holds, which stays so as long as the claim.
+    private func read(_ claim: borrowing FileClaim) throws(Failure) -> [UInt8] {
+        do throws(Errno) { return try WholeFile.read(claim.file) } catch {
+            throw Failure(name, error)
+        }
+    }
+
     /// The document as it is now: one whole version.
     package func load() throws(Failure) -> Loaded {
         let (bytes, stamp) = try Self.read(path, name)
@@ -94,10 +101,7 @@ package struct DocumentFile: Sendable {
             return try change(&document)
         }
         let claim = try FileClaim(path)
-        let before: [UInt8]
-        do throws(Errno) { before = try WholeFile.read(claim.file) } catch {
-            throw Failure(name, error)
-        }
+        let before = try read(claim)
         var (document, _) = try parse(before)
         let changes = try change(&document)
         if changes.isEmpty { return [] }
@@ -198,10 +202,7 @@ package struct DocumentFile: Sendable {
 
     private func step(_ direction: Int) throws(Failure) -> HistoryStep? {
         let claim = try FileClaim(path)
-        let now: [UInt8]
-        do throws(Errno) { now = try WholeFile.read(claim.file) } catch {
-            throw Failure(name, error)
-        }
+        let now = try read(claim)
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
         var steps = journal.load(current: now, of: path)
         guard let target = steps.target(direction), let bytes = journal.bytes(of: target) else {
@@ -218,10 +219,7 @@ package struct DocumentFile: Sendable {
     /// Every state there is a way back or forth to, oldest first, and which one is current.
     package func history() throws(Failure) -> (steps: [HistoryStep], current: Int) {
         let claim = try FileClaim(path, isReader: true)
-        let now: [UInt8]
-        do throws(Errno) { now = try WholeFile.read(claim.file) } catch {
-            throw Failure(name, error)
-        }
+        let now = try read(claim)
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
         let steps = journal.load(current: now, of: path)
         return (steps.list, steps.current)

@@ -1,27 +1,34 @@
-internal import Documents
-internal import Editing
+package import Documents
+package import Editing
 internal import Glibc
-internal import Model
-internal import SystemCalls
+package import Model
+package import SystemCalls
 
 /// Errors of lower modules as failures that name the file.
 extension Failure {
-    init(_ path: String, _ error: Errno) {
+    /// A system call on `path` failed; the kind follows from why.
+    package init(_ path: String, _ error: Errno) {
         let kind: Failure.Kind =
             switch error.code {
             case ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG: .noInput
             case EACCES, EPERM, EROFS: .noPermission
             case EEXIST: .cannotCreate
             case EAGAIN, ETIMEDOUT, EINTR: .temporary
+            // Larger than any document.
+            case EFBIG: .badData
             default: .inputOutput
             }
         self.init(
             kind, "\(path): \(error)", isDiskFull: error.code == ENOSPC || error.code == EDQUOT)
     }
 
-    init(_ path: String, _ error: DocumentError) { self.init(.badData, "\(path): \(error)") }
+    /// The content is not what its type wants.
+    package init(_ path: String, _ error: DocumentError) {
+        self.init(.badData, "\(path): \(error)")
+    }
 
-    init(_ path: String, _ error: EditError) {
+    /// An edit cannot be made.
+    package init(_ path: String, _ error: EditError) {
         let kind: Failure.Kind =
             switch error.kind {
             case .usage: .usage

@@ -46,11 +46,7 @@ enum WholeFile {
         pthread_sigmask(SIG_BLOCK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         let former = try file.status().st_size
-        var problem: Errno?
-        bytes.withUnsafeBytes { buffer in
-            do throws(Errno) { try file.write(buffer, at: 0) } catch { problem = error }
-        }
-        if let problem { throw problem }
+        try file.write(bytes, at: 0)
         if former > bytes.count {
             _ = try check { ftruncate(file.number, off_t(bytes.count)) }
         }
@@ -65,49 +61,56 @@ enum WholeFile {
         _ path: String, with bytes: [UInt8], like model: borrowing OwnedDescriptor
     ) throws(Errno) -> OwnedDescriptor {
         let status = try model.status()
-        let temporary = temporaryName(beside: path)
-        do throws(Errno) {
-            let file = try OwnedDescriptor.open(
-                temporary, O_WRONLY | O_CREAT | O_EXCL, mode: status.st_mode & 0o777)
-            var problem: Errno?
-            bytes.withUnsafeBytes { buffer in
-                do throws(Errno) { try file.write(buffer, at: 0) } catch { problem = error }
-            }
-            if let problem { throw problem }
-            // Only root can give a file away; a group one belongs to can be kept.
-            if fchown(file.number, status.st_uid, status.st_gid) != 0 {
-                _ = fchown(file.number, uid_t.max, status.st_gid)
-            }
-            _ = try check { fchmod(file.number, status.st_mode & 0o7777) }
-            copyAttributes(from: model, to: file)
-            _ = try check { fsync(file.number) }
-            // Where there are no locks, writing whole must be enough.
-            _ = flock(file.number, LOCK_EX | LOCK_NB)
-            _ = try check { rename(temporary, path) }
-            return file
-        } catch {
-            unlink(temporary)
-            throw error
-        }
+        return try make(
+            bytes, mode: status.st_mode & 0o777, beside: path,
+            prepare: { file throws(Errno) in
+                // Only root can give a file away; a group one belongs to can be kept.
+                if fchown(file.number, status.st_uid, status.st_gid) != 0 {
+                    _ = fchown(file.number, uid_t.max, status.st_gid)
+                }
+                _ = try check { fchmod(file.number, status.st_mode & 0o7777) }
+                copyAttributes(from: model, to: file)
+            },
+            name: { file, temporary throws(Errno) in
+                // Where there are no locks, writing whole must be enough.
+                _ = flock(file.number, LOCK_EX | LOCK_NB)
+                _ = try check { rename(temporary, path) }
+            })
     }
 
     /// Makes a new file; EEXIST if the name is taken. No half-written file is ever seen under it.
     static func create(_ path: String, _ bytes: [UInt8]) throws(Errno) {
+        _ = try make(
+            bytes, mode: 0o666, beside: path, prepare: { _ in },
+            name: { _, temporary throws(Errno) in
+                try Directories.renameExclusively(temporary, path)
+            })
+    }
+
+    /// Writes a new file under a temporary name beside `path` and makes it durable; if anything
+    /// fails, nothing is left of it.
+    ///
+    /// - Parameter prepare: what else belongs to the file, before it is made durable.
+    /// - Parameter name: gives it its name, as the last step.
+    private static func make(
+        _ bytes: [UInt8], mode: mode_t, beside path: String,
+        prepare: (borrowing OwnedDescriptor) throws(Errno) -> Void,
+        name: (borrowing OwnedDescriptor, _ temporary: String) throws(Errno) -> Void
+    ) throws(Errno) -> OwnedDescriptor {
         let temporary = temporaryName(beside: path)
+        // A name that is taken is somebody else's and stays.
+        let file = try OwnedDescriptor.open(
+            temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         do throws(Errno) {
-            let file = try OwnedDescriptor.open(
-                temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
-            var problem: Errno?
-            bytes.withUnsafeBytes { buffer in
-                do throws(Errno) { try file.write(buffer, at: 0) } catch { problem = error }
-            }
-            if let problem { throw problem }
+            try file.write(bytes, at: 0)
+            try prepare(file)
             _ = try check { fsync(file.number) }
-            try Directories.renameExclusively(temporary, path)
+            try name(file, temporary)
         } catch {
             unlink(temporary)
             throw error
         }
+        return file
     }
 
     /// A hidden name that the mount knows as temporary (as GLib's).

@@ -41,13 +41,6 @@ package enum WrittenFile {
             return
         }
         // A device or pipe is written to, not replaced.
-        let target = try OwnedDescriptor.open(path, O_WRONLY)
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = try check {
-                rest.withUnsafeBytes { write(target.number, $0.baseAddress, $0.count) }
-            }
-            rest = rest.dropFirst(count)
-        }
+        try OwnedDescriptor.open(path, O_WRONLY).write(bytes)
     }
 }

@@ -130,7 +130,10 @@ import Testing
         ("set Ball.shape=ball", "Ball.shape", "sphere, cube"),
         ("set Ball.name=Ring", "Ball.name", "free is 'Ring 2'"),
         ("set camera.fieldOfView=180", "camera.fieldOfView", "1 to 179"),
-        ("set solid.9.color=red", "solid.9", "the last here is solid.4"),
+        (
+            "set solid.9.color=red", "solid.9", "there is no solid 9; the last here is solid.4"
+        ),
+        ("set solid.color=red", "solid.color", "from solid.1 to solid.4"),
         ("set cone.1.color=red", "cone.1", "no cone"),
         ("set Ball", "set", "PATH=VALUE"), ("get Ball", "", "did you mean 'set'?"),
         ("rename Ball Ring", "Ring", "already"), ("add sphere Ball", "Ball", "already"),

@@ -55,6 +55,19 @@ import Testing
         #expect(try scene.run("remove name=7") == ["solid.4: removed cone at 0,0,0"])
     }
 
+    @Test(arguments: ["solid.9.shape", "9.shape", "solid.shape", "solid"])
+    func `a shape file has one solid and says so`(path: String) throws {
+        let file = try EditableDocument.template("cone", type: .shapeFile)
+        #expect(try file.value(at: "solid.1.shape") == "cone")
+        do throws(EditError) {
+            _ = try file.value(at: path)
+            Issue.record("there is a value at \(path)")
+        } catch {
+            #expect(error.kind == .notFound)
+            #expect(error.reason.contains("one solid, solid.1"))
+        }
+    }
+
     @Test func `every path shown can be read and set`() throws {
         for document in [
             try EditableDocument.of(Sample.scene, .shape),

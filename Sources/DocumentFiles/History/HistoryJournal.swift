@@ -190,11 +190,10 @@ struct HistoryJournal {
             let file = try? OwnedDescriptor.open(
                 temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
         else { return }
-        var isWhole = true
-        bytes.withUnsafeBytes { buffer in
-            do throws(Errno) { try file.write(buffer, at: 0) } catch { isWhole = false }
-        }
-        if isWhole { rename(temporary, path) } else { unlink(temporary) }
+        do throws(Errno) {
+            try file.write(bytes, at: 0)
+            rename(temporary, path)
+        } catch { unlink(temporary) }
     }
 
     private static func now() -> Int64 {

@@ -51,12 +51,14 @@ struct KeyedArchive {
             PropertyList.Entry("$archiver", .string(archiver)),
             PropertyList.Entry("$top", .dictionary([PropertyList.Entry("root", .uid(1))])),
         ])
-        return try BinaryPropertyListWriter.bytes(of: list) { text in
-            // The original writer shares strings by address: those of the archiver and of Apple's
-            // classes are constants, and the name of a class is one object in both places of its
-            // record while it is short enough to live in a pointer, as that of a list is.
-            text.hasPrefix("$") || text.hasPrefix("NS") || text == "AAPLList"
-        }
+        // The original writer finds what it has written by address. Strings of the archiver and of
+        // Apple's classes are constants, and the name of a class is one object in both places of
+        // its record while it is short enough to live in a pointer, as that of a list is. Booleans
+        // and references it writes each time, and then refers to the first of the same address.
+        return try BinaryPropertyListWriter.bytes(
+            of: list,
+            sharesString: { $0.hasPrefix("$") || $0.hasPrefix("NS") || $0 == "AAPLList" },
+            repeatsConstants: true)
     }
 }
 

@@ -120,13 +120,17 @@ extension BinaryPropertyListReader {
         try require(count, times: 2 * referenceSize, cursor)
         var entries: [PropertyList.Entry] = []
         entries.reserveCapacity(count)
+        // Most dictionaries have a handful of keys, for which looking is quicker than hashing.
+        let isSmall = count <= 8
         var keys: Set<String> = []
         for position in 0..<count {
             let key = try object(try reference(position, cursor), depth: depth + 1)
             guard case .string(let key) = key else {
                 throw cursor.error(.malformed, "a key that is \(key.typeName), not a string")
             }
-            guard keys.insert(key).inserted else {
+            let isNew =
+                isSmall ? !entries.contains { $0.key == key } : keys.insert(key).inserted
+            guard isNew else {
                 throw cursor.error(.malformed, "the key '\(key.prefix(64))' twice")
             }
             let value = try object(try reference(count + position, cursor), depth: depth + 1)

@@ -16,6 +16,7 @@ struct BinaryPropertyListWriter {
     }
 
     private let sharesString: (String) -> Bool
+    private let repeatsConstants: Bool
     private var objects: [Object] = []
     private var shared: [ScalarKey: Int] = [:]
     private var output = BinaryPropertyListReader.magic
@@ -23,12 +24,15 @@ struct BinaryPropertyListWriter {
     /// The bytes of a property list; an error if they would be more than are read back.
     ///
     /// Equal numbers are written once. `sharesString` says of which strings that holds too: other
-    /// writers go by more than equality.
+    /// writers go by more than equality. With `repeatsConstants`, a boolean or a reference of an
+    /// archive that was there before is written again, and nothing refers to the second one.
     static func bytes(
-        of root: PropertyList, sharesString: (String) -> Bool = { _ in true }
+        of root: PropertyList, sharesString: (String) -> Bool = { _ in true },
+        repeatsConstants: Bool = false
     ) throws(DocumentError) -> [UInt8] {
         let bytes = withoutActuallyEscaping(sharesString) { sharesString in
-            var writer = BinaryPropertyListWriter(sharesString: sharesString)
+            var writer = BinaryPropertyListWriter(
+                sharesString: sharesString, repeatsConstants: repeatsConstants)
             _ = writer.flatten(root)
             return writer.encoded()
         }
@@ -38,7 +42,10 @@ struct BinaryPropertyListWriter {
         return bytes
     }
 
-    private init(sharesString: @escaping (String) -> Bool) { self.sharesString = sharesString }
+    private init(sharesString: @escaping (String) -> Bool, repeatsConstants: Bool) {
+        self.sharesString = sharesString
+        self.repeatsConstants = repeatsConstants
+    }
 
     private mutating func flatten(_ value: PropertyList) -> Int {
         switch value {
@@ -54,7 +61,10 @@ struct BinaryPropertyListWriter {
             return index
         default:
             guard let key = key(of: value) else { return append(.scalar(value)) }
-            if let index = shared[key] { return index }
+            if let index = shared[key] {
+                if repeatsConstants, isConstant(value) { _ = append(.scalar(value)) }
+                return index
+            }
             let index = append(.scalar(value))
             shared[key] = index
             return index
@@ -64,6 +74,13 @@ struct BinaryPropertyListWriter {
     private mutating func append(_ object: Object) -> Int {
         objects.append(object)
         return objects.count - 1
+    }
+
+    private func isConstant(_ value: PropertyList) -> Bool {
+        switch value {
+        case .boolean, .uid: true
+        default: false
+        }
     }
 
     /// What equal scalars have in common; nil for those that are written anew every time.

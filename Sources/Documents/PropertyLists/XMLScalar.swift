@@ -4,7 +4,7 @@ enum XMLScalar {
     static func value(of text: String, type: String) -> PropertyList? {
         let trimmed = text.utf8.trimmingBlanks()
         // Data may be long; the others are short, and hostile ones not worth a look.
-        if type == "data" { return base64(text.utf8).map { .data($0) } }
+        if type == "data" { return Base64.decode(text.utf8).map { .data($0) } }
         guard trimmed.count <= 512 else { return nil }
         let word = String(decoding: Array(trimmed), as: UTF8.self)
         switch type {
@@ -62,45 +62,5 @@ enum XMLScalar {
         let all = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear
         // The same for the first of January 2001.
         return all - 876_888
-    }
-
-    private static func base64(_ text: String.UTF8View) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var bits: UInt32 = 0
-        var count = 0
-        var padding = 0
-        for byte in text where !byte.isBlank {
-            if byte == UInt8(ascii: "=") {
-                padding += 1
-                continue
-            }
-            guard padding == 0, let value = sextet(byte) else { return nil }
-            bits = bits << 6 | value
-            count += 1
-            if count % 4 == 0 {
-                bytes += [
-                    UInt8(bits >> 16 & 255), UInt8(bits >> 8 & 255), UInt8(bits & 255),
-                ]
-                bits = 0
-            }
-        }
-        guard padding <= 2 else { return nil }
-        switch count % 4 {
-        case 0: return bytes
-        case 2: return bytes + [UInt8(bits >> 4 & 255)]
-        case 3: return bytes + [UInt8(bits >> 10 & 255), UInt8(bits >> 2 & 255)]
-        default: return nil
-        }
-    }
-
-    private static func sextet(_ byte: UInt8) -> UInt32? {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(byte) - 65
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(byte) - 71
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte) + 4
-        case UInt8(ascii: "+"): 62
-        case UInt8(ascii: "/"): 63
-        default: nil
-        }
     }
 }

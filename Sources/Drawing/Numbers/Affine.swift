@@ -65,6 +65,14 @@ struct Affine: Sendable {
         return parts.allSatisfy(\.isFinite) ? result : nil
     }
 
+    /// Whether it only moves, turns and scales alike in all directions, to a thousandth.
+    var keepsProportions: Bool {
+        let square = x.dot(x)
+        let most = square / 1000
+        return abs(y.dot(y) - square) <= most && abs(z.dot(z) - square) <= most
+            && abs(x.dot(y)) <= most && abs(y.dot(z)) <= most && abs(z.dot(x)) <= most
+    }
+
     /// What turns normals of surfaces, given the map back: the transposed of its columns.
     func normal(_ n: Vector) -> Vector { Vector(x.dot(n), y.dot(n), z.dot(n)) }
 }

@@ -6,6 +6,8 @@ struct Meeting {
     var light: Double
     /// Which smooth part of the surface.
     var face: UInt8
+    /// Which piece of that, see ``Entry/part``.
+    var part: UInt8
 }
 
 /// A solid made ready for the rays of one view.
@@ -21,6 +23,8 @@ struct CastSolid {
     let inverse: Affine
     let red: Double, green: Double, blue: Double
     let opacity: Double
+    /// Pixels of a row that are empty if both ends and the middle are; 0 if that cannot be told.
+    let longestGap: Int
 
     /// Nil if nothing of the solid can be seen.
     init?(_ solid: SolidPlacement, _ view: View) {
@@ -38,6 +42,12 @@ struct CastSolid {
             Double(solid.color.red), Double(solid.color.green), Double(solid.color.blue)
         )
         opacity = solid.opacity
+        // The largest length in the solid's space that a pixel may have.
+        let footprint =
+            (right.dot(right) + down.dot(down)).squareRoot() * cover.farthest
+        // A solid that is stretched is less round somewhere.
+        let roundness = inverse.keepsProportions ? solid.body.roundness ?? 0 : 0
+        longestGap = Stretch.longestGap(besides: roundness / footprint)
     }
 
     /// Where the ray through a place of the picture meets the solid, and how much light it sends
@@ -48,7 +58,7 @@ struct CastSolid {
 
     /// The same, with a function that knows which body it is.
     @inline(__always)
-    private func meet(_ x: Double, _ y: Double, _ view: View, _ enter: (Ray) -> Entry?)
+    func meet(_ x: Double, _ y: Double, _ view: View, _ enter: (Ray) -> Entry?)
         -> Meeting?
     {
         let ray = Ray(origin: origin, direction: corner + right * x + down * y)
@@ -60,42 +70,8 @@ struct CastSolid {
         let facing = -entry.normal.dot(ray.direction) / square.squareRoot()
         // Written so that what is not a number counts as 0.
         let lamp = facing > 0 ? (facing < 1 ? facing : 1) : 0
-        return Meeting(distance: entry.distance, light: 0.3 + 0.7 * lamp, face: entry.face)
-    }
-
-    /// Draws a row of an opaque solid where it is nearer than what is there.
-    func cast(_ y: Double, _ view: View, surface: UInt32, into row: SampleRow) {
-        let near = View.near
-        // Chosen once for the row, so that each loop is made for one kind of body.
-        switch body {
-        case .sphere(let radius):
-            cast(y, view, surface, row) { Round.sphere($0, .zero, radius, near) }
-        case .box(let half, let edge):
-            cast(y, view, surface, row) { Boxes.entry($0, half, edge, near) }
-        case .cylinder(let radius, let height):
-            cast(y, view, surface, row) { Round.frustum($0, radius, radius, height, near) }
-        case .cone(let top, let bottom, let height):
-            cast(y, view, surface, row) { Round.frustum($0, top, bottom, height, near) }
-        case .torus(let ring, let pipe):
-            cast(y, view, surface, row) { Torus.entry($0, ring, pipe, near) }
-        case .pyramid(let width, let height, let length):
-            cast(y, view, surface, row) { Pyramid.entry($0, width, height, length, near) }
-        }
-    }
-
-    @inline(__always)
-    private func cast(
-        _ y: Double, _ view: View, _ surface: UInt32, _ row: SampleRow,
-        _ enter: (Ray) -> Entry?
-    ) {
-        let columns = cover.pixels.x
-        row.update(columns) { x, depth in
-            guard cover.nearest <= depth, let met = meet(Double(x) + 0.5, y, view, enter),
-                met.distance < depth
-            else { return nil }
-            let sample = Sample(color: color(met.light), surfaces: surface | UInt32(met.face))
-            return (sample, met.distance)
-        }
+        return Meeting(
+            distance: entry.distance, light: 0.3 + 0.7 * lamp, face: entry.face, part: entry.part)
     }
 
     /// What is seen of it in some light.

@@ -72,6 +72,14 @@ final class SampleRow {
         }
     }
 
+    /// Replaces the sample of a column, where no depth is asked for any more.
+    @inline(__always)
+    func put(_ x: Int, _ sample: Sample) {
+        colors[x] = sample.color
+        surfaces[x + 1] = sample.surfaces
+        brightness[x + 1] = sample.brightness
+    }
+
     /// Repeats the outermost pixels beyond the picture, where nothing is to differ from them.
     func extendEdges() {
         (surfaces[0], brightness[0]) = (surfaces[1], brightness[1])

@@ -1,7 +1,8 @@
 import Documents
 
 /// Draws a scene by following a ray through each pixel, and four more where the pixel or one of
-/// its eight neighbours differ: at outlines, creases and steep shades.
+/// its eight neighbours differ: at outlines, creases and steep shades. Where one smooth surface is
+/// alone, rays are farther apart and the light between them is told from them (`Stretch`).
 ///
 /// Only additions, multiplications, divisions and square roots of doubles are used, in a fixed
 /// order, so the same scene has the same pixels on every machine. Three rows are held at a time.
@@ -72,7 +73,9 @@ struct SceneCaster: RowSource {
         if active.allSatisfy({ solids[$0].opacity >= 1 }) {
             // Each can be drawn by itself, the nearest surface winning.
             for index in active {
-                solids[index].cast(middle, view, surface: surface(index, 0), into: row)
+                solids[index].cast(
+                    middle, view, surface: surface(index, 0), isAlone: isAlone(index, active),
+                    into: row)
             }
         } else {
             row.update(row.used) { x, _ in
@@ -80,6 +83,13 @@ struct SceneCaster: RowSource {
             }
         }
         row.extendEdges()
+    }
+
+    /// Whether no other solid of the row has a column in common. Of many it is not asked.
+    private func isAlone(_ index: Int, _ active: [Int]) -> Bool {
+        let columns = solids[index].cover.pixels.x
+        return active.count <= 16
+            && !active.contains { $0 != index && solids[$0].cover.pixels.x.overlaps(columns) }
     }
 
     /// Writes the final pixels of a row.

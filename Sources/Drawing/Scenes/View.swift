@@ -11,6 +11,8 @@ struct View {
     /// One pixel to the right and one down, on the plane 1 away.
     let right: Vector
     let down: Vector
+    /// The width of a pixel on the plane 1 away.
+    let pixel: Double
     /// The direction through the top left corner of the picture.
     let corner: Vector
     let size: PixelSize
@@ -22,6 +24,7 @@ struct View {
             min(max(degrees, 1), 179) / 2 * Trigonometry.radiansPerDegree)
         // The angle of view is the vertical one, so pixels are square and the width follows.
         let pixel = 2 * half / Double(size.height)
+        self.pixel = pixel
         eye = Vector(camera.position)
         self.forward = forward
         self.right = right * pixel
@@ -83,7 +86,7 @@ struct View {
         guard farthest >= View.near else { return nil }
         let all = PixelRectangle(x: 0..<size.width, y: 0..<size.height)
         guard nearest > View.near, left.isFinite, top.isFinite, rightmost.isFinite, bottom.isFinite
-        else { return Cover(pixels: all, nearest: View.near) }
+        else { return Cover(pixels: all, nearest: View.near, farthest: farthest) }
         // A pixel more on each side, for rounding and for the rays beside the middle.
         func clamped(_ value: Double, _ limit: Int) -> Int {
             Int(min(max(value, 0), Double(limit)))
@@ -97,7 +100,8 @@ struct View {
                 (top - 1).rounded(.down), size.height)..<clamped(
                 max((bottom + 1).rounded(.up), top), size.height)
         guard !columns.isEmpty, !rows.isEmpty else { return nil }
-        return Cover(pixels: PixelRectangle(x: columns, y: rows), nearest: nearest)
+        return Cover(
+            pixels: PixelRectangle(x: columns, y: rows), nearest: nearest, farthest: farthest)
     }
 }
 
@@ -106,6 +110,8 @@ struct Cover {
     var pixels: PixelRectangle
     /// No point of the solid is less deep.
     var nearest: Double
+    /// No point of the solid is deeper.
+    var farthest: Double
 }
 
 /// Columns and rows of a picture.

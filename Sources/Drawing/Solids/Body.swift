@@ -28,6 +28,16 @@ enum Body: Sendable, Equatable {
         }
     }
 
+    /// The smallest radius of an outline without corners, from wherever it is seen; nil if there
+    /// may be corners.
+    var roundness: Double? {
+        switch self {
+        case .sphere(let radius): radius
+        case .torus(_, let pipe): pipe
+        default: nil
+        }
+    }
+
     private func symmetric(_ half: Vector) -> (low: Vector, high: Vector) { (-half, half) }
 }
 
@@ -39,6 +49,18 @@ struct Entry {
     var normal: Vector
     /// Which smooth part of the surface: two parts meet at a crease.
     var face: UInt8
+    /// Which piece of the surface: pieces may go on into each other smoothly, as the flat sides of
+    /// a box into its rounded edges.
+    var part: UInt8
+
+    /// A face of one piece, unless a part is given.
+    @inline(__always)
+    init(distance: Double, normal: Vector, face: UInt8, part: UInt8? = nil) {
+        self.distance = distance
+        self.normal = normal
+        self.face = face
+        self.part = part ?? face
+    }
 }
 
 /// A ray in a body's own space; the direction's length is not 1.

@@ -49,8 +49,9 @@ enum Boxes {
         let sign = up ? 1.0 : -1.0
         let normal = Vector(axis == 0 ? sign : 0, axis == 1 ? sign : 0, axis == 2 ? sign : 0)
         // Rounded edges lead smoothly from side to side.
-        let face = edge > 0 ? 0 : UInt8(axis) * 2 + (up ? 0 : 1)
-        return Entry(distance: distance, normal: normal, face: face)
+        let side = UInt8(axis) * 2 + (up ? 0 : 1)
+        return Entry(
+            distance: distance, normal: normal, face: edge > 0 ? 0 : side, part: side)
     }
 
     /// One of the other two sides, the twelve edges (cylinders) and eight corners (spheres). The
@@ -60,6 +61,9 @@ enum Boxes {
     private static func rounded(
         _ ray: Ray, _ half: Vector, _ flat: Vector, _ edge: Double, _ near: Double, _ meets: Vector
     ) -> Entry? {
+        guard !passes(ray, 0, 1, flat, edge), !passes(ray, 1, 2, flat, edge),
+            !passes(ray, 2, 0, flat, edge)
+        else { return nil }
         func counts(_ entry: Entry?) -> Bool { entry.map { $0.distance >= near } ?? false }
         let signs = Vector(meets.x < 0 ? -1 : 1, meets.y < 0 ? -1 : 1, meets.z < 0 ? -1 : 1)
         let corners = flat * signs
@@ -78,7 +82,10 @@ enum Boxes {
             let centre = flat * signs
             if let entry = Round.sphere(ray, centre, edge, near) {
                 let outward = entry.normal * signs
-                if outward.x >= 0, outward.y >= 0, outward.z >= 0 { return entry }
+                if outward.x >= 0, outward.y >= 0, outward.z >= 0 {
+                    return Entry(
+                        distance: entry.distance, normal: entry.normal, face: 0, part: edgePart)
+                }
             }
             // Each edge belongs to two corners; it is tried at the first.
             for k in 0..<3 where corner & 1 << k == 0 {
@@ -87,6 +94,24 @@ enum Boxes {
             }
         }
         return nil
+    }
+
+    /// The rounded edges and corners, beside the six sides.
+    private static let edgePart: UInt8 = 6
+
+    /// Whether the ray passes beside the box as it is seen along the third axis: a rectangle with
+    /// rounded corners. Most rays that meet the sharp box and not the rounded one do.
+    @inline(__always)
+    private static func passes(
+        _ ray: Ray, _ i: Int, _ j: Int, _ flat: Vector, _ edge: Double
+    ) -> Bool {
+        let (s, t) = (ray.direction[i], ray.direction[j])
+        // How far the ray is from the origin, and how far the flat parts reach towards it; both
+        // times the length of the direction.
+        let reach = abs(t) * flat[i] + abs(s) * flat[j]
+        let beyond = abs(ray.origin[i] * t - ray.origin[j] * s) - reach
+        // A little more than the edge: what is that near is decided by the edges themselves.
+        return beyond > 0 && beyond * beyond > edge * edge * (s * s + t * t) * 1.000_001
     }
 
     /// The edge along axis `k` through a corner of the flat parts.
@@ -107,6 +132,6 @@ enum Boxes {
         var normal = Vector(0, 0, 0)
         normal[i] = x
         normal[j] = y
-        return Entry(distance: distance, normal: normal, face: 0)
+        return Entry(distance: distance, normal: normal, face: 0, part: edgePart)
     }
 }

@@ -98,7 +98,7 @@ struct Quartic {
             if leftValue > 0, piece != 1,
                 let inside = dip(left, leftValue, right, rightValue)
             {
-                return zero(left, inside)
+                return zero(inside.before, inside.at)
             }
             if leftValue <= 0, rightValue <= 0, piece == 1, let top = bump(left, right) {
                 return zero(top, right)
@@ -119,11 +119,12 @@ struct Quartic {
         return ((-3 * b - root) / (12 * a), (-3 * b + root) / (12 * a))
     }
 
-    /// In a convex piece, positive at both ends: a place where the value is not positive. Where
-    /// the tangents at the ends cross, the value cannot be lower; each round has a nearer pair.
+    /// In a convex piece, positive at both ends: a place where the value is not positive, and the
+    /// nearest known before it where it falls and still is. Where the tangents at the ends cross,
+    /// the value cannot be lower; each round has a nearer pair.
     @inline(__always)
     private func dip(_ from: Double, _ fromValue: Double, _ to: Double, _ toValue: Double)
-        -> Double?
+        -> (before: Double, at: Double)?
     {
         var (low, lowValue, lowSlope) = (from, fromValue, slope(from))
         var (high, highValue, highSlope) = (to, toValue, slope(to))
@@ -136,7 +137,7 @@ struct Quartic {
             let middle = low + step
             guard middle > low, middle < high else { return nil }
             let middleValue = value(middle)
-            if middleValue <= 0 { return middle }
+            if middleValue <= 0 { return (low, middle) }
             let middleSlope = slope(middle)
             if middleSlope < 0 {
                 (low, lowValue, lowSlope) = (middle, middleValue, middleSlope)
@@ -171,7 +172,8 @@ struct Quartic {
             var next = t - current / slope(t)
             // Also catches a slope of 0, where the step is not a number.
             if !(next > low && next < high) { next = (low + high) / 2 }
-            if abs(next - t) <= 1e-9 * to { return next }
+            // The error after a step is about the square of the step.
+            if abs(next - t) <= 1e-6 * to { return next }
             t = next
         }
         return t

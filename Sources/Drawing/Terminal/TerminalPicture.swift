@@ -1,4 +1,5 @@
 import CChafa
+import Documents
 
 /// How a terminal takes pictures. Which of them it understands has to be asked; this only encodes.
 public enum TerminalGraphics: Sendable, CaseIterable, Hashable {

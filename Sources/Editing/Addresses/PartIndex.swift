@@ -68,6 +68,7 @@ struct PartIndex {
                 return (index, end == path.endIndex ? "" : String(path[path.index(after: end)...]))
             }
             guard let dot = path[..<end].lastIndex(of: "."), dot > path.startIndex else {
+                if word.lowercased() == noun { throw unnumbered(at: path) }
                 return nil
             }
             end = dot
@@ -81,6 +82,17 @@ struct PartIndex {
             .notFound, at: word.isEmpty ? noun : word,
             parts.isEmpty
                 ? "there is no \(noun) here" : NearNames.unknown(noun, word, among: names))
+    }
+
+    /// The error for the word for a part without a number.
+    private func unnumbered(at path: String) -> EditError {
+        let count = labelled.keys.count { $0.hasPrefix("\(noun).") }
+        return EditError(
+            .notFound, at: path,
+            count == 0
+                ? "there is no \(noun) here"
+                : "say which \(noun): by its name, or by a number from \(noun).1 to \(noun).\(count)"
+        )
     }
 
     private func lookUp(_ word: String) throws(EditError) -> Int? {
@@ -109,6 +121,8 @@ struct PartIndex {
         let count = labelled.keys.count { $0.hasPrefix("\(kind).") }
         throw EditError(
             .notFound, at: "\(kind).\(number)",
-            count == 0 ? "there is no \(kind) here" : "the last here is \(kind).\(count)")
+            count == 0
+                ? "there is no \(kind) here"
+                : "there is no \(kind) \(number); the last here is \(kind).\(count)")
     }
 }

@@ -44,6 +44,12 @@ extension ShapeFile: Fielded {
 
     /// The key of the solid that a path means, as in scenes.
     private static func solidKey(_ path: String) throws(EditError) -> String {
+        let words = path.lowercased().split(separator: ".", omittingEmptySubsequences: false)
+        let isSolid = words[0] == "solid"
+        let number = isSolid ? words.dropFirst().first ?? "" : words[0]
+        guard number == "1" || !isSolid && Int(number) == nil else {
+            throw EditError(.notFound, at: path, "a .shapeFile has one solid, solid.1")
+        }
         let start = ["solid.1.", "1."].first { path.lowercased().hasPrefix($0) }
         let key = String(path.dropFirst(start?.count ?? 0))
         let head = key.prefix { $0 != "." }.lowercased()

@@ -122,14 +122,8 @@ package struct Rendering: Sendable {
         do throws(DrawingError) {
             let bitmap = try request.picture.bitmap(fitting: request.size)
             self.bitmap = bitmap
-            let encoding: TerminalGraphics? =
-                switch request.graphics {
-                case .kitty: .kitty
-                case .sixel: .sixel
-                case .iterm: .iTerm2
-                case .blocks, .none: nil
-                }
-            if let encoding {
+            // Blocks are characters of the screen and drawn with it.
+            if request.graphics != .blocks, let encoding = request.graphics.encoding {
                 bytes = try bitmap.terminalBytes(
                     encoding, columns: request.columns, rows: request.rows)
                 // The line end after it would scroll a screen that is full.

@@ -5,7 +5,11 @@ import SystemCalls
 /// What the program says to a person.
 enum Console {
     /// A line on standard error, with the program's name.
-    static func complain(_ text: String) { _ = write("shapeedit: \(printable(text))\n", to: 2) }
+    static func complain(_ text: String) {
+        // Where even this cannot be said, there is nobody to tell.
+        try? Descriptors.write(
+            Array("shapeedit: \(printable(text))\n".utf8), to: Descriptors.error)
+    }
 
     /// What the program made itself to show how far it is, on standard error.
     static func showProgress(_ text: String) { _ = write(text, to: 2) }
@@ -14,9 +18,12 @@ enum Console {
     ///
     /// Ends the program where that cannot be written: nobody may take half an answer for all of it.
     static func say(_ text: String) {
-        guard let error = write(printable(text) + "\n", to: 1) else { return }
-        complain("standard output: \(error)")
-        exit(Failure.Kind.inputOutput.rawValue)
+        do throws(Errno) {
+            try Descriptors.write(Array((printable(text) + "\n").utf8), to: Descriptors.output)
+        } catch {
+            complain("standard output: \(error)")
+            exit(Failure.Kind.inputOutput.rawValue)
+        }
     }
 
     /// Names may hold anything: nothing of it may give orders to the terminal.
@@ -33,18 +40,6 @@ enum Console {
                 result.unicodeScalars.append(scalar)
             }
         }
-    }
-
-    /// What went wrong, if something did.
-    private static func write(_ text: String, to descriptor: Int32) -> Errno? {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            if count <= 0 { return .last }
-            bytes = bytes.dropFirst(count)
-        }
-        return nil
     }
 
     /// A JSON string of `text`.

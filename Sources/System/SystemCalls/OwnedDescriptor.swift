@@ -68,6 +68,9 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
         if let problem { throw problem }
     }
 
+    /// Writes all of `bytes` where the descriptor stands: for pipes, terminals and devices.
+    public func write(_ bytes: [UInt8]) throws(Errno) { try Descriptors.write(bytes, to: number) }
+
     /// Makes data and size survive power loss.
     public func synchronizeData() throws(Errno) { try check { fdatasync(number) } }
 }

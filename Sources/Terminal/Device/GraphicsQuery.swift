@@ -3,6 +3,8 @@
 /// A pure value. Send ``question``, hand in every reply, and take ``graphics`` when
 /// ``isAnswered`` or after ``timeLimit``; an answer that comes later may still improve it.
 public struct GraphicsQuery: Hashable, Sendable {
+    /// The variables of the environment that count.
+    public static let variables = ["TERM", "COLORTERM", "TERM_PROGRAM", "LC_TERMINAL", "TMUX"]
     /// How long to wait for answers, in milliseconds.
     public static let timeLimit = 400
 
@@ -15,8 +17,7 @@ public struct GraphicsQuery: Hashable, Sendable {
 
     /// A query; `wanted` is what the user asked for, and wins.
     ///
-    /// - Parameter environment: of the process: TERM, COLORTERM, TERM_PROGRAM, LC_TERMINAL and
-    ///   TMUX count.
+    /// - Parameter environment: the ``variables`` that are set.
     public init(wanted: GraphicsProtocol? = nil, environment: [String: String]) {
         self.wanted = wanted
         self.environment = environment

@@ -5,9 +5,9 @@ import Testing
 /// Pictures of scenes have the same pixels on every machine: these were made on x86-64.
 @Suite struct GoldenPictureTests {
     private static let thumbnails: [(SolidKind, UInt64)] = [
-        (.sphere, 7_076_876_020_311_619_140), (.cube, 15_587_548_904_100_828_272),
-        (.cylinder, 17_174_170_713_799_017_566), (.cone, 9_914_294_503_709_070_537),
-        (.torus, 16_805_953_342_041_880_858), (.pyramid, 9_230_447_021_982_441_137),
+        (.sphere, 18_010_963_668_484_881_232), (.cube, 12_226_048_376_157_368_024),
+        (.cylinder, 12_357_076_696_367_165_418), (.cone, 7_812_033_167_939_629_917),
+        (.torus, 13_228_017_297_677_535_586), (.pyramid, 9_230_447_021_982_441_137),
     ]
 
     private func checksum(_ scene: Scene, _ width: Int, _ height: Int) throws -> UInt64 {

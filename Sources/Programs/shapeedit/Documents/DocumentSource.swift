@@ -39,7 +39,7 @@ enum DocumentSource {
         guard copy >= 0 else { throw Failure(.noInput, "standard input: \(Errno.last)") }
         let input = OwnedDescriptor(adopting: copy)
         do throws(Errno) { return try bytes(from: input) } catch {
-            throw failure("standard input", error)
+            throw Failure("standard input", error)
         }
     }
 
@@ -47,7 +47,7 @@ enum DocumentSource {
     static func bytes(of path: String) throws(Failure) -> [UInt8] {
         do throws(Errno) {
             return try bytes(from: try OwnedDescriptor.open(path, O_RDONLY))
-        } catch { throw failure(path, error) }
+        } catch { throw Failure(path, error) }
     }
 
     private static func bytes(from file: borrowing OwnedDescriptor) throws(Errno) -> [UInt8] {
@@ -59,16 +59,5 @@ enum DocumentSource {
             bytes += block[..<count]
             if bytes.count > Limits.jsonBytes { throw Errno(EFBIG) }
         }
-    }
-
-    private static func failure(_ name: String, _ error: Errno) -> Failure {
-        let kind: Failure.Kind =
-            switch error.code {
-            case ENOENT, ENOTDIR, EISDIR: .noInput
-            case EACCES, EPERM: .noPermission
-            case EFBIG: .badData
-            default: .inputOutput
-            }
-        return Failure(kind, "\(name): \(error)")
     }
 }

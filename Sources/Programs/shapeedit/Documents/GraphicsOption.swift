@@ -1,7 +1,8 @@
 import ArgumentParser
 import Drawing
-import Glibc
+import Editor
 import Model
+import Terminal
 
 /// How pictures are shown in a terminal.
 struct GraphicsOption: ParsableArguments {
@@ -10,19 +11,23 @@ struct GraphicsOption: ParsableArguments {
             "How to show pictures: kitty, sixel, iterm, blocks, none, or auto to ask the terminal.")
     var graphics = "auto"
 
-    /// `nil`: no picture. A pipe or a dumb terminal never gets one unless it was asked for by name.
-    func chosen() throws(Failure) -> TerminalGraphics? {
-        switch graphics {
-        case "kitty": return .kitty
-        case "sixel": return .sixel
-        case "iterm", "iterm2": return .iTerm2
-        case "blocks": return .halfBlocks
-        case "none": return nil
-        case "auto": return TerminalOutput.supported()
-        default:
+    /// What was asked for by name; `nil`: the terminal is to be asked.
+    var wanted: GraphicsProtocol? {
+        get throws(Failure) {
+            if graphics == "auto" { return nil }
+            if let known = GraphicsProtocol(rawValue: graphics == "iterm2" ? "iterm" : graphics) {
+                return known
+            }
             throw Failure(
                 .usage,
                 "--graphics \(graphics): it is kitty, sixel, iterm, blocks, none or auto")
         }
+    }
+
+    /// `nil`: no picture. A pipe or a dumb terminal never gets one unless it was asked for by name.
+    func chosen() throws(Failure) -> TerminalGraphics? {
+        let chosen =
+            try wanted ?? GraphicsConversation.ask(environment: TerminalOutput.environment)
+        return chosen.encoding
     }
 }

@@ -11,15 +11,10 @@ struct UndoCommand: ParsableCommand {
             saved can be gone back to as well.
             """)
 
-    @Argument(help: "The document.", completion: .file())
-    var file: String
-    @OptionGroup var typing: TypeOption
-    @Flag(help: "Print JSON.")
-    var json = false
+    @OptionGroup var options: HistoryOptions
 
     func run() throws {
-        try HistoryReport.say(
-            try DocumentFile(file, type: try typing.documentType).undo(), "undone", file, json)
+        try HistoryReport.say(try options.document.undo(), "undone", options)
     }
 }
 
@@ -28,15 +23,10 @@ struct RedoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "redo", abstract: "Make a change that was taken back again.")
 
-    @Argument(help: "The document.", completion: .file())
-    var file: String
-    @OptionGroup var typing: TypeOption
-    @Flag(help: "Print JSON.")
-    var json = false
+    @OptionGroup var options: HistoryOptions
 
     func run() throws {
-        try HistoryReport.say(
-            try DocumentFile(file, type: try typing.documentType).redo(), "redone", file, json)
+        try HistoryReport.say(try options.document.redo(), "redone", options)
     }
 }
 
@@ -45,15 +35,11 @@ struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history", abstract: "List the states a document can go back and forth to.")
 
-    @Argument(help: "The document.", completion: .file())
-    var file: String
-    @OptionGroup var typing: TypeOption
-    @Flag(help: "Print JSON.")
-    var json = false
+    @OptionGroup var options: HistoryOptions
 
     func run() throws {
-        let (steps, current) = try DocumentFile(file, type: try typing.documentType).history()
-        if json {
+        let (steps, current) = try options.document.history()
+        if options.json {
             let list = steps.enumerated().map { index, step in
                 JSONText.object([
                     ("time", JSONText.string(HistoryReport.time(step.time))),
@@ -63,7 +49,7 @@ struct HistoryCommand: ParsableCommand {
             }
             Console.say(
                 JSONText.object([
-                    ("file", JSONText.string(file)), ("steps", JSONText.array(list)),
+                    ("file", JSONText.string(options.file)), ("steps", JSONText.array(list)),
                 ]))
             return
         }

@@ -5,13 +5,14 @@ import Model
 /// What undo and redo say.
 enum HistoryReport {
     static func say(
-        _ step: HistoryStep?, _ verb: String, _ file: String, _ json: Bool
+        _ step: HistoryStep?, _ verb: String, _ options: HistoryOptions
     ) throws(Failure) {
+        let file = options.file
         guard let step else {
             throw Failure(.badData, "\(file): nothing can be \(verb)")
         }
         Console.say(
-            json
+            options.json
                 ? JSONText.object([
                     ("file", JSONText.string(file)), (verb, JSONText.string(step.description)),
                     ("time", JSONText.string(time(step.time))),

@@ -112,19 +112,10 @@ struct ListCommand: ParsableCommand {
     }
 
     private func copy(_ file: DocumentFile, _ path: String, _ words: [String]) throws(Failure) {
-        let list = try list(file, path)
-        var indices: [Int] = []
-        for word in words {
-            guard let number = Int(word), list.items.indices.contains(number - 1) else {
-                throw Failure(
-                    .badData,
-                    "\(path): \(word): not the number of an item, 1 to \(list.items.count)")
-            }
-            indices.append(number - 1)
-        }
-        do throws(DocumentError) {
-            let text = try list.copied(words.isEmpty ? Array(list.items.indices) : indices)
+        let document = try file.load().document
+        do throws(EditError) {
+            let text = try document.copiedItems(words)
             Console.say(options.json ? JSONText.object([("text", JSONText.string(text))]) : text)
-        } catch { throw Failure(.badData, "\(path): \(error)") }
+        } catch { throw Failure(path, error) }
     }
 }

@@ -1,20 +1,13 @@
 import Drawing
 import Glibc
+import SystemCalls
 import Terminal
 
 /// Pictures on standard output, where that is a terminal.
 enum TerminalOutput {
-    /// What the terminal takes, by asking it; `nil` for pipes, files and terminals without escapes.
-    static func supported() -> TerminalGraphics? {
-        let names = ["TERM", "COLORTERM", "TERM_PROGRAM", "LC_TERMINAL", "TMUX"]
-        let environment = names.reduce(into: [:]) { $0[$1] = Containers.environment($1) }
-        switch GraphicsConversation.ask(environment: environment) {
-        case .kitty: return .kitty
-        case .sixel: return .sixel
-        case .iterm: return .iTerm2
-        case .blocks: return .halfBlocks
-        case .none: return nil
-        }
+    /// What the environment says of the terminal.
+    static var environment: [String: String] {
+        GraphicsQuery.variables.reduce(into: [:]) { $0[$1] = Containers.environment($1) }
     }
 
     /// Draws as large as the terminal allows, below 80 columns and 24 rows where its size is not
@@ -33,12 +26,7 @@ enum TerminalOutput {
         let bitmap = try picture.bitmap(fitting: size)
         let bytes = try bitmap.terminalBytes(
             graphics, columns: max(1, size.width / scale), rows: max(1, size.height / scale / 2))
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            if count <= 0 { return }
-            rest = rest.dropFirst(count)
-        }
+        // A terminal that has gone away needs no picture.
+        try? Descriptors.write(bytes, to: Descriptors.output)
     }
 }

@@ -11,10 +11,7 @@ protocol VerbName {
 /// A command that makes one edit: `shapeedit VERB FILE WORDS...`.
 struct VerbCommand<Name: VerbName>: ParsableCommand {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(
-            commandName: Name.verb, abstract: VerbHelp.abstract(Name.verb),
-            usage: VerbHelp.usage(Name.verb) { words in "\(Name.verb) FILE \(words)" },
-            discussion: VerbHelp.types(Name.verb))
+        VerbHelp.configurations[Name.verb] ?? CommandConfiguration(commandName: Name.verb)
     }
 
     @OptionGroup var options: EditOptions
@@ -53,6 +50,16 @@ enum TextVerb: VerbName { static let verb = "text" }
 
 /// What the editing language says of a verb, as help of its command.
 enum VerbHelp {
+    /// Of the commands that are one verb. Kept, because the parser asks for each of them at every
+    /// word of a command line.
+    static let configurations: [String: CommandConfiguration] = Verb.all.reduce(into: [:]) {
+        known, verb in
+        let name = verb.name
+        known[name] = CommandConfiguration(
+            commandName: name, abstract: abstract(name),
+            usage: usage(name) { words in "\(name) FILE \(words)" }, discussion: types(name))
+    }
+
     static func abstract(_ name: String) -> String {
         (Verb.all.first { $0.name == name }?.summary ?? "") + "."
     }

@@ -21,7 +21,7 @@ struct EditCommand: ParsableCommand {
     @OptionGroup var graphics: GraphicsOption
 
     func run() throws {
-        let wanted = try wantedGraphics()
+        let wanted = try graphics.wanted
         let terminal = Containers.environment("TERM") ?? ""
         do throws(TerminalError) { try TerminalDevice.check(terminal: terminal) } catch {
             throw Self.failure(error)
@@ -38,17 +38,6 @@ struct EditCommand: ParsableCommand {
         }
         var run = EditorRun(device, document, loaded, wanted, inbox)
         run.loop()
-    }
-
-    private func wantedGraphics() throws(Failure) -> GraphicsProtocol? {
-        if graphics.graphics == "auto" { return nil }
-        switch try graphics.chosen() {
-        case nil: return GraphicsProtocol.none
-        case .kitty: return .kitty
-        case .sixel: return .sixel
-        case .iTerm2: return .iterm
-        case .halfBlocks: return .blocks
-        }
     }
 
     private static func failure(_ error: TerminalError) -> Failure {

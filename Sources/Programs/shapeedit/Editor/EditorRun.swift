@@ -33,9 +33,7 @@ struct EditorRun: ~Copyable {
     ) {
         self.device = device
         display = EditorDisplay(device)
-        let names = ["TERM", "COLORTERM", "TERM_PROGRAM", "LC_TERMINAL", "TMUX"]
-        let environment = names.reduce(into: [:]) { $0[$1] = Containers.environment($1) }
-        query = GraphicsQuery(wanted: wanted, environment: environment)
+        query = GraphicsQuery(wanted: wanted, environment: TerminalOutput.environment)
         self.inbox = inbox
         file = FileWorker(document, loaded.stamp, inbox)
         pictures = PictureWorker(inbox)

@@ -1,5 +1,5 @@
+import Documents
 import FileSystem
-import Foundation
 import SystemCalls
 
 /// The documents a new default container begins with: a few of each kind.
@@ -8,11 +8,11 @@ enum Samples {
         [
             ("", "Welcome.md", Array(TextSamples.welcome.utf8)),
             ("Shapes", "Snowman.shape", Array(TextSamples.snowman.utf8)),
-            ("Shapes", "Ring.shapeFile", decoded(BinarySamples.ring)),
+            ("Shapes", "Ring.shapeFile", bytes(BinarySamples.ring)),
             ("Slides", "House.slide", Array(TextSamples.house.utf8)),
             ("Slides", "Three steps.slide", Array(TextSamples.steps.utf8)),
-            ("Lists", "Groceries.list", decoded(BinarySamples.groceries)),
-            ("Lists", "Packing.list", decoded(BinarySamples.packing)),
+            ("Lists", "Groceries.list", bytes(BinarySamples.groceries)),
+            ("Lists", "Packing.list", bytes(BinarySamples.packing)),
         ]
     }
 
@@ -27,7 +27,5 @@ enum Samples {
         }
     }
 
-    private static func decoded(_ text: String) -> [UInt8] {
-        Array(Data(base64Encoded: text, options: .ignoreUnknownCharacters) ?? Data())
-    }
+    private static func bytes(_ text: String) -> [UInt8] { Base64.decode(text.utf8) ?? [] }
 }

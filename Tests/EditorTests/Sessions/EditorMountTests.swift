@@ -1,0 +1,88 @@
+import Documents
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// The editor on a document in a mounted container: what it writes is published by closing.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain)) struct EditorMountTests {
+    private static let scene = Scene(nodes: [
+        .solid(Solid(name: "Ball", shape: SolidShape(.sphere))),
+        .solid(Solid(name: "Box", shape: SolidShape(.cube))),
+    ])
+
+    private func kinds(_ place: Workplace) -> [SolidKind] {
+        place.scene.nodes.compactMap {
+            if case .solid(let solid) = $0 { solid.shape.kind } else { nil }
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `autosave publishes versions of the same document`(_ path: DataPath) throws {
+        try withVolume(path) { volume in
+            let place = try Workplace("a.shape", Self.scene, in: volume.directory)
+            let before = try volume.run("stat", "--format=%i", place.file).text
+            let id = try volume.run("getfattr", "-n", "user.shapeedit.id", place.file).text
+            let terminal = try place.start()
+            #expect(terminal.shows("Ball"))
+            terminal.type("5")
+            #expect(terminal.wait { kinds(place) == [.torus, .cube] })
+            terminal.type("\u{1B}[B6")
+            #expect(terminal.wait { kinds(place) == [.torus, .pyramid] })
+            terminal.type("q")
+            #expect(terminal.end() == 0)
+            #expect(try volume.run("stat", "--format=%i", place.file).text == before)
+            #expect(try volume.run("getfattr", "-n", "user.shapeedit.id", place.file).text == id)
+            #expect(try place.edit("undo", place.file).status == 0)
+            #expect(kinds(place) == [.torus, .cube])
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `what others change through the mount is shown, and both sides stay`(
+        _ path: DataPath
+    ) throws {
+        try withVolume(path) { volume in
+            let place = try Workplace("a.shape", Self.scene, in: volume.directory)
+            let terminal = try place.start()
+            #expect(terminal.shows("Ball"))
+            terminal.type("5")
+            #expect(terminal.shows("torus"))
+            let result = try place.edit("set", place.file, "Box.name=Crate")
+            #expect(result.status == 0, "\(result)")
+            #expect(terminal.shows("Crate"))
+            #expect(terminal.wait { kinds(place) == [.torus, .cube] })
+            #expect(place.names == ["Ball", "Crate"])
+            // A program that knows no locks, and saves by rename.
+            var theirs = place.scene
+            theirs.title = "Theirs"
+            try place.write(theirs)
+            terminal.type("6")
+            #expect(terminal.wait { kinds(place) == [.pyramid, .cube] })
+            #expect(place.scene.title == "Theirs")
+            terminal.type("q")
+            #expect(terminal.end() == 0)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `a conflict leaves the other side in the document and this one beside it`(
+        _ path: DataPath
+    ) throws {
+        try withVolume(path) { volume in
+            let place = try Workplace("a.shape", Self.scene, in: volume.directory)
+            let terminal = try place.start()
+            #expect(terminal.shows("Ball"))
+            terminal.type("5")
+            try place.write(Scene(nodes: [Self.scene.nodes[1]]))
+            #expect(terminal.shows("Your text is in"))
+            terminal.type("q")
+            #expect(terminal.end() == 0)
+            #expect(place.names == ["Box"])
+            let copies = try place.names(with: "conflict of")
+            try #require(copies.count == 1)
+            let copy = try Scene.read(Workplace.bytes("\(place.folder)/\(copies[0])"))
+            #expect(copy.nodes.map(\.name) == ["Ball", "Box"])
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Documents
+import Editing
+import Editor
+import Terminal
+import Testing
+
+/// What is on the screen, and the mouse on it.
+@Suite struct EditorScreenTests {
+    @Test func `a click selects what is there and dragging goes round it`() {
+        var far = Desk.scene
+        for (index, x) in [(0, -1.5), (1, 1.5)] {
+            far.nodes[index].transform.position = Vector3(x, 0, -2)
+        }
+        var desk = Desk(.scene(far))
+        let right = MouseEvent(.press, column: 35, row: 11)
+        desk.send(.input(.mouse(right)))
+        #expect(desk.state.selection == 1)
+        desk.send(.input(.mouse(MouseEvent(.press, column: 17, row: 11))))
+        #expect(desk.state.selection == 0)
+        desk.send(.input(.mouse(MouseEvent(.drag, column: 22, row: 11))))
+        #expect(desk.scene.camera != far.camera)
+        desk.send(.input(.mouse(MouseEvent(.press, column: 60, row: 2))))
+        #expect(desk.state.selection == 1)
+    }
+
+    @Test(arguments: [(80, 24), (40, 10), (20, 3), (1, 1), (300, 100), (5, 2)])
+    func `every size has a screen`(_ columns: Int, _ rows: Int) {
+        var desk = Desk(.scene(Desk.scene), columns: columns, rows: rows)
+        for keys in ["", "?", "x", "n", "\u{1B}c", "\u{1B}:abc def ghi", "\r", "\u{1B}"] {
+            desk.type(keys)
+            #expect(desk.state.screen.columns == columns && desk.state.screen.rows == rows)
+        }
+        #expect((desk.state.wantedRendering != nil) == (columns >= 60))
+    }
+
+    @Test func `a small terminal has the list alone`() {
+        let desk = Desk(.scene(Desk.scene), columns: 40, rows: 10)
+        #expect(desk.lines[1].contains("Ball") && desk.lines[2].contains("Box"))
+    }
+}
