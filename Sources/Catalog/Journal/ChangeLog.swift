@@ -29,7 +29,6 @@ package final class ChangeLog: @unchecked Sendable {
         var flushed: ChangeSequence
         /// Everything up to here survives power loss.
         var synchronized: ChangeSequence = 0
-        var broken: Errno?
     }
     private struct Queue {
         var mutations: [Mutation] = []
@@ -50,7 +49,7 @@ package final class ChangeLog: @unchecked Sendable {
     private let pending: Lock<Pending>
     private let writer: Lock<Writer>
     private let queue: Monitor<Queue>
-    /// As ``Writer/broken``, for those who do not write.
+    /// The journal could not be written: nothing more may be acknowledged.
     private let isBroken = Atomic(false)
 
     /// - Parameter database: holds every mutation of the journal; used by this object alone from
@@ -133,7 +132,7 @@ package final class ChangeLog: @unchecked Sendable {
 
     /// Writes what is pending; the writer's lock is held.
     private func write(_ state: inout Writer) throws(Errno) {
-        if let broken = state.broken { throw broken }
+        if isBroken.load(ordering: .acquiring) { throw Errno(5) }
         var mutations = pending.withLock { pending in
             defer { pending.mutations = [] }
             return pending.mutations[...]
@@ -155,7 +154,6 @@ package final class ChangeLog: @unchecked Sendable {
             let last = part[part.endIndex - 1].sequence
             do throws(Errno) { try journal.write(bytes, last: last) } catch {
                 // What is in memory can no longer be recorded: nothing more may be acknowledged.
-                state.broken = Errno(5)
                 isBroken.store(true, ordering: .releasing)
                 throw error
             }

@@ -74,13 +74,7 @@ package final class Journal {
     private func records(in index: Int) throws(Errno) -> [Mutation] {
         let bytes = try withFile(index) { (file) throws(Errno) -> [UInt8] in
             var bytes = [UInt8](repeating: 0, count: Int(try file.status().st_size))
-            var problem: Errno?
-            bytes.withUnsafeMutableBytes { buffer in
-                do throws(Errno) { _ = try file.read(into: buffer, at: 0) } catch {
-                    problem = error
-                }
-            }
-            if let problem { throw problem }
+            try file.read(into: &bytes, at: 0)
             return bytes
         }
         var list: [Mutation] = []
@@ -124,13 +118,7 @@ package final class Journal {
     package func write(_ bytes: [UInt8], last: ChangeSequence) throws(Errno) {
         let offset = fills[current].offset
         try withFile(current) { (file) throws(Errno) in
-            var problem: Errno?
-            bytes.withUnsafeBytes { buffer in
-                do throws(Errno) { try file.write(buffer, at: Int64(offset)) } catch {
-                    problem = error
-                }
-            }
-            if let problem { throw problem }
+            try file.write(bytes, at: Int64(offset))
         }
         fills[current].offset = offset + bytes.count
         fills[current].last = last

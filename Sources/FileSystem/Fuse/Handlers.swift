@@ -1,5 +1,6 @@
 internal import CFuseShim
 internal import Content
+internal import Coordination
 internal import Glibc
 internal import Model
 internal import SystemCalls
@@ -182,6 +183,14 @@ extension FuseSession {
         _ offset: Int64, _ info: UnsafeMutablePointer<fuse_file_info>
     ) throws(Errno) {
         let handle = Handle(rawValue: info.pointee.fh)
+        let size = fuse_buf_size(buffer)
+        if size <= PackedContents.largest {
+            let session = try volume.session(node, handle)
+            if volume.content.isPacked(session.node) {
+                try writePacked(request, session, handle, buffer, size, offset)
+                return
+            }
+        }
         let (file, session) = try volume.writable(node, handle)
         let count: Int
         do throws(Errno) {
@@ -196,6 +205,27 @@ extension FuseSession {
                 }
             }
         } catch {
+            volume.failed(session, error)
+            throw error
+        }
+        volume.wrote(session, handle) { request.answer(written: count) }
+    }
+
+    /// Writes to a session that has no file.
+    private func writePacked(
+        _ request: Request, _ session: WriteSession, _ handle: Handle,
+        _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ size: Int, _ offset: Int64
+    ) throws(Errno) {
+        let header = PackedContents.header
+        var copied = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: header + size) { memory, count in
+            memory[..<header].initialize(repeating: 0)
+            copied = shim_read_buffer(buffer, memory.baseAddress.map { $0 + header }, size)
+            count = header + max(copied, 0)
+        }
+        if copied < 0 { throw Errno(Int32(-copied)) }
+        let count: Int
+        do throws(Errno) { count = try volume.write(bytes, at: offset, session, handle) } catch {
             volume.failed(session, error)
             throw error
         }

@@ -190,11 +190,9 @@ extension FuseSession {
                 let handle = Handle(rawValue: info?.pointee.fh ?? 0)
                 if isVirtual(number) {
                     try session.virtual.read(request, number, size, Int64(offset), handle.rawValue)
-                } else if let file = try session.volume.readable(node(number), handle) {
-                    _ = shim_reply_file(request.pointer, file.number, Int64(offset), size)
-                    withExtendedLifetime(file) {}
                 } else {
-                    request.answer([])
+                    request.answer(
+                        try session.volume.part(node(number), handle), from: Int64(offset), size)
                 }
             }
         }

@@ -135,6 +135,7 @@ final class Keeper: Sendable {
         if plan.seal || tight { weeding.sealAll(ending: plan.ended) }
         var gained = weeding.purge(now: tight || plan.ended)
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
+        weeding.removeUnusedPacks(ending: plan.ended)
         if plan.trim { trimMemory() }
         state.signal { state in
             state.rounds += 1

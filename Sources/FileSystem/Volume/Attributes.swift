@@ -97,7 +97,7 @@ extension Volume {
         }
         var staged: FileStatus?
         if let session {
-            do throws(Errno) { staged = try content.openStaging(node).status() } catch {
+            do throws(Errno) { staged = try content.stagingStatus(node) } catch {
                 // Ended meanwhile, and its file with it: no reason to say that there is nothing.
                 let lasts = try read { (state) throws(Errno) in
                     state.session(of: node, at: try state.position(node)) === session

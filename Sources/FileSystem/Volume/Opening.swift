@@ -136,6 +136,10 @@ extension Volume {
         if let session, writes {
             do throws(Errno) {
                 if flags & O_TRUNC != 0 {
+                    // What was small is likely to be so again.
+                    if session.base.size > 0, session.base.size <= PackedContents.largest {
+                        state.withLock { _ in session.isLikelySmall = true }
+                    }
                     try truncate(session, to: 0)
                     state.withLock { clearPrivileges($0, session) }
                 } else if session.base.size <= Self.eagerCopy {
@@ -177,7 +181,7 @@ extension Volume {
         let mayPass = reference.1 && (session == nil || !isNearlyFull)
         var file: SharedDescriptor?
         if mayPass {
-            if reference.0 == nil {
+            if reference.0 == nil, !self.content.isPacked(node) {
                 file = try self.content.openStaging(node)
             } else if let content = reference.0, session == nil, content.size > Self.smallRead {
                 // A session without staged bytes gets no file: its base's is not to be written.
@@ -269,6 +273,9 @@ extension Volume {
             }
             let session = state.joinSession(position, author: caller.user)
             session.count(process, user: caller.user)
+            session.maker = process
+            session.isLikelySmall =
+                channel?.passesThrough != true || state.makesSmallFiles(process)
             return (session.node, session, state.number(position))
         }
         do throws(Errno) {

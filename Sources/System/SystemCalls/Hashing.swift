@@ -30,6 +30,15 @@ public enum Hashing {
         return (offset, digest)
     }
 
+    /// The 32 bytes of the SHA-256 of some bytes.
+    public static func sha256(_ bytes: [UInt8]) throws(Errno) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        guard EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil) == 1 else {
+            throw Errno(ENOTSUP)
+        }
+        return digest
+    }
+
     /// The 16 bytes of the MD5 of some bytes, for names that others look for under it; worth nothing
     /// against forgery.
     public static func md5(_ bytes: [UInt8]) throws(Errno) -> [UInt8] {

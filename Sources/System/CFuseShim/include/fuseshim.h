@@ -54,5 +54,7 @@ void shim_exit(struct fuse_session *session);
 int shim_reply_file(fuse_req_t request, int descriptor, int64_t offset, size_t size);
 /* Writes the request's buffer to descriptor at offset: the bytes written or a negative errno. */
 ssize_t shim_write_buffer(struct fuse_bufvec *source, int descriptor, int64_t offset);
+/* Copies the request's buffer to memory: the bytes copied or a negative errno. */
+ssize_t shim_read_buffer(struct fuse_bufvec *source, void *memory, size_t size);
 
 #endif
