@@ -15,7 +15,9 @@ package final class ChangeLog: @unchecked Sendable {
     /// Bytes kept free in the journal for what was already admitted.
     private static let reserve = 512 << 10
     /// Mutations that may wait for SQLite before callers are slowed down.
-    private static let longestQueue = 30_000
+    private static let longestQueue = 40_000
+    /// With so many waiting they are applied without gathering more.
+    private static let longQueue = 24_576
     /// Mutations of one SQLite transaction.
     private static let batch = 8_192
     /// How long mutations may gather before they are applied, in milliseconds.
@@ -61,7 +63,7 @@ package final class ChangeLog: @unchecked Sendable {
         pending = Lock(Pending(next: applied + 1))
         writer = Lock(Writer(flushed: applied))
         queue = Monitor(Queue(applied: applied, durable: applied))
-        Threads.start("catalog") { [self] in applyForever() }
+        Threads.start("catalog", yielding: true) { [self] in applyForever() }
     }
 
     /// The last sequence given out.
@@ -163,7 +165,7 @@ package final class ChangeLog: @unchecked Sendable {
             // would cost more than the mutation.
             let many = queue.withLock { state -> Bool in
                 state.mutations += part
-                return state.mutations.count >= Self.batch
+                return state.mutations.count >= Self.longQueue
             }
             if many { queue.signal { _ in } }
         }
@@ -195,7 +197,7 @@ package final class ChangeLog: @unchecked Sendable {
         while true {
             _ = queue.wait(until: MonotonicClock.after(milliseconds: Self.gathering)) {
                 state -> Bool? in
-                if state.hurried || state.closing || state.mutations.count >= Self.batch {
+                if state.hurried || state.closing || state.mutations.count >= Self.longQueue {
                     return true
                 }
                 return nil

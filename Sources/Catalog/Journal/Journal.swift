@@ -99,12 +99,15 @@ package final class Journal {
 
     /// Adds the mutation's record, as it stands in a file.
     package static func append(_ mutation: Mutation, to bytes: inout [UInt8]) {
-        let payload = MutationCoding.encode(mutation)
-        var head = ByteWriter()
-        head.putFixed(UInt32(payload.count))
-        head.putFixed(Checksum.of(payload[...]))
-        bytes += head.bytes
-        bytes += payload
+        let start = bytes.count
+        var writer = ByteWriter(after: bytes)
+        bytes = []
+        writer.putFixed(UInt64(0))
+        MutationCoding.encode(mutation, &writer)
+        let payload = start + 8
+        writer.set(UInt32(writer.bytes.count - payload), at: start)
+        writer.set(Checksum.of(writer.bytes[payload...]), at: start + 4)
+        bytes = writer.bytes
     }
 
     /// Room left in the file being written.

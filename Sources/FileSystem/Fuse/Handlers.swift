@@ -261,7 +261,7 @@ extension Opened {
     /// The FOPEN_ flags that go with the handle's way.
     var kernelFlags: UInt32 {
         var flags: Int = 0
-        if handle.isDirect { flags |= SHIM_FOPEN_DIRECT_IO }
+        if handle.isDirect || bypassesCache { flags |= SHIM_FOPEN_DIRECT_IO }
         if handle.isPassthrough { flags |= SHIM_FOPEN_PASSTHROUGH }
         if handle.isCached { flags |= SHIM_FOPEN_KEEP_CACHE }
         return UInt32(flags)

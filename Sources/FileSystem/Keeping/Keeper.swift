@@ -50,7 +50,7 @@ final class Keeper: Sendable {
     /// Starts the thread for `volume`.
     func start(_ volume: Volume) {
         work.withLock { $0 = Weeding(volume) }
-        Threads.start("keeper") { [self] in
+        Threads.start("keeper", yielding: true) { [self] in
             while !round() {}
             state.signal { $0.done = true }
         }

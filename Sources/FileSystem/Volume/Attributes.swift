@@ -107,8 +107,9 @@ extension Volume {
         }
         return try read { (state) throws(Errno) in
             let position = try state.position(node)
-            // Ended meanwhile: the record has the truth now.
-            let current = state.session(of: node, at: position) === session ? staged : nil
+            // Ended meanwhile, or not written yet: the record has the truth.
+            var current = state.session(of: node, at: position) === session ? staged : nil
+            if let staged, session?.isChanged(staged) == false { current = nil }
             return state.entry(of: node, at: position, staged: current)
         }
     }

@@ -207,7 +207,12 @@ extension Volume {
                 reads: flags & O_ACCMODE != O_WRONLY,
                 writes: flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0,
                 appends: flags & O_APPEND != 0, way: way, process: process, serial: state.serial)
-            return Opened(handle: handle, backing: way == .passthrough ? mode.backing : 0)
+            // The kernel asks for an attribute before the first write through its cache. A handle
+            // that only writes cannot be mapped, and pages of other handles are dropped as it does.
+            return Opened(
+                handle: handle, backing: way == .passthrough ? mode.backing : 0,
+                bypassesCache: way == .cached && session != nil
+                    && flags & O_ACCMODE == O_WRONLY && self.content.isPacked(node))
         }
     }
 
@@ -267,7 +272,7 @@ extension Volume {
             (state) throws(Errno) -> (node: NodeNumber, session: WriteSession?, item: ItemNumber) in
             let directory = try state.directory(parent)
             let (position, _) = try state.create(
-                directory, name, Blueprint(mode: mode | S_IFREG), caller)
+                directory, name, Blueprint(mode: mode | S_IFREG), caller, process: process)
             if !writes {
                 return (state.index[item: position].pointee.node, nil, state.number(position))
             }
