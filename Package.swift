@@ -7,6 +7,10 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .treatAllWarnings(as: .error),
+    // Requests of the kernel run through many small functions of several modules.
+    .unsafeFlags(
+        ["-cross-module-optimization", "-enforce-exclusivity=unchecked"],
+        .when(configuration: .release)),
 ]
 
 /// Released programs hold Swift's libraries: the loader would take longer over them than an edit

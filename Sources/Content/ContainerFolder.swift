@@ -11,6 +11,7 @@ package import SystemCalls
 /// catalog.sqlite    the catalog, with SQLite's -wal and -shm beside it
 /// journal/          mutations that SQLite may not have yet
 /// staging/          contents being written, and published ones that are not sealed yet, by node
+/// packs/            small contents that have no file of their own yet, many to a file
 /// spare/            empty files that were contents, to be used again
 /// blobs/ab/<hash>   sealed contents, immutable, by SHA-256
 /// digests/<hash>    of large ones, the SHA-256 of each block (``BlockDigests``)
@@ -28,6 +29,7 @@ package struct ContainerFolder: Sendable {
     package var journal: String { path + "/journal" }
     package var staging: String { path + "/staging" }
     package var blobs: String { path + "/blobs" }
+    package var packs: String { path + "/packs" }
     package var spare: String { path + "/spare" }
     package var digests: String { path + "/digests" }
     package var incoming: String { path + "/incoming" }
@@ -66,7 +68,7 @@ package struct ContainerFolder: Sendable {
 
     /// Makes the folders that are missing, each 0700.
     package func make() throws(Errno) {
-        for folder in [path, journal, staging, spare, blobs, digests, incoming] {
+        for folder in [path, journal, staging, packs, spare, blobs, digests, incoming] {
             try Directories.make(folder)
         }
     }

@@ -9,6 +9,15 @@ package struct FileStatus: Sendable, Equatable {
     package var modified: Timestamp
     package var changed: Timestamp
 
+    /// A content of `size` bytes that was written at `moment`.
+    package init(size: Int64, moment: Timestamp) {
+        self.size = size
+        // As ext4 counts them, in pages.
+        blocks = (size + 4095) / 4096 * 8
+        modified = moment
+        changed = moment
+    }
+
     /// What was recorded of a session when a close was acknowledged.
     package init(_ row: SessionRow) {
         size = row.size

@@ -21,6 +21,10 @@ package struct ContentReference: Hashable, Sendable {
 package final class LocalContent: Sendable {
     package let folder: ContainerFolder
     private let cache = DescriptorCache()
+    /// Contents without a file of their own.
+    package let packed: PackedContents
+    /// Held while one gets its file.
+    let spilling = Lock(())
     /// Spare files that are kept; each takes an inode and no blocks.
     private static let spareLimit = 16_384
     private let spares = Lock((list: [Int](), next: 0))
@@ -28,7 +32,10 @@ package final class LocalContent: Sendable {
     /// Until when there is more room than can be used up meanwhile (monotonic nanoseconds).
     let ampleUntil = Lock<UInt64>(0)
 
-    package init(folder: ContainerFolder) { self.folder = folder }
+    package init(folder: ContainerFolder) {
+        self.folder = folder
+        packed = PackedContents(folder: folder.packs)
+    }
 
     /// The open content; `nil` if it has no bytes at all (``ContentPlace/none``).
     ///
@@ -38,6 +45,7 @@ package final class LocalContent: Sendable {
     package func open(_ content: ContentReference) throws(Errno) -> SharedDescriptor? {
         if content.place == .none { return nil }
         if let known = cache.find(content.node) { return known }
+        try spill(content.node)
         let staging = folder.staging(content.node)
         let descriptor: OwnedDescriptor
         if let hash = content.hash, content.place.isNamed {
@@ -98,14 +106,21 @@ package final class LocalContent: Sendable {
     /// The staging file of a session, for reading and writing.
     package func openStaging(_ node: NodeNumber) throws(Errno) -> SharedDescriptor {
         if let known = cache.find(node) { return known }
+        try spill(node)
         let shared = SharedDescriptor(try OwnedDescriptor.open(folder.staging(node), O_RDWR))
         cache.insert(shared, for: node)
         return shared
     }
 
     package func removeStaging(_ node: NodeNumber) {
+        if packed.remove(node) { return }
         cache.remove(node)
         unlink(folder.staging(node))
+    }
+
+    /// Keeps the open file of a node for whoever asks next.
+    func insert(_ descriptor: SharedDescriptor, for node: NodeNumber) {
+        cache.insert(descriptor, for: node)
     }
 
     /// Lets the descriptor of a node that nobody will ask for soon go.
@@ -117,6 +132,10 @@ package final class LocalContent: Sendable {
     package func hash(_ content: ContentReference) throws(Errno) -> (
         hash: ContentHash, size: Int64
     )? {
+        if let part = packed.part(content.node) {
+            let bytes = try part.read()
+            return ContentHash(bytes: try Hashing.sha256(bytes)).map { ($0, Int64(bytes.count)) }
+        }
         guard let shared = try open(content) else { return nil }
         let (count, digest) = try shared.with { (file) throws(Errno) in
             try Hashing.sha256(of: file, size: content.size)
@@ -127,6 +146,7 @@ package final class LocalContent: Sendable {
     /// Moves a staged content, which is durable and has `hash`, to its place among the blobs. If the
     /// blob is there already the staged copy goes.
     package func seal(_ node: NodeNumber, hash: ContentHash) throws(Errno) {
+        try spill(node)
         let target = folder.blob(hash)
         let source = folder.staging(node)
         do throws(Errno) { try Directories.renameExclusively(source, target) } catch {
@@ -187,6 +207,7 @@ package final class LocalContent: Sendable {
 
     /// Removes a staged content that nobody has open.
     package func removeUnused(_ node: NodeNumber) {
+        if packed.remove(node) { return }
         cache.remove(node)
         recycle(folder.staging(node))
     }
@@ -219,6 +240,15 @@ package final class LocalContent: Sendable {
             spares.withLock { $0.list.append(number) }
         } else {
             unlink(spare)
+        }
+    }
+
+    /// The number of a spare file for the caller, which may have to be made.
+    func takeSpare() -> Int {
+        spares.withLock { spares in
+            if let number = spares.list.popLast() { return number }
+            spares.next += 1
+            return spares.next
         }
     }
 
@@ -263,11 +293,7 @@ package final class LocalContent: Sendable {
         try file.synchronizeFileSystem()
         // Eight bytes within one sector: there is no state between the old value and the new.
         var value = moment.rawValue
-        var problem: Errno?
-        withUnsafeBytes(of: &value) { bytes in
-            do throws(Errno) { try file.write(bytes, at: 0) } catch { problem = error }
-        }
-        if let problem { throw problem }
+        try file.write(withUnsafeBytes(of: &value) { Array($0) }, at: 0)
         try file.synchronizeData()
     }
 }

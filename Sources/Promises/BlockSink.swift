@@ -63,7 +63,7 @@ final class BlockSink: BlobSink {
     }
 
     private func verify(_ digest: [UInt8], _ number: Int) throws(StoreError) {
-        guard Hashing.sha256(block) == digest else {
+        guard (try? Hashing.sha256(block)) == digest else {
             throw StoreError(
                 .corrupt, at: address,
                 "\(download.blob.hash) came with other bytes in its block \(number)")

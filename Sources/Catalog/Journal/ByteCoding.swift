@@ -4,6 +4,9 @@ struct ByteWriter {
 
     init() { bytes.reserveCapacity(256) }
 
+    /// Goes on behind `bytes`.
+    init(after bytes: consuming [UInt8]) { self.bytes = bytes }
+
     mutating func put(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
@@ -27,6 +30,13 @@ struct ByteWriter {
     mutating func putFixed(_ value: UInt64) {
         for shift in stride(from: UInt64(0), to: 64, by: 8) {
             bytes.append(UInt8(truncatingIfNeeded: value >> shift))
+        }
+    }
+
+    /// Replaces four bytes, lowest first.
+    mutating func set(_ value: UInt32, at place: Int) {
+        bytes.withUnsafeMutableBytes {
+            $0.storeBytes(of: value.littleEndian, toByteOffset: place, as: UInt32.self)
         }
     }
 

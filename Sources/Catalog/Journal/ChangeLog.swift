@@ -15,7 +15,9 @@ package final class ChangeLog: @unchecked Sendable {
     /// Bytes kept free in the journal for what was already admitted.
     private static let reserve = 512 << 10
     /// Mutations that may wait for SQLite before callers are slowed down.
-    private static let longestQueue = 30_000
+    private static let longestQueue = 40_000
+    /// With so many waiting they are applied without gathering more.
+    private static let longQueue = 24_576
     /// Mutations of one SQLite transaction.
     private static let batch = 8_192
     /// How long mutations may gather before they are applied, in milliseconds.
@@ -29,7 +31,6 @@ package final class ChangeLog: @unchecked Sendable {
         var flushed: ChangeSequence
         /// Everything up to here survives power loss.
         var synchronized: ChangeSequence = 0
-        var broken: Errno?
     }
     private struct Queue {
         var mutations: [Mutation] = []
@@ -50,7 +51,7 @@ package final class ChangeLog: @unchecked Sendable {
     private let pending: Lock<Pending>
     private let writer: Lock<Writer>
     private let queue: Monitor<Queue>
-    /// As ``Writer/broken``, for those who do not write.
+    /// The journal could not be written: nothing more may be acknowledged.
     private let isBroken = Atomic(false)
 
     /// - Parameter database: holds every mutation of the journal; used by this object alone from
@@ -62,7 +63,7 @@ package final class ChangeLog: @unchecked Sendable {
         pending = Lock(Pending(next: applied + 1))
         writer = Lock(Writer(flushed: applied))
         queue = Monitor(Queue(applied: applied, durable: applied))
-        Threads.start("catalog") { [self] in applyForever() }
+        Threads.start("catalog", yielding: true) { [self] in applyForever() }
     }
 
     /// The last sequence given out.
@@ -133,7 +134,7 @@ package final class ChangeLog: @unchecked Sendable {
 
     /// Writes what is pending; the writer's lock is held.
     private func write(_ state: inout Writer) throws(Errno) {
-        if let broken = state.broken { throw broken }
+        if isBroken.load(ordering: .acquiring) { throw Errno(5) }
         var mutations = pending.withLock { pending in
             defer { pending.mutations = [] }
             return pending.mutations[...]
@@ -155,7 +156,6 @@ package final class ChangeLog: @unchecked Sendable {
             let last = part[part.endIndex - 1].sequence
             do throws(Errno) { try journal.write(bytes, last: last) } catch {
                 // What is in memory can no longer be recorded: nothing more may be acknowledged.
-                state.broken = Errno(5)
                 isBroken.store(true, ordering: .releasing)
                 throw error
             }
@@ -165,7 +165,7 @@ package final class ChangeLog: @unchecked Sendable {
             // would cost more than the mutation.
             let many = queue.withLock { state -> Bool in
                 state.mutations += part
-                return state.mutations.count >= Self.batch
+                return state.mutations.count >= Self.longQueue
             }
             if many { queue.signal { _ in } }
         }
@@ -197,7 +197,7 @@ package final class ChangeLog: @unchecked Sendable {
         while true {
             _ = queue.wait(until: MonotonicClock.after(milliseconds: Self.gathering)) {
                 state -> Bool? in
-                if state.hurried || state.closing || state.mutations.count >= Self.batch {
+                if state.hurried || state.closing || state.mutations.count >= Self.longQueue {
                     return true
                 }
                 return nil

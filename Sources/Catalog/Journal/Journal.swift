@@ -74,13 +74,7 @@ package final class Journal {
     private func records(in index: Int) throws(Errno) -> [Mutation] {
         let bytes = try withFile(index) { (file) throws(Errno) -> [UInt8] in
             var bytes = [UInt8](repeating: 0, count: Int(try file.status().st_size))
-            var problem: Errno?
-            bytes.withUnsafeMutableBytes { buffer in
-                do throws(Errno) { _ = try file.read(into: buffer, at: 0) } catch {
-                    problem = error
-                }
-            }
-            if let problem { throw problem }
+            try file.read(into: &bytes, at: 0)
             return bytes
         }
         var list: [Mutation] = []
@@ -105,12 +99,15 @@ package final class Journal {
 
     /// Adds the mutation's record, as it stands in a file.
     package static func append(_ mutation: Mutation, to bytes: inout [UInt8]) {
-        let payload = MutationCoding.encode(mutation)
-        var head = ByteWriter()
-        head.putFixed(UInt32(payload.count))
-        head.putFixed(Checksum.of(payload[...]))
-        bytes += head.bytes
-        bytes += payload
+        let start = bytes.count
+        var writer = ByteWriter(after: bytes)
+        bytes = []
+        writer.putFixed(UInt64(0))
+        MutationCoding.encode(mutation, &writer)
+        let payload = start + 8
+        writer.set(UInt32(writer.bytes.count - payload), at: start)
+        writer.set(Checksum.of(writer.bytes[payload...]), at: start + 4)
+        bytes = writer.bytes
     }
 
     /// Room left in the file being written.
@@ -124,13 +121,7 @@ package final class Journal {
     package func write(_ bytes: [UInt8], last: ChangeSequence) throws(Errno) {
         let offset = fills[current].offset
         try withFile(current) { (file) throws(Errno) in
-            var problem: Errno?
-            bytes.withUnsafeBytes { buffer in
-                do throws(Errno) { try file.write(buffer, at: Int64(offset)) } catch {
-                    problem = error
-                }
-            }
-            if let problem { throw problem }
+            try file.write(bytes, at: Int64(offset))
         }
         fills[current].offset = offset + bytes.count
         fills[current].last = last

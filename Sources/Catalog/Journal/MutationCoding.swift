@@ -9,6 +9,11 @@ enum MutationCoding {
 
     static func encode(_ mutation: Mutation) -> [UInt8] {
         var writer = ByteWriter()
+        encode(mutation, &writer)
+        return writer.bytes
+    }
+
+    static func encode(_ mutation: Mutation, _ writer: inout ByteWriter) {
         writer.put(mutation.sequence)
         writer.putFixed(mutation.time.rawValue)
         writer.put(mutation.kind.rawValue)
@@ -19,7 +24,6 @@ enum MutationCoding {
         writer.put(Int64(mutation.process))
         writer.put(UInt64(mutation.effects.count))
         for effect in mutation.effects { encode(effect, &writer) }
-        return writer.bytes
     }
 
     static func decode(_ bytes: ArraySlice<UInt8>) throws(ByteReader.Malformed) -> Mutation {

@@ -7,7 +7,7 @@ internal import SystemCalls
 extension ContainerCheck {
     private static let ours: Set<String> = [
         "lock", "durable", "reserve", "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
-        "journal", "staging", "spare", "blobs", "digests", "incoming",
+        "journal", "staging", "packs", "spare", "blobs", "digests", "incoming",
     ]
 
     mutating func checkFolder() {
@@ -19,6 +19,9 @@ extension ContainerCheck {
         for name in listing(folder.staging)
         where name.utf8.count != 16 || UInt64(name, radix: 16) == nil {
             findForeign("staging/" + name)
+        }
+        for name in listing(folder.packs) where Int(name).map({ $0 <= 0 }) ?? true {
+            findForeign("packs/" + name)
         }
         for name in listing(folder.spare) where Int(name).map({ $0 <= 0 }) ?? true {
             findForeign("spare/" + name)

@@ -131,6 +131,8 @@ package final class Container: @unchecked Sendable {
         try database.setMeta("boot", Recovery.boot())
         try database.checkpoint()
         content.holdReserve()
+        // The journal and the rows that were read through are as large as the index.
+        trimMemory()
         return Opened(
             content: content, index: index, recovered: report,
             unsealed: try database.stagedVersions().map(\.node),

@@ -52,10 +52,13 @@ struct Recovery {
         var recovery = self
         recovery.report.replayed = replayed
         var kept: Set<NodeNumber> = []
-        for row in try database.sessions() {
+        let sessions = try database.sessions()
+        let versions = try database.stagedVersions()
+        try adoptPacked(sessions, versions)
+        for row in sessions {
             if recovery.resume(row) { kept.insert(row.node) }
         }
-        for version in try database.stagedVersions() where !kept.contains(version.node) {
+        for version in versions where !kept.contains(version.node) {
             if recovery.isWhole(version) {
                 kept.insert(version.node)
             } else {
@@ -86,12 +89,36 @@ struct Recovery {
         try database.applyAll(mutations)
     }
 
+    // MARK: Packed contents
+
+    /// Finds the contents that had no file of their own yet.
+    ///
+    /// A file that is there was made whole, and what was written later is only in it. After a power
+    /// loss it may have lost its bytes; then the entry counts if it is what was published.
+    private func adoptPacked(_ sessions: [SessionRow], _ versions: [VersionRow]) throws(Failure) {
+        let unfinished = Set(sessions.map(\.node))
+        let published = Dictionary(versions.map { ($0.node, $0) }) { $1 }
+        let isPowerLoss = report.afterPowerLoss
+        do throws(Errno) {
+            try content.packed.adopt { node, size, modified in
+                let isThere = access(content.folder.staging(node), F_OK) == 0
+                if let version = published[node] {
+                    return !isThere
+                        || isPowerLoss && version.size == size && version.modified == modified
+                }
+                return unfinished.contains(node) && !isThere
+            }
+        } catch {
+            throw Failure(.inputOutput, "\(content.folder.packs): \(error)")
+        }
+    }
+
     // MARK: Sessions
 
     /// Publishes or discards an acknowledged session; says whether its staging file is in use now.
     private mutating func resume(_ row: SessionRow) -> Bool {
         let position = index.find(row.item)
-        let status = try? content.openStaging(row.node).status()
+        let status = try? content.stagingStatus(row.node)
         if position != 0, status == nil, row.synced || row.wrote && !report.afterPowerLoss {
             report.missing.append(row.item)
         }
@@ -227,6 +254,7 @@ struct Recovery {
     /// Clears the staging folder of what no version and no session refers to, and finishes moves
     /// that were cut off.
     private func sweep(_ kept: Set<NodeNumber>) {
+        content.packed.forget(except: kept)
         guard let names = try? Directories.names(in: content.folder.staging) else { return }
         for name in names {
             // What does not look like ours stays: the check of the container reports it.

@@ -20,6 +20,10 @@ package final class WriteSession: @unchecked Sendable {
     /// lock and wait for this one.
     package let staging: Lock<StagingState>
     package var isStaged = false
+    /// What is staged is likely to stay small: it begins without a file.
+    package var isLikelySmall = false
+    /// The process that made the file with this session, else 0.
+    package var maker: Int32 = 0
     /// The staging file as it was when it was made: whoever writes through the kernel's passthrough
     /// is only noticed by a difference to this.
     package var baseline: FileStatus?
@@ -99,6 +103,8 @@ package final class WriteSession: @unchecked Sendable {
         guard isStaged else { return false }
         if touched { return true }
         guard let baseline else { return true }
+        // Nothing and nothing are the same, whatever was done to the file that holds it.
+        if status.size == 0, baseline.size == 0 { return false }
         return status.size != baseline.size || status.modified != baseline.modified
             || status.changed != baseline.changed
     }

@@ -1,5 +1,6 @@
 internal import CFuseShim
 internal import Content
+internal import Coordination
 internal import Glibc
 internal import Model
 internal import SystemCalls
@@ -183,22 +184,11 @@ extension FuseSession {
         _ request: Request, _ node: NodeNumber, _ handle: Handle, _ size: Int, _ offset: Int64
     ) throws(Errno) {
         if volume.missing(node, handle) != nil {
-            return try whenHere(request, node, handle) { [self] () throws(Errno) in
-                try readNow(request, node, handle, size, offset)
+            return try whenHere(request, node, handle) { [volume] () throws(Errno) in
+                request.answer(try volume.part(node, handle), from: offset, size)
             }
         }
-        try readNow(request, node, handle, size, offset)
-    }
-
-    private func readNow(
-        _ request: Request, _ node: NodeNumber, _ handle: Handle, _ size: Int, _ offset: Int64
-    ) throws(Errno) {
-        if let file = try volume.readable(node, handle) {
-            _ = shim_reply_file(request.pointer, file.number, offset, size)
-            withExtendedLifetime(file) {}
-        } else {
-            request.answer([])
-        }
+        request.answer(try volume.part(node, handle), from: offset, size)
     }
 
     func write(
@@ -223,6 +213,14 @@ extension FuseSession {
         _ request: Request, _ node: NodeNumber, _ buffer: UnsafeMutablePointer<fuse_bufvec>,
         _ offset: Int64, _ handle: Handle
     ) throws(Errno) {
+        let size = fuse_buf_size(buffer)
+        if size <= PackedContents.largest {
+            let session = try volume.session(node, handle)
+            if volume.content.isPacked(session.node) {
+                try writePacked(request, session, handle, buffer, size, offset)
+                return
+            }
+        }
         let (file, session) = try volume.writable(node, handle)
         let count: Int
         do throws(Errno) {
@@ -237,6 +235,27 @@ extension FuseSession {
                 }
             }
         } catch {
+            volume.failed(session, error)
+            throw error
+        }
+        volume.wrote(session, handle) { request.answer(written: count) }
+    }
+
+    /// Writes to a session that has no file.
+    private func writePacked(
+        _ request: Request, _ session: WriteSession, _ handle: Handle,
+        _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ size: Int, _ offset: Int64
+    ) throws(Errno) {
+        let header = PackedContents.header
+        var copied = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: header + size) { memory, count in
+            memory[..<header].initialize(repeating: 0)
+            copied = shim_read_buffer(buffer, memory.baseAddress.map { $0 + header }, size)
+            count = header + max(copied, 0)
+        }
+        if copied < 0 { throw Errno(Int32(-copied)) }
+        let count: Int
+        do throws(Errno) { count = try volume.write(bytes, at: offset, session, handle) } catch {
             volume.failed(session, error)
             throw error
         }
@@ -272,7 +291,7 @@ extension Opened {
     /// The FOPEN_ flags that go with the handle's way.
     var kernelFlags: UInt32 {
         var flags: Int = 0
-        if handle.isDirect { flags |= SHIM_FOPEN_DIRECT_IO }
+        if handle.isDirect || bypassesCache { flags |= SHIM_FOPEN_DIRECT_IO }
         if handle.isPassthrough { flags |= SHIM_FOPEN_PASSTHROUGH }
         if handle.isCached { flags |= SHIM_FOPEN_KEEP_CACHE }
         return UInt32(flags)

@@ -1,4 +1,5 @@
 internal import CFuseShim
+internal import Content
 internal import Glibc
 internal import Model
 internal import SystemCalls
@@ -30,6 +31,23 @@ struct Request: @unchecked Sendable {
         bytes.withUnsafeBytes { buffer in
             _ = fuse_reply_buf(
                 pointer, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), buffer.count)
+        }
+    }
+
+    /// Answers a read: at most `size` bytes from `offset` on.
+    func answer(_ part: ContentPart?, from offset: Int64, _ size: Int) {
+        switch part {
+        case .range(let file, let start, let length):
+            let count = min(Int64(size), max(length - offset, 0))
+            _ = shim_reply_file(pointer, file.number, start + offset, Int(count))
+            withExtendedLifetime(file) {}
+        case .bytes(let bytes):
+            let rest = bytes.dropFirst(Int(clamping: offset)).prefix(size)
+            rest.withUnsafeBytes { buffer in
+                _ = fuse_reply_buf(
+                    pointer, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), buffer.count)
+            }
+        case nil: answer([])
         }
     }
 

@@ -50,7 +50,7 @@ final class Keeper: Sendable {
     /// Starts the thread for `volume`.
     func start(_ volume: Volume) {
         work.withLock { $0 = Weeding(volume) }
-        Threads.start("keeper") { [self] in
+        Threads.start("keeper", yielding: true) { [self] in
             while !round() {}
             state.signal { $0.done = true }
         }
@@ -142,6 +142,7 @@ final class Keeper: Sendable {
         if plan.seal || tight { weeding.sealAll(ending: plan.ended) }
         var gained = weeding.purge(now: tight || plan.ended)
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
+        weeding.removeUnusedPacks(ending: plan.ended)
         if plan.trim { trimMemory() }
         state.signal { state in
             state.rounds += 1

@@ -121,6 +121,8 @@ final class Weeding: Sendable {
         guard let versions = rows?.filter({ !$0.place.isNamed }) else { return nodes }
         var retry: [NodeNumber] = []
         var ready: [VersionRow] = []
+        // What has no file of its own gets one before all are made durable.
+        for version in versions { try? content.spill(version.node) }
         let many = versions.count > Self.manyVersions
         if many, let folder = try? OwnedDescriptor.open(content.folder.path, O_RDONLY) {
             try? folder.synchronizeFileSystem()
@@ -183,6 +185,9 @@ final class Weeding: Sendable {
     }
 
     // MARK: Removing
+
+    /// Removes packs that are not needed any more.
+    func removeUnusedPacks(ending: Bool) { content.removeUnusedPacks(ending: ending) }
 
     /// Removes items that have no name and that nobody knows any more.
     ///

@@ -11,7 +11,7 @@ final class KeptBuffer: @unchecked Sendable {
     init(_ buffer: UnsafeMutablePointer<fuse_bufvec>) {
         let size = fuse_buf_size(buffer)
         memory = .allocate(byteCount: max(size, 1), alignment: 16)
-        count = max(0, shim_copy_buffer(buffer, memory, size))
+        count = max(0, shim_read_buffer(buffer, memory, size))
     }
 
     deinit { memory.deallocate() }

@@ -39,11 +39,7 @@ extension Volume {
         }
         let (file, session) = try writable(node, opened.handle)
         try file.with { (file) throws(Errno) in
-            var problem: Errno?
-            bytes.withUnsafeBytes { buffer in
-                do throws(Errno) { try file.write(buffer, at: 0) } catch { problem = error }
-            }
-            if let problem { throw problem }
+            try file.write(bytes, at: 0)
         }
         wrote(session, opened.handle) {}
         try flush(node, opened.handle, owner: 0)

@@ -101,7 +101,7 @@ extension Volume {
         }
         var staged: FileStatus?
         if let session {
-            do throws(Errno) { staged = try content.openStaging(node).status() } catch {
+            do throws(Errno) { staged = try content.stagingStatus(node) } catch {
                 // Ended meanwhile, and its file with it: no reason to say that there is nothing.
                 let lasts = try read { (state) throws(Errno) in
                     state.session(of: node, at: try state.position(node)) === session
@@ -111,8 +111,9 @@ extension Volume {
         }
         return try read { (state) throws(Errno) in
             let position = try state.position(node)
-            // Ended meanwhile: the record has the truth now.
-            let current = state.session(of: node, at: position) === session ? staged : nil
+            // Ended meanwhile, or not written yet: the record has the truth.
+            var current = state.session(of: node, at: position) === session ? staged : nil
+            if let staged, session?.isChanged(staged) == false { current = nil }
             return state.entry(of: node, at: position, staged: current)
         }
     }

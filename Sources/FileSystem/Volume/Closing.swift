@@ -16,14 +16,14 @@ extension Volume {
         guard handle.writes else { return }
         let session = try session(node, handle)
         guard state.withLock({ _ in session.isStaged }) else { return }
-        let file = try content.openStaging(session.node)
-        let status = try file.status()
+        let status = try content.stagingStatus(session.node)
         guard state.withLock({ _ in session.isChanged(status) }) else {
             // Nothing was written, but the file may have been made by this open.
             try log.flush(upTo: log.head)
             return
         }
         try checkWhole(session)
+        try makeRoom { () throws(Errno) in try content.record(session.node) }
         try log.admit()
         let sequence = try state.withLock { (state) throws(Errno) in
             if session.handles == 1 {
@@ -109,8 +109,15 @@ extension Volume {
             if session.isStaged {
                 // Should the file not answer now, what was acknowledged is known all the same.
                 status =
-                    (try? content.openStaging(session.node).status())
+                    (try? content.stagingStatus(session.node))
                     ?? session.recorded.map(FileStatus.init)
+                // Written by a mapping after the last close.
+                do throws(Errno) { try content.record(session.node) } catch {
+                    session.failure = error
+                }
+            }
+            if let status, session.maker != 0 {
+                state.noteMade(status.size, by: session.maker)
             }
             // Bytes that an earlier close or fsync acknowledged are published whatever failed later.
             let isOwed = session.recorded.map { $0.wrote || $0.synced } ?? false
@@ -118,6 +125,7 @@ extension Volume {
                 ((session.failure == nil && !session.isSuspect) || isOwed)
                 && (status.map { isChanged(session, $0) } ?? false)
             if let status, changed {
+                content.settle(session.node)
                 state.publish(session, at: position, status)
             } else {
                 state.discard(session, at: position)

@@ -33,7 +33,7 @@ extension VolumeState {
     /// Puts a new item into a directory and records it.
     func create(
         _ directory: MemoryIndex.Position, _ name: UnsafeRawBufferPointer,
-        _ blueprint: Volume.Blueprint, _ caller: Caller
+        _ blueprint: Volume.Blueprint, _ caller: Caller, process: Int32? = nil
     ) throws(Errno) -> (MemoryIndex.Position, ChangeSequence) {
         try checkRoom(for: name, in: directory)
         if index.lookup(directory, name) != 0 { throw Errno(EEXIST) }
@@ -41,7 +41,7 @@ extension VolumeState {
         let isDirectory = blueprint.mode & S_IFMT == S_IFDIR
         if isDirectory, parent.pointee.links >= Limits.links { throw Errno(EMLINK) }
         let time = Self.now()
-        let process = CallerProcess.process(of: caller.thread)
+        let process = process ?? CallerProcess.process(of: caller.thread)
         let number = ItemNumber(rawValue: takeNumber())
         var mode = blueprint.mode
         var group = caller.group

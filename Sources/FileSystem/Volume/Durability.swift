@@ -94,14 +94,7 @@ extension Volume {
             retryQuietPublish(session)
             return
         }
-        var times = (
-            timespec(tv_sec: 0, tv_nsec: Int((1 << 30) - 2)), timespec(status.modified)
-        )
-        _ = withUnsafePointer(to: &times) { pointer in
-            pointer.withMemoryRebound(to: timespec.self, capacity: 2) {
-                futimens(copy.number, $0)
-            }
-        }
+        try? content.setModified(node, status.modified)
         let published = state.withLock { state -> Bool in
             let position = state.index.find(item)
             guard position != 0, state.sessions[position] === session,

@@ -45,4 +45,6 @@ struct Opened {
     var handle: Handle
     /// The kernel's number of the backing file for passthrough, else 0.
     var backing: Int32
+    /// What is written by this handle does not go through the page cache.
+    var bypassesCache = false
 }

@@ -136,6 +136,10 @@ extension Volume {
         if let session, writes {
             do throws(Errno) {
                 if flags & O_TRUNC != 0 {
+                    // What was small is likely to be so again.
+                    if session.base.size > 0, session.base.size <= PackedContents.largest {
+                        state.withLock { _ in session.isLikelySmall = true }
+                    }
                     try truncate(session, to: 0)
                     state.withLock { clearPrivileges($0, session) }
                 } else if session.base.size <= Self.eagerCopy, missing(session.base) == nil {
@@ -180,7 +184,7 @@ extension Volume {
         let mayPass = reference.1 && incoming == nil && (session == nil || !isNearlyFull)
         var file: SharedDescriptor?
         if mayPass {
-            if reference.0 == nil {
+            if reference.0 == nil, !self.content.isPacked(node) {
                 file = try self.content.openStaging(node)
             } else if let content = reference.0, session == nil, content.size > Self.smallRead {
                 // A session without staged bytes gets no file: its base's is not to be written.
@@ -207,7 +211,12 @@ extension Volume {
                 writes: flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0,
                 appends: flags & O_APPEND != 0, way: way, inBlocks: incoming != nil,
                 process: process, serial: state.serial)
-            return Opened(handle: handle, backing: way == .passthrough ? mode.backing : 0)
+            // The kernel asks for an attribute before the first write through its cache. A handle
+            // that only writes cannot be mapped, and pages of other handles are dropped as it does.
+            return Opened(
+                handle: handle, backing: way == .passthrough ? mode.backing : 0,
+                bypassesCache: way == .cached && session != nil
+                    && flags & O_ACCMODE == O_WRONLY && self.content.isPacked(node))
         }
     }
 
@@ -271,12 +280,15 @@ extension Volume {
             (state) throws(Errno) -> (node: NodeNumber, session: WriteSession?, item: ItemNumber) in
             let directory = try state.directory(parent)
             let (position, _) = try state.create(
-                directory, name, Blueprint(mode: mode | S_IFREG), caller)
+                directory, name, Blueprint(mode: mode | S_IFREG), caller, process: process)
             if !writes {
                 return (state.index[item: position].pointee.node, nil, state.number(position))
             }
             let session = state.joinSession(position, author: caller.user)
             session.count(process, user: caller.user)
+            session.maker = process
+            session.isLikelySmall =
+                channel?.passesThrough != true || state.makesSmallFiles(process)
             return (session.node, session, state.number(position))
         }
         do throws(Errno) {

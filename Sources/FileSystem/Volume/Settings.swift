@@ -91,7 +91,8 @@ extension Volume {
         try begin(session, node.item, process, caller)
         defer { end(session, node.item, process) }
         try truncate(session, to: size)
-        let status = try content.openStaging(session.node).status()
+        let status = try content.stagingStatus(session.node)
+        try content.record(session.node)
         try log.admit()
         let sequence = try state.withLock { (state) throws(Errno) in
             try state.acknowledge(session, status, synced: false)
@@ -153,21 +154,9 @@ extension Volume {
             state.session(of: node, at: try state.position(node))
         }
         guard let session, state.withLock({ _ in session.isStaged }) else { return false }
-        let file = try content.openStaging(node)
-        let before = try file.status()
-        let time = moment.timestamp(VolumeState.now())
-        var times = (
-            timespec(tv_sec: 0, tv_nsec: Int((1 << 30) - 2)), timespec(time)
-        )
-        try file.with { (file) throws(Errno) in
-            try withUnsafePointer(to: &times) { (pointer) throws(Errno) in
-                try pointer.withMemoryRebound(to: timespec.self, capacity: 2) {
-                    (pointer) throws(Errno) in
-                    _ = try check { futimens(file.number, pointer) }
-                }
-            }
-        }
-        let after = try file.status()
+        let before = try content.stagingStatus(node)
+        try content.setModified(node, moment.timestamp(VolumeState.now()))
+        let after = try content.stagingStatus(node)
         return state.withLock { _ in
             if session.isChanged(before) { return true }
             // Still nothing written: the time is the document's own, not a new version's.

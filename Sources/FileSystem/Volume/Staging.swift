@@ -22,12 +22,18 @@ extension Volume {
     func stage(_ session: WriteSession) throws(Errno) {
         try session.staging.withLock { (staging) throws(Errno) in
             if staging.made { return }
-            let file = try makeRoom { () throws(Errno) in
-                try copyBase(session, size: .max)
+            if !beginPacked(session, size: session.base.size) {
+                _ = try makeRoom { () throws(Errno) in try copyBase(session, size: .max) }
             }
             staging.made = true
-            try staged(session, file, touched: false)
+            try staged(session, touched: false)
         }
+    }
+
+    /// Begins to stage nothing without a file, if that is likely to do.
+    private func beginPacked(_ session: WriteSession, size: Int64) -> Bool {
+        size == 0 && state.withLock { _ in session.isLikelySmall }
+            && content.beginPacked(session.node)
     }
 
     /// Makes the staging file with the first bytes of the base.
@@ -43,15 +49,16 @@ extension Volume {
     /// Sets the size of what is staged. Copies no more of the base than stays.
     func truncate(_ session: WriteSession, to size: Int64) throws(Errno) {
         try session.staging.withLock { (staging) throws(Errno) in
-            let file: SharedDescriptor
             if staging.made {
-                file = try content.openStaging(session.node)
+                let file = try content.openStaging(session.node)
                 _ = try file.with { (file) throws(Errno) in
                     try check { ftruncate(file.number, off_t(size)) }
                 }
+            } else if beginPacked(session, size: size) {
+                staging.made = true
             } else {
                 let kept = min(size, session.base.size)
-                file = try makeRoom { () throws(Errno) in
+                let file = try makeRoom { () throws(Errno) in
                     try copyBase(session, size: kept)
                 }
                 if size > kept {
@@ -66,14 +73,12 @@ extension Volume {
                 }
                 staging.made = true
             }
-            try staged(session, file, touched: true)
+            try staged(session, touched: true)
         }
     }
 
-    private func staged(_ session: WriteSession, _ file: SharedDescriptor, touched: Bool)
-        throws(Errno)
-    {
-        let status = try file.status()
+    private func staged(_ session: WriteSession, touched: Bool) throws(Errno) {
+        let status = try content.stagingStatus(session.node)
         state.withLock { _ in
             session.isStaged = true
             if session.baseline == nil { session.baseline = status }
@@ -146,9 +151,43 @@ extension Volume {
         state.record(.attributes, position, at: VolumeState.now())
     }
 
+    /// Writes bytes that are in memory, behind room for a header; the number that was written.
+    func write(
+        _ bytes: [UInt8], at offset: Int64, _ session: WriteSession, _ handle: Handle
+    ) throws(Errno) -> Int {
+        let count = bytes.count - PackedContents.header
+        // On a version's node the kernel does not know where the session's file ends.
+        let appends = handle.isDirect && handle.appends
+        if content.writePacked(bytes, at: appends ? nil : offset, to: session.node) {
+            return count
+        }
+        let file = try content.openStaging(session.node)
+        try makeRoom { () throws(Errno) in
+            try session.staging.withLock { (_) throws(Errno) in
+                try file.with { (file) throws(Errno) in
+                    try file.write(
+                        Array(bytes.dropFirst(PackedContents.header)),
+                        at: appends ? Int64(try file.status().st_size) : offset)
+                }
+            }
+        }
+        return count
+    }
+
     /// The file a handle reads from; `nil` if there are no bytes.
     func readable(_ node: NodeNumber, _ handle: Handle) throws(Errno) -> SharedDescriptor? {
-        try followingMoves { () throws(Errno) in try openReadable(node, handle) }
+        let part = try followingMoves { () throws(Errno) in
+            try openReadable(node, handle, asFile: true)
+        }
+        if case .range(let file, _, _) = part { return file }
+        return nil
+    }
+
+    /// Where a handle reads, which need not be a file of its own; `nil` if there are no bytes.
+    func part(_ node: NodeNumber, _ handle: Handle) throws(Errno) -> ContentPart? {
+        try followingMoves { () throws(Errno) in
+            try openReadable(node, handle, asFile: false)
+        }
     }
 
     /// Runs `body`, which looks up where a content is and opens it there; runs it again if the
@@ -173,8 +212,8 @@ extension Volume {
         return space.free < min(Self.nearlyFullDisk, space.total / 16)
     }
 
-    private func openReadable(_ node: NodeNumber, _ handle: Handle) throws(Errno)
-        -> SharedDescriptor?
+    private func openReadable(_ node: NodeNumber, _ handle: Handle, asFile: Bool) throws(Errno)
+        -> ContentPart?
     {
         let (reference, staged) = try read {
             (state) throws(Errno) -> (ContentReference?, NodeNumber) in
@@ -184,8 +223,14 @@ extension Volume {
             }
             return (try state.content(of: node, at: position), node)
         }
-        guard let reference else { return try content.openStaging(staged) }
-        return try content.open(reference)
+        if !asFile, let part = content.part(reference?.node ?? staged) { return part }
+        let file: SharedDescriptor?
+        if let reference {
+            file = try content.open(reference)
+        } else {
+            file = try content.openStaging(staged)
+        }
+        return file.map { .range($0, offset: 0, size: .max) }
     }
 }
 

@@ -54,6 +54,8 @@ final class VolumeState {
     var tunnelled: [DocumentID: ItemNumber] = [:]
     /// Who made an item a moment ago: a file that its maker renames is no backup.
     var makers: [ItemNumber: (process: Int32, at: Timestamp)] = [:]
+    /// How many small files each process has made since it made a large one.
+    var smallFiles: [Int32: Int] = [:]
     var locks = LockTable<LockWaiter>()
     var tickets: [UInt64: LockTicket] = [:]
     var nextTicket: UInt64 = 1
@@ -135,6 +137,21 @@ final class VolumeState {
         if index[item: position].pointee.node == node { return content(position) }
         guard let old = oldNode(node) else { throw Errno(116) }
         return old.content
+    }
+
+    // MARK: Guessing
+
+    /// Whether the next file that the process makes is likely to be small, after those before.
+    ///
+    /// A wrong guess costs time only: a small file that is made at once, or a large one that the
+    /// kernel does not write by itself.
+    func makesSmallFiles(_ process: Int32) -> Bool { smallFiles[process, default: 0] >= 2 }
+
+    /// A process has closed a file that it had made.
+    func noteMade(_ size: Int64, by process: Int32) {
+        if smallFiles.count > 1024 { smallFiles.removeAll(keepingCapacity: true) }
+        smallFiles[process] =
+            size <= PackedContents.largest ? min(smallFiles[process, default: 0] + 1, 2) : 0
     }
 
     // MARK: Recording

@@ -12,7 +12,9 @@ enum Console {
     }
 
     /// What the program made itself to show how far it is, on standard error.
-    static func showProgress(_ text: String) { _ = write(text, to: 2) }
+    static func showProgress(_ text: String) {
+        try? Descriptors.write(Array(text.utf8), to: Descriptors.error)
+    }
 
     /// A line on standard output.
     ///

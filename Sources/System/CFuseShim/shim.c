@@ -188,19 +188,30 @@ int shim_loop(struct fuse_session *session, unsigned int threads) {
 
 void shim_exit(struct fuse_session *session) { fuse_session_exit(session); }
 
+/* Up to this size two plain calls cost less than filling and emptying a pipe. */
+enum { COPIED_REPLY = 64 << 10 };
+
+static int reply_copied(fuse_req_t request, int descriptor, int64_t offset, size_t size) {
+    char buffer[COPIED_REPLY];
+    size_t done = 0;
+    while (done < size) {
+        ssize_t count = pread(descriptor, buffer + done, size - done, offset + (int64_t)done);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return fuse_reply_err(request, errno);
+        if (count == 0) break;
+        done += (size_t)count;
+    }
+    return fuse_reply_buf(request, buffer, done);
+}
+
 int shim_reply_file(fuse_req_t request, int descriptor, int64_t offset, size_t size) {
+    if (size <= COPIED_REPLY) return reply_copied(request, descriptor, offset, size);
     struct fuse_bufvec vector = FUSE_BUFVEC_INIT(size);
     vector.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
     vector.buf[0].fd = descriptor;
     vector.buf[0].pos = offset;
     /* Without SPLICE_MOVE, which would take the pages out of the backing file's cache. */
     return fuse_reply_data(request, &vector, 0);
-}
-
-ssize_t shim_copy_buffer(struct fuse_bufvec *source, void *memory, size_t size) {
-    struct fuse_bufvec target;
-    shim_memory_buffer(&target, memory, size);
-    return fuse_buf_copy(&target, source, 0);
 }
 
 void shim_memory_buffer(struct fuse_bufvec *buffer, void *memory, size_t size) {
@@ -213,5 +224,11 @@ ssize_t shim_write_buffer(struct fuse_bufvec *source, int descriptor, int64_t of
     target.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
     target.buf[0].fd = descriptor;
     target.buf[0].pos = offset;
+    return fuse_buf_copy(&target, source, 0);
+}
+
+ssize_t shim_read_buffer(struct fuse_bufvec *source, void *memory, size_t size) {
+    struct fuse_bufvec target = FUSE_BUFVEC_INIT(size);
+    target.buf[0].mem = memory;
     return fuse_buf_copy(&target, source, 0);
 }

@@ -9,11 +9,17 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 int shim_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
+
+int shim_lower_priority(int steps) {
+    /* On Linux "process 0" is the calling thread. */
+    return setpriority(PRIO_PROCESS, 0, steps);
+}
 
 int shim_clone_file(int target, int source) { return ioctl(target, FICLONE, source); }
 

@@ -6,14 +6,6 @@ public enum Hashing {
     /// Bytes read at a time from a file: fits the second-level cache.
     private static let chunk = 256 * 1024
 
-    /// The 32 bytes of the SHA-256 of some bytes.
-    public static func sha256(_ bytes: [UInt8]) -> [UInt8] {
-        var digest = [UInt8](repeating: 0, count: 32)
-        let result = EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil)
-        precondition(result == 1, "libcrypto has no SHA-256")
-        return digest
-    }
-
     /// The 32 bytes of the SHA-256 of `size` bytes of the file from `start` on, and how many there
     /// were: less if the file is shorter.
     public static func sha256(
@@ -37,6 +29,15 @@ public enum Hashing {
         var digest = [UInt8](repeating: 0, count: 32)
         EVP_DigestFinal_ex(context, &digest, nil)
         return (offset, digest)
+    }
+
+    /// The 32 bytes of the SHA-256 of some bytes.
+    public static func sha256(_ bytes: [UInt8]) throws(Errno) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        guard EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil) == 1 else {
+            throw Errno(ENOTSUP)
+        }
+        return digest
     }
 
     /// The 16 bytes of the MD5 of some bytes, for names that others look for under it; worth nothing

@@ -1,14 +1,15 @@
-internal import Glibc
+public import Glibc
 
 /// A lock with the state it guards inside.
 ///
 /// A `pthread_mutex_t`, because `Synchronization.Mutex` of Swift 6.3 is a priority-inheritance futex
 /// that costs a hundred times more with eight threads (swift issue 88440; use it again when mended).
 /// Never call out, log or wait while holding one. The order of locks is in the Locking page.
+/// Inlinable, because every request takes several.
 public final class Lock<State>: @unchecked Sendable {
     // Unchecked because the compiler cannot see that `state` is only reached through `mutex`.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var state: State
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline var state: State
 
     /// Takes `state` under guard.
     public init(_ state: consuming State) {
@@ -23,7 +24,7 @@ public final class Lock<State>: @unchecked Sendable {
     }
 
     /// Runs `body` alone with the state.
-    @inline(__always)
+    @inlinable @inline(__always)
     public func withLock<Result, Problem: Error>(
         _ body: (inout State) throws(Problem) -> Result
     ) throws(Problem) -> Result {
@@ -36,9 +37,9 @@ public final class Lock<State>: @unchecked Sendable {
 /// A lock with a condition to wait for; the same rules as ``Lock``.
 public final class Monitor<State>: @unchecked Sendable {
     // Unchecked for the reason given at Lock.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
-    private var state: State
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline let condition: UnsafeMutablePointer<pthread_cond_t>
+    @usableFromInline var state: State
 
     /// Takes `state` under guard.
     public init(_ state: consuming State) {
@@ -61,6 +62,7 @@ public final class Monitor<State>: @unchecked Sendable {
     }
 
     /// Runs `body` alone with the state and wakes every waiter afterwards.
+    @inlinable
     public func signal<Result, Problem: Error>(
         _ body: (inout State) throws(Problem) -> Result
     ) throws(Problem) -> Result {
@@ -73,6 +75,7 @@ public final class Monitor<State>: @unchecked Sendable {
     }
 
     /// Runs `body` alone with the state and wakes nobody.
+    @inlinable
     public func withLock<Result, Problem: Error>(
         _ body: (inout State) throws(Problem) -> Result
     ) throws(Problem) -> Result {

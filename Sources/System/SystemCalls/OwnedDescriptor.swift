@@ -71,6 +71,28 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
     /// Writes all of `bytes` where the descriptor stands: for pipes, terminals and devices.
     public func write(_ bytes: [UInt8]) throws(Errno) { try Descriptors.write(bytes, to: number) }
 
+    /// Reads at `offset` until `bytes` is full or the file ends; the number of bytes read.
+    @discardableResult
+    public func read(into bytes: inout [UInt8], at offset: Int64) throws(Errno) -> Int {
+        var problem: Errno?
+        let count = bytes.withUnsafeMutableBytes { buffer in
+            do throws(Errno) { return try read(into: buffer, at: offset) } catch {
+                problem = error
+                return 0
+            }
+        }
+        if let problem { throw problem }
+        return count
+    }
+
+    /// Sets the modification time, seconds and nanoseconds since 1970, and no other.
+    public func setModified(_ seconds: Int64, _ nanoseconds: Int64) throws(Errno) {
+        // UTIME_OMIT, which the C library hides from Swift.
+        let omitted = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
+        let times = [omitted, timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds))]
+        try check { futimens(number, times) }
+    }
+
     /// Makes data and size survive power loss.
     public func synchronizeData() throws(Errno) { try check { fdatasync(number) } }
 }

@@ -74,6 +74,9 @@ package final class Volume {
         try mount()
     }
 
+    /// Mounts again after ``Container/killDaemon()``.
+    package func remountAfterCrash() throws { try mount() }
+
     /// Ends all agents; what they have open is closed.
     package func endAgents() {
         for agent in agents { agent.end() }

@@ -50,9 +50,6 @@ int shim_loop(struct fuse_session *session, unsigned int threads);
 /* Reads the session's flag that a signal or shim_exit set. */
 void shim_exit(struct fuse_session *session);
 
-/* Copies what a WRITE brought into memory; the bytes copied, or a negative errno. */
-ssize_t shim_copy_buffer(struct fuse_bufvec *source, void *memory, size_t size);
-
 /* Makes `buffer` show some memory. */
 void shim_memory_buffer(struct fuse_bufvec *buffer, void *memory, size_t size);
 
@@ -60,5 +57,7 @@ void shim_memory_buffer(struct fuse_bufvec *buffer, void *memory, size_t size);
 int shim_reply_file(fuse_req_t request, int descriptor, int64_t offset, size_t size);
 /* Writes the request's buffer to descriptor at offset: the bytes written or a negative errno. */
 ssize_t shim_write_buffer(struct fuse_bufvec *source, int descriptor, int64_t offset);
+/* Copies the request's buffer to memory: the bytes copied or a negative errno. */
+ssize_t shim_read_buffer(struct fuse_bufvec *source, void *memory, size_t size);
 
 #endif

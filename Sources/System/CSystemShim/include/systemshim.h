@@ -9,6 +9,8 @@
 
 /* The name ps -L shows; at most 15 bytes. */
 int shim_set_thread_name(const char *name);
+/* Has the calling thread give way to others by that many steps of nice(2). */
+int shim_lower_priority(int steps);
 /* Shares the blocks of source with target where the file system can (FICLONE). */
 int shim_clone_file(int target, int source);
 ssize_t shim_copy_file_range(int source, int64_t *source_offset, int target, int64_t *target_offset,
