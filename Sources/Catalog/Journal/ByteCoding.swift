@@ -28,21 +28,13 @@ struct ByteWriter {
 
     /// Eight bytes, lowest first: for values whose high bits are set, which 7-bit groups lengthen.
     mutating func putFixed(_ value: UInt64) {
-        for shift in stride(from: UInt64(0), to: 64, by: 8) {
-            bytes.append(UInt8(truncatingIfNeeded: value >> shift))
-        }
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
     /// Replaces four bytes, lowest first.
     mutating func set(_ value: UInt32, at place: Int) {
         bytes.withUnsafeMutableBytes {
             $0.storeBytes(of: value.littleEndian, toByteOffset: place, as: UInt32.self)
-        }
-    }
-
-    mutating func putFixed(_ value: UInt32) {
-        for shift in stride(from: UInt32(0), to: 32, by: 8) {
-            bytes.append(UInt8(truncatingIfNeeded: value >> shift))
         }
     }
 }

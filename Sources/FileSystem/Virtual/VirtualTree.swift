@@ -233,7 +233,13 @@ final class VirtualTree: Sendable {
             var found = Entry(node: 0, status: stat(), timeout: 0)
             found.status.st_mode = S_IFDIR
             found.status.st_ino = UInt(number)
-            if let node { found = try entry(node, counted: counted) }
+            if let node {
+                do throws(Errno) { found = try entry(node, counted: counted) } catch {
+                    // Thinned out since it was listed.
+                    if error.code == ENOENT { continue }
+                    throw error
+                }
+            }
             if !body(name, UInt64(index) + 1, found) {
                 if counted, node != nil { forget(found.node, 1) }
                 return

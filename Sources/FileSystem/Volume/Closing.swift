@@ -208,6 +208,11 @@ extension VolumeState {
         retireCurrent(position)
         let time = Self.now()
         let record = index[item: position]
+        let document = DocumentID(rawValue: record.pointee.document)
+        // A document that began with this item and had no content has no earlier version.
+        if record.pointee.ordinal != 0 || record.pointee.document != record.pointee.number {
+            thinning.insert(document)
+        }
         record.pointee.ordinal = node.ordinal
         record.pointee.size = status.size
         record.pointee.blocks = UInt32(clamping: (status.blocks + 7) / 8)
@@ -218,7 +223,6 @@ extension VolumeState {
         if author != 0 { record.pointee.mode &= ~Self.privileges(record.pointee.mode) }
         let capability = Array("security.capability".utf8)
         let hadCapability = index.attributes[position]?.removeValue(forKey: capability) != nil
-        let document = DocumentID(rawValue: record.pointee.document)
         var effects: [Effect] = [
             .putVersion(
                 VersionRow(
@@ -233,7 +237,6 @@ extension VolumeState {
             .published, position, parent: name == 0 ? 0 : index[name: name].pointee.parent,
             name: name == 0 ? nil : Array(index.nameBytes(name)), at: time, effects)
         unsealed.append(node)
-        thinning.insert(document)
     }
 
     /// The session ends without a publish; its node goes on showing what the document is.

@@ -114,8 +114,14 @@ extension Volume {
         -> (file: SharedDescriptor, session: WriteSession)
     {
         let session = try session(node, handle)
-        try stage(session)
-        return (try content.openStaging(session.node), session)
+        do throws(Errno) {
+            try stage(session)
+            return (try content.openStaging(session.node), session)
+        } catch {
+            // What was to be written is missing, whatever is staged.
+            failed(session, error)
+            throw error
+        }
     }
 
     /// Notes that bytes were written through the daemon; `reply` runs when the kernel has dropped
