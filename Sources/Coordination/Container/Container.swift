@@ -63,6 +63,14 @@ package final class Container: @unchecked Sendable {
         withExtendedLifetime(lock) {}
     }
 
+    /// The store of the container in `path`, which may be mounted; `nil` if it has none.
+    package static func store(at path: String) throws(Failure) -> String? {
+        let database = try CatalogDatabase(
+            path: ContainerFolder(path: path).catalog, create: false)
+        defer { database.close() }
+        return try database.meta(storeKey)
+    }
+
     /// Keeps everybody else out of the container as long as the result lives.
     package static func lock(_ name: String, at path: String, holder: String) throws(Failure)
         -> any Sendable
@@ -214,6 +222,11 @@ package final class Container: @unchecked Sendable {
     ) throws(Failure) -> Result {
         try log.drain()
         return try reader.withLock { (database) throws(Failure) in try body(database) }
+    }
+
+    /// Notes another store, for the next time the container is opened; `nil`: none.
+    package func setStore(_ address: String?) throws(Failure) {
+        try query { (database) throws(Failure) in try database.setMeta(Self.storeKey, address) }
     }
 
     /// Makes everything durable and lets go of the container. Nothing may use it afterwards.

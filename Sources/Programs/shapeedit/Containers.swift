@@ -102,6 +102,12 @@ enum Containers {
         try Container.create(name, at: path, store: store)
     }
 
+    /// The address of a container's store; `nil` if it has none or cannot tell.
+    static func store(_ name: String) -> String? {
+        guard let path = try? path(name) else { return nil }
+        return (try? Container.store(at: path)) ?? nil
+    }
+
     static func names() throws(Failure) -> [String] {
         let home = try home()
         if access(home, F_OK) != 0 { return [] }

@@ -89,6 +89,45 @@ struct StoreFaultTests {
         }
     }
 
+    @Test func `a container changes its store, and does without one again`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.shell(
+                "head -c 100000 /dev/urandom > a; head -c 9000000 /dev/urandom > b; sha256sum a b > sums"
+            )
+            try volume.evictAll()
+            agent.end()
+            try container.unmount()
+            func move(to address: String, fails status: Int32 = 0) throws -> ProgramResult {
+                let result = try container.command(
+                    "container", "move-store", container.name, address)
+                #expect(result.status == Int(status), "\(result)")
+                return result
+            }
+            // What is not there cannot go over, and nothing changes.
+            rename(container.storeFolder, container.storeFolder + ".away")
+            let other = "\(container.base)/home/other"
+            _ = try move(to: "folder:\(other)", fails: EX_UNAVAILABLE)
+            rename(container.storeFolder + ".away", container.storeFolder)
+            _ = try move(to: "folder:\(other)")
+            TemporaryDirectory.remove(container.storeFolder)
+            let info = try container.command("container", "info", container.name)
+            #expect(info.text.contains(other))
+            try container.mount()
+            let sound = try volume.run("sha256sum", "--quiet", "-c", "sums")
+            #expect(sound.status == 0, "\(sound)")
+            try volume.shapeedit("evict", "@a", "@b")
+            try container.unmount()
+            _ = try move(to: "none")
+            TemporaryDirectory.remove(other)
+            try container.mount()
+            let local = try volume.run("sha256sum", "--quiet", "-c", "sums")
+            #expect(local.status == 0, "\(local)")
+            #expect(try volume.state("b") == "local")
+        }
+    }
+
     @Test func `what was not uploaded when the daemon died goes up in the next mount`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)

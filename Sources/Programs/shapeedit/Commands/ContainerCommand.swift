@@ -9,7 +9,9 @@ import SystemCalls
 struct ContainerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "container", abstract: "Make, list, describe, delete and check containers.",
-        subcommands: [Create.self, List.self, Info.self, Delete.self, Check.self])
+        subcommands: [
+            Create.self, List.self, Info.self, Delete.self, Check.self, MoveStore.self,
+        ])
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Make an empty container.")
@@ -53,6 +55,7 @@ struct ContainerCommand: ParsableCommand {
                 throw Failure(.noInput, "there is no container \(name)")
             }
             let bytes = Self.size(of: path)
+            let store = Containers.store(name)
             let point = MountTable.mountPoints().first {
                 StatusCommand.field("folder", of: StatusCommand.text($0)) == path
             }
@@ -60,9 +63,11 @@ struct ContainerCommand: ParsableCommand {
                 Console.say(
                     "{\"name\": \(Console.quoted(name)), \"folder\": \(Console.quoted(path)), "
                         + "\"bytes\": \(bytes), "
+                        + "\"store\": \(store.map(Console.quoted) ?? "null"), "
                         + "\"mountPoint\": \(point.map(Console.quoted) ?? "null")}")
             } else {
                 Console.say("\(name): \(path), \(Console.size(bytes)) on the disk")
+                if let store { Console.say("its store: \(store)") }
                 Console.say(point.map { "mounted at \($0)" } ?? "not mounted")
             }
         }
@@ -139,6 +144,38 @@ struct ContainerCommand: ParsableCommand {
             }
             if report.findings.contains(where: { !$0.repaired }) { throw ExitCode(65) }
             if !report.findings.isEmpty { throw ExitCode(1) }
+        }
+    }
+
+    struct MoveStore: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "move-store", abstract: "Take a container's contents to another store.",
+            discussion: """
+                Everything is copied and verified before the container changes over; cut off \
+                anywhere, the next attempt goes on. The old store is left as it is. A container \
+                without a store gets one: its contents go there when it is mounted.
+                """)
+        @Argument(help: "The container; it must not be mounted.") var name: String
+        @Argument(
+            help: """
+                The new store's address, as for create; none brings all contents here, to stay.
+                """)
+        var address: String
+
+        func run() throws {
+            let target = address == "none" ? nil : address
+            if let target { try ContainerStore.prepare(target) }
+            let container = try Container(
+                name, at: try Containers.path(name), holder: "being moved to another store")
+            defer { container.close() }
+            let isTerminal = isatty(2) == 1
+            try StoreMove(container, to: target).run { done, all in
+                if isTerminal {
+                    Console.showProgress(
+                        "\r\u{1b}[K\(done) of \(all) contents\(done == all ? "\n" : "")")
+                }
+            }
+            Console.say("\(name): its store is \(target ?? "none") now")
         }
     }
 }

@@ -1,0 +1,121 @@
+import Catalog
+import Content
+import Coordination
+import Glibc
+import Model
+import Stores
+import SystemCalls
+
+/// Takes a container that is not mounted from one store to another, or to none.
+///
+/// Everything the old store has is put into the new one and verified before the container changes
+/// over; cut off anywhere, it still has the old one, and the next attempt goes on. The old store is
+/// left as it is.
+struct StoreMove {
+    private let container: Container
+    private let old: (any ContentStore)?
+    private let new: (any ContentStore)?
+    private let address: String?
+
+    /// - Parameter address: of the new store; `nil`: all contents come here.
+    init(_ container: Container, to address: String?) throws(Failure) {
+        self.container = container
+        self.address = address
+        old = try container.store.map { (store) throws(Failure) in try ContainerStore.open(store) }
+        new = try address.map { (store) throws(Failure) in try ContainerStore.open(store) }
+    }
+
+    /// - Parameter progress: called with how many of how many contents are done.
+    func run(progress: (_ done: Int, _ all: Int) -> Void) throws(Failure) {
+        let versions = try container.query { (database) throws(Failure) in
+            var found: [VersionRow] = []
+            try database.forEachVersion { version in
+                if version.place == .stored || version.place == .promised { found.append(version) }
+            }
+            return found
+        }
+        let blobs = Set(
+            versions.compactMap { version in
+                version.hash.map { Blob(hash: $0, size: version.size) }
+            })
+        for (done, blob) in blobs.enumerated() {
+            progress(done, blobs.count)
+            try move(blob)
+        }
+        progress(blobs.count, blobs.count)
+        if new == nil { try settle(versions) }
+        try container.setStore(address)
+    }
+
+    private func move(_ blob: Blob) throws(Failure) {
+        let content = container.content
+        let path: String
+        if content.hasBlob(blob.hash) {
+            path = content.folder.blob(blob.hash)
+        } else {
+            path = content.folder.incoming(blob.hash)
+            try fetch(blob, path)
+            if new == nil {
+                do throws(Errno) { try content.adopt(blob.hash) } catch {
+                    throw Failure(.inputOutput, "\(path): \(error)")
+                }
+                return
+            }
+        }
+        guard let new else { return }
+        do throws(StoreError) {
+            try new.put(blob, from: FileTransfer(try Self.open(path), name: path), StoreCall())
+        } catch {
+            throw Failure(.unavailable, "the store \(error)")
+        }
+        // What had to come only to go on is not kept.
+        if !content.hasBlob(blob.hash) { unlink(path) }
+    }
+
+    private func fetch(_ blob: Blob, _ path: String) throws(Failure) {
+        guard let old else { return }
+        // Blocks that came earlier are not trusted to be all.
+        unlink(path + ContainerFolder.mapSuffix)
+        do throws(StoreError) {
+            let file: OwnedDescriptor
+            do throws(Errno) {
+                file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+            } catch {
+                throw StoreError(.local, at: path, "\(error)")
+            }
+            let transfer = FileTransfer(file, name: path)
+            try old.get(blob, into: transfer, StoreCall())
+        } catch {
+            throw Failure(.unavailable, "the store \(error)")
+        }
+    }
+
+    private static func open(_ path: String) throws(StoreError) -> OwnedDescriptor {
+        do throws(Errno) { return try OwnedDescriptor.open(path, O_RDONLY) } catch {
+            throw StoreError(.local, at: path, "\(error)")
+        }
+    }
+
+    /// Everything is here: the versions count on nothing else any more.
+    private func settle(_ versions: [VersionRow]) throws(Failure) {
+        let now = WallClock.now
+        let time = Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
+        do throws(Errno) {
+            try container.content.synchronize(until: time)
+            for version in versions {
+                var effects: [Effect] = [.placeVersion(version.item, version.ordinal, .sealed)]
+                let position = container.index.find(version.item)
+                if position != 0, container.index[item: position].pointee.node == version.node {
+                    container.index[item: position].pointee.place = .sealed
+                    effects.append(.putItem(container.index.row(position)))
+                }
+                container.log.append(
+                    Mutation(
+                        time: time, kind: .materialized, item: version.item, effects: effects))
+            }
+            try container.log.flush(upTo: container.log.head)
+        } catch {
+            throw Failure(.inputOutput, "\(container.folder.path): \(error)")
+        }
+    }
+}
