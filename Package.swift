@@ -90,13 +90,20 @@ let package = Package(
             name: "Thumbnailing", dependencies: ["SystemCalls", "CWorkerShim"],
             path: "Sources/Thumbnailing", swiftSettings: strict),
         .target(
+            name: "Pictures", dependencies: ["Model", "SystemCalls", "Content", "Thumbnailing"],
+            path: "Sources/Presentation/Pictures", swiftSettings: strict),
+        .target(
             name: "Coordination",
-            dependencies: ["Model", "SystemCalls", "CSystemShim", "Catalog", "Content"],
+            dependencies: [
+                "Model", "SystemCalls", "CSystemShim", "Catalog", "Content", "Pictures",
+            ],
             path: "Sources/Coordination", swiftSettings: strict),
         .target(
             name: "FileSystem",
             dependencies: [
                 "Model", "SystemCalls", "Catalog", "Content", "Coordination", "CFuseShim",
+                "Pictures",
+                "Thumbnailing",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/FileSystem", swiftSettings: strict),
@@ -109,6 +116,8 @@ let package = Package(
             dependencies: [
                 "Model", "SystemCalls", "Catalog", "Content", "Coordination", "FileSystem",
                 "Documents", "Editing", "Drawing", "DocumentFiles", "Terminal", "Editor",
+                "Pictures",
+                "Thumbnailing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

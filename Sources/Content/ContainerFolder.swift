@@ -13,6 +13,7 @@ package import SystemCalls
 /// staging/          contents being written, and published ones that are not sealed yet, by node
 /// spare/            empty files that were contents, to be used again
 /// blobs/ab/<hash>   sealed contents, immutable, by SHA-256
+/// pictures/ab/<node>  pictures of versions, where there are any
 /// ```
 package struct ContainerFolder: Sendable {
     package let path: String
@@ -27,6 +28,7 @@ package struct ContainerFolder: Sendable {
     package var staging: String { path + "/staging" }
     package var blobs: String { path + "/blobs" }
     package var spare: String { path + "/spare" }
+    package var pictures: String { path + "/pictures" }
 
     package func staging(_ node: NodeNumber) -> String { staging + "/" + node.fileName }
 

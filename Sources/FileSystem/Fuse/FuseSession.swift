@@ -36,6 +36,7 @@ package final class FuseSession: @unchecked Sendable {
         let mayPass = Capabilities.has(Capabilities.systemAdministration)
         connection.pointee.want_passthrough = options.passthrough && mayPass ? 1 : 0
         try mount(options)
+        volume.pictures?.attach(virtual)
     }
 
     private func mount(_ options: Options) throws(Failure) {

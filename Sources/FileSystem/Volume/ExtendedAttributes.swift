@@ -11,7 +11,8 @@ extension Volume {
 
     /// The value, or ENODATA.
     func attribute(_ node: NodeNumber, _ name: [UInt8]) throws(Errno) -> [UInt8] {
-        try read { (state) throws(Errno) in
+        if let value = try pictures?.attribute(node, name) { return value }
+        return try read { (state) throws(Errno) in
             let position = try state.position(node)
             if name.starts(with: Self.ownPrefix) {
                 let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)

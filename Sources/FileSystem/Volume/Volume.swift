@@ -26,7 +26,7 @@ protocol KernelChannel: Sendable {
 /// Any thread. Operations return when they are done or throw the errno to answer; those that may
 /// have to wait for a publish return `nil` and are called again through ``afterClosing(_:_:)``.
 package final class Volume: @unchecked Sendable {
-    // Unchecked because `channel` is set once, before the first request.
+    // Unchecked because `channel` and `pictures` are set once, before the first request.
     let container: Container
     let content: LocalContent
     let log: ChangeLog
@@ -37,6 +37,8 @@ package final class Volume: @unchecked Sendable {
     /// Mounted with noatime: reads leave no trace.
     package var noAccessTimes = false
     var channel: (any KernelChannel)?
+    /// Set once before the first request; nil for a volume without pictures.
+    private(set) var pictures: VolumePictures?
 
     /// How long others wait for the RELEASE after a FLUSH, in milliseconds. It follows within a few;
     /// if it does not, a dup or a mapping lives on.
@@ -68,17 +70,26 @@ package final class Volume: @unchecked Sendable {
                 unsealed: container.unsealed))
     }
 
+    /// Makes pictures of the documents and shows them. Before the volume is mounted.
+    package func showPictures(_ options: PictureOptions) {
+        let made = VolumePictures(self, options)
+        pictures = made
+        state.withLock { $0.pictures = made }
+    }
+
     /// Starts the volume's threads.
     func start() {
         notifier.start()
         scheduler.start()
         keeper.start(self)
+        pictures?.start()
         if !container.unsealed.isEmpty { keeper.published() }
     }
 
     /// Ends them, when no request will come any more. Sessions that are still open stay as they are
     /// recorded: the next open of the container publishes what was acknowledged.
     func stop() {
+        pictures?.stop()
         keeper.stop()
         scheduler.stop()
         notifier.stop()

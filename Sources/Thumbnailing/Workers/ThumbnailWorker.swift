@@ -66,7 +66,7 @@ public final class ThumbnailWorker: Sendable {
     ) throws(ThumbnailFailure) -> [UInt8] {
         try alone { () throws(ThumbnailFailure) -> [UInt8] in
             if cancellation?.isCancelled == true { throw .cancelled }
-            let running = try started()
+            let running = try started(cancellation)
             let reply: WorkerReply?
             do throws(WorkerChannel.Failure) {
                 var patience = WorkerChannel.Patience()
@@ -107,7 +107,7 @@ public final class ThumbnailWorker: Sendable {
         }
     }
 
-    private func started() throws(ThumbnailFailure) -> Running {
+    private func started(_ cancellation: Cancellation? = nil) throws(ThumbnailFailure) -> Running {
         if let running = state.withLock(\.running) { return running }
         do throws(Errno) {
             var sockets: [Int32] = [-1, -1]
@@ -136,12 +136,17 @@ public final class ThumbnailWorker: Sendable {
         do throws(WorkerChannel.Failure) {
             var patience = WorkerChannel.Patience()
             patience.deadline = MonotonicClock.after(milliseconds: Self.startLimit)
+            patience.interruption = cancellation?.descriptor.number ?? -1
             let hello = try running.channel.receive(limit: 64, patience)
             guard case .hello(let confinement) = WorkerReply(message: hello.message) else {
                 throw .malformed
             }
             state.withLock { $0.confinement = confinement }
         } catch {
+            if error == .interrupted {
+                end()
+                throw .cancelled
+            }
             throw .unavailable(
                 "\(program) does not start: ended by \(end(waiting: error == .closed))")
         }

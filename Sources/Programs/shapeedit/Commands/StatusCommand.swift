@@ -39,6 +39,14 @@ struct StatusCommand: ParsableCommand {
                     + "\(Self.field("sessions", of: text) ?? "0") being written, "
                     + "\(Self.field("notYetDurable", of: text) ?? "0") not yet durable, "
                     + "\(free ?? "?") free, data path: \(path)")
+            for field in ["pictureProblem", "foreignPictureProblem"] {
+                if let problem = Self.field(field, of: text) {
+                    Console.say(
+                        (field == "pictureProblem"
+                            ? "  no pictures: " : "  no pictures of other types: ")
+                            + problem)
+                }
+            }
             if let recovery = Self.field("recovery", of: text) { Console.say("  \(recovery)") }
             if let problem = Self.field("problem", of: text) {
                 Console.say("  problem: \(problem)")

@@ -6,6 +6,8 @@ struct MountOptions {
     var fuse: [String] = []
     var passthrough = true
     var noAccessTimes = false
+    /// Whether the user's thumbnail cache is kept right for the mount.
+    var keepsDesktop = true
 
     /// Options that mount(8) gives to every helper and that mean nothing here.
     private static let ignored: Set<String> = [
@@ -35,6 +37,7 @@ struct MountOptions {
         for option in lists.flatMap({ $0.split(separator: ",") }).map(String.init) {
             switch option {
             case "no_passthrough": passthrough = false
+            case "no_desktop_thumbnails": keepsDesktop = false
             case "noatime":
                 noAccessTimes = true
                 fuse.append(option)
