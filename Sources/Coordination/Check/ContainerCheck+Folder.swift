@@ -66,9 +66,11 @@ extension ContainerCheck {
         for shelf in listing(folder.path) {
             for name in listing(folder.path + "/" + shelf) {
                 if let node = PictureFolder.node(shelf: shelf, name: name) {
+                    let version = try database.version(node.item, node.ordinal)
                     let isCurrent = rows[node.item]?.ordinal == node.ordinal
-                    let isKnown = try isCurrent || database.version(node.item, node.ordinal) != nil
-                    if !isKnown || folder.head(node) == nil { folder.remove(node) }
+                    if version == nil && !isCurrent || folder.head(node) == nil {
+                        folder.remove(node)
+                    }
                 } else if PictureFolder.isUnfinished(shelf: shelf, name: name) {
                     unlink("\(folder.path)/\(shelf)/\(name)")
                 }

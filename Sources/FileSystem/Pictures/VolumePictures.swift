@@ -48,7 +48,11 @@ final class VolumePictures: Sendable {
         maker = PictureMaker(program: options.program)
         let client = Client()
         drawing = Drawing(queue: PictureQueue(maker, for: client), client: client)
-        desktop = options.desktop.flatMap { DesktopEntries(volume, shelf, mountPoint: $0) }
+        if let point = options.desktop {
+            desktop = DesktopEntries(volume, shelf, mountPoint: point)
+        } else {
+            desktop = nil
+        }
         client.owner.withLock { $0 = self }
     }
 

@@ -1,6 +1,6 @@
 internal import Glibc
 package import Model
-package import SystemCalls
+internal import SystemCalls
 
 /// The files of pictures below a container's folder: `pictures/<2 digits>/<node>`.
 ///

@@ -1,5 +1,4 @@
 internal import Glibc
-package import Model
 internal import SystemCalls
 package import Thumbnailing
 

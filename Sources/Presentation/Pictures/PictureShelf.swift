@@ -1,5 +1,5 @@
 package import Model
-internal import SystemCalls
+package import SystemCalls
 
 /// The pictures of versions: on the disk, and the recent ones in memory.
 ///

@@ -96,9 +96,9 @@ struct WorkerFailureTests {
                 where agent.attribute(name, "user.shapeedit.thumbnail.state") != "ready" {
                     usleep(10_000)
                 }
-                #expect(
+                try #expect(
                     agent.content(desk.path("\(number).slide"))
-                        == (try desk.reference(PictureDesk.slide(number), "slide")))
+                        == desk.reference(PictureDesk.slide(number), "slide"))
             }
         }
     }

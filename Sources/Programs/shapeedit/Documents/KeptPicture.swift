@@ -55,10 +55,12 @@ enum KeptPicture {
         return count == bytes.count ? bytes : nil
     }
 
+    /// Of the version that is current now: a descriptor stays with its version.
     private static func attribute(_ file: String, _ name: String) -> String? {
-        var bytes = [UInt8](repeating: 0, count: 4_096)
-        let count = getxattr(file, "user.shapeedit." + name, &bytes, bytes.count)
-        return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
+        guard let opened = try? OwnedDescriptor.open(file, O_RDONLY | O_NONBLOCK),
+            let value = opened.attribute("user.shapeedit." + name)
+        else { return nil }
+        return String(decoding: value, as: UTF8.self)
     }
 }
 

@@ -45,22 +45,21 @@ struct ThumbnailCommand: ParsableCommand {
 
     private func drawn() throws(Failure) -> [UInt8] {
         let name = file.split(separator: "/").last.map(String.init) ?? file
+        let opened = try open()
+        do throws(ThumbnailFailure) {
+            return try PictureMaker(program: PictureProgram.path).picture(
+                ofFileAt: file, fileName: name, descriptor: opened.number, pixels: size)
+        } catch {
+            if case .unavailable = error { throw Failure(.unavailable, "\(file): \(error)") }
+            throw Failure(.badData, "\(file): \(error)")
+        }
+    }
+
+    private func open() throws(Failure) -> OwnedDescriptor {
         do throws(Errno) {
             let opened = try OwnedDescriptor.open(file, O_RDONLY | O_NONBLOCK)
             if try opened.status().st_mode & S_IFMT == S_IFDIR { throw Errno(EISDIR) }
-            do throws(ThumbnailFailure) {
-                return try PictureMaker(program: PictureProgram.path).picture(
-                    ofFileAt: file, fileName: name, descriptor: opened.number, pixels: size)
-            } catch {
-                switch error {
-                case .unavailable: throw Failure(.unavailable, "\(file): \(error)")
-                default: throw Failure(.badData, "\(file): \(error)")
-                }
-            }
-        } catch let error as Errno {
-            throw Failure(.noInput, "\(file): \(error)")
-        } catch let failure as Failure {
-            throw failure
-        } catch { throw Failure(.software, "\(file): \(error)") }
+            return opened
+        } catch { throw Failure(.noInput, "\(file): \(error)") }
     }
 }
