@@ -83,19 +83,19 @@ package final class PictureQueue: Sendable {
     @discardableResult
     package func ask(_ order: PictureOrder, isLasting: Bool) -> Bool {
         let now = MonotonicClock.now
-        let (accepted, isShort, overdue) = state.signal { state -> (Bool, Bool, Cancellation?) in
+        let (accepted, started, overdue) = state.signal { state -> (Bool, Int, Cancellation?) in
             if state.ended || (order.type.isOwn && now < state.pausedUntil) {
-                return (false, false, nil)
+                return (false, 0, nil)
             }
             var overdue: Cancellation?
             if let running = state.running[order.item] {
-                if running.order.isSame(order) { return (true, false, nil) }
+                if running.order.isSame(order) { return (true, 0, nil) }
                 if now - running.began > Self.overtime { overdue = running.cancellation }
             }
             let old = state.waiting[order.item]
             if old == nil, state.waiting.count >= Self.waitingLimit {
                 state.counts.dropped += 1
-                return (false, false, overdue)
+                return (false, 0, overdue)
             }
             state.serial += 1
             let lasts = isLasting || (old?.isLasting == true && old?.order.isSame(order) == true)
@@ -105,10 +105,13 @@ package final class PictureQueue: Sendable {
             Self.tidy(&state)
             let isShort = state.idle == 0 && state.threads < Self.threads
             if isShort { state.threads += 1 }
-            return (true, isShort, overdue)
+            return (true, isShort ? state.threads : 0, overdue)
         }
         overdue?.cancel()
-        if isShort { Threads.start("pictures") { [self] in work() } }
+        if started > 0 {
+            // The first has what is being looked at; the others stand back for all programs.
+            Threads.start("pictures") { [self] in work(niceness: started > 1 ? 10 : 0) }
+        }
         return accepted
     }
 
@@ -173,8 +176,8 @@ package final class PictureQueue: Sendable {
 
     // MARK: Threads
 
-    private func work() {
-        let worker = ThumbnailWorker(program: maker.program)
+    private func work(niceness: Int32) {
+        let worker = ThumbnailWorker(program: maker.program, niceness: niceness)
         while true {
             switch next() {
             case .order(let order, let cancellation): draw(order, cancellation, worker)

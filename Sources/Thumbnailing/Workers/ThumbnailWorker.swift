@@ -13,6 +13,7 @@ public final class ThumbnailWorker: Sendable {
 
     private let program: String
     private let wallLimit: UInt64
+    private let niceness: Int32
     private let state = Monitor(State())
 
     private struct State {
@@ -33,9 +34,15 @@ public final class ThumbnailWorker: Sendable {
     }
 
     /// A worker that will run the program at a path, or of that name in PATH.
-    public init(program: String = "shapeedit-thumbnailer", wallLimit: UInt64 = wallLimit) {
+    ///
+    /// - Parameter niceness: how much the process stands back for others, as nice(1) has it.
+    public init(
+        program: String = "shapeedit-thumbnailer", wallLimit: UInt64 = wallLimit,
+        niceness: Int32 = 0
+    ) {
         self.program = program
         self.wallLimit = wallLimit
+        self.niceness = niceness
     }
 
     /// What confines the process; nil before the first start.
@@ -122,6 +129,9 @@ public final class ThumbnailWorker: Sendable {
             let process = try ChildProcess(
                 [program, "--worker"], environment: WorkerEnvironment.ofWorker, input: theirs.number
             )
+            if niceness != 0 {
+                setpriority(PRIO_PROCESS, UInt32(process.identifier), niceness)
+            }
             let running = Running(WorkerChannel(ours), process)
             state.withLock { state in
                 state.running = running
