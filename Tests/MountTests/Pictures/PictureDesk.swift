@@ -13,35 +13,40 @@ final class PictureDesk {
 
     /// Mounts a fresh container. `thumbnailer`: a line of shell that is run in place of the worker.
     init(_ dataPath: DataPath = .noPassthrough, thumbnailer: String? = nil) throws {
-        container = try Container(
+        let container = try Container(
             user: dataPath == .ordinaryUser && geteuid() == 0 ? nobody : nil)
-        isFirst = dataPath == .passthrough
+        let isFirst = dataPath == .passthrough
         do {
-            if let thumbnailer { try replaceThumbnailer(by: thumbnailer) }
-            try mount()
+            try Self.replaceThumbnailer(of: container, by: thumbnailer)
+            try Self.mount(container, passesThrough: isFirst)
             agent = try Agent(in: container.mountPoint, user: container.user)
         } catch {
             container.remove()
             throw error
         }
+        (self.container, self.isFirst) = (container, isFirst)
     }
 
-    private let noPassthrough = "no_passthrough"
+    func mount() throws { try Self.mount(container, passesThrough: isFirst) }
 
-    func mount() throws {
+    private static func mount(_ container: Container, passesThrough: Bool) throws {
         var options: [String] = container.user == nil ? ["allow_other"] : []
-        if !isFirst { options.append(noPassthrough) }
+        if !passesThrough { options.append("no_passthrough") }
         try container.mount(options: options)
     }
 
-    /// From the next mount on, a line of shell is run in place of the worker.
+    /// From the next mount on, a line of shell is run in place of the worker; nil for the worker.
     func replaceThumbnailer(by line: String?) throws {
+        try Self.replaceThumbnailer(of: container, by: line)
+    }
+
+    private static func replaceThumbnailer(of container: Container, by line: String?) throws {
         guard let line else {
             container.additionalEnvironment["SHAPEEDIT_THUMBNAILER"] = nil
             return
         }
         let path = container.base + "/thumbnailer"
-        try Self.write(Array("#!/bin/sh\n\(line)\n".utf8), to: path)
+        try write(Array("#!/bin/sh\n\(line)\n".utf8), to: path)
         chmod(path, 0o755)
         container.additionalEnvironment["SHAPEEDIT_THUMBNAILER"] = path
     }

@@ -167,7 +167,7 @@ struct PictureTests {
             desk.agent.store("a.slide", PictureDesk.slide(8))
             let kept = try desk.container.command("thumbnail", file, "-o", output)
             #expect(kept.status == 0, "\(kept)")
-            try #expect(ByteString(try PictureDesk.read(output)) == desk.picture("a.slide"))
+            #expect(try ByteString(PictureDesk.read(output)) == desk.picture("a.slide"))
             let other = try desk.container.command(
                 "thumbnail", file, "-o", output, "--size", "200", "--json")
             #expect(other.status == 0 && other.text.contains("\"kept\":"), "\(other)")
