@@ -130,7 +130,8 @@ public final class ThumbnailWorker: Sendable {
                 [program, "--worker"], environment: WorkerEnvironment.ofWorker, input: theirs.number
             )
             if niceness != 0 {
-                setpriority(PRIO_PROCESS, UInt32(process.identifier), niceness)
+                _ = setpriority(
+                    __priority_which_t(PRIO_PROCESS.rawValue), id_t(process.identifier), niceness)
             }
             let running = Running(WorkerChannel(ours), process)
             state.withLock { state in
