@@ -192,13 +192,18 @@ final class VolumePictures: Sendable {
         }
         func ended(_ order: PictureOrder) {
             guard let owner = owner.withLock({ $0 }),
-                owner.shelf.head(order.node, order.type)?.failure == nil
+                let file = owner.shelf.head(order.node, order.type), file.failure == nil
             else { return }
             owner.announce(order)
         }
     }
 
     private func take(_ node: NodeNumber) -> PictureInput? {
+        // The last room on the disk is for documents.
+        let hasRoom =
+            volume.content.hasAmpleRoom
+            || (try? volume.content.space()).map { $0.free > Volume.nearlyFullDisk } ?? false
+        guard hasRoom else { return nil }
         let content = volume.state.withLock { state -> ContentReference? in
             let position = state.index.find(node.item)
             guard position != 0, state.session(of: node, at: position) == nil,
