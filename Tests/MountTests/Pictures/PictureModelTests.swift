@@ -42,7 +42,7 @@ struct PictureModelTests {
             for _ in 0..<100_000 where access("\(desk.container.mountPoint)/a.slide", F_OK) != 0 {
                 usleep(1_000)
             }
-            for _ in 0..<1_500 {
+            for _ in 0..<400 {
                 let agent = desk.agent
                 let version = agent.open("a.slide", O_RDONLY)
                 let content = agent.readToEnd(version)
