@@ -82,15 +82,16 @@ package final class PictureQueue: Sendable {
     /// - Parameter isLasting: it is drawn even if nobody asks again.
     @discardableResult
     package func ask(_ order: PictureOrder, isLasting: Bool) -> Bool {
-        let now = MonotonicClock.now
         let (accepted, started, overdue) = state.signal { state -> (Bool, Int, Cancellation?) in
+            // Taken under the lock: no drawing began later.
+            let now = MonotonicClock.now
             if state.ended || (order.type.isOwn && now < state.pausedUntil) {
                 return (false, 0, nil)
             }
             var overdue: Cancellation?
             if let running = state.running[order.item] {
                 if running.order.isSame(order) { return (true, 0, nil) }
-                if now - running.began > Self.overtime { overdue = running.cancellation }
+                if running.began + Self.overtime < now { overdue = running.cancellation }
             }
             let old = state.waiting[order.item]
             if old == nil, state.waiting.count >= Self.waitingLimit {
@@ -236,7 +237,7 @@ package final class PictureQueue: Sendable {
                 continue
             }
             state.waiting[item] = nil
-            if waiting.isLasting || now - waiting.asked <= patience { return waiting.order }
+            if waiting.isLasting || now <= waiting.asked + patience { return waiting.order }
             state.counts.dropped += 1
         }
         return nil
