@@ -33,7 +33,7 @@ struct PictureModelTests {
                 "i=0; while [ ! -e \(stop) ]; do i=$((i+1)); n=$((i % \(kinds))); "
                 + "cat \(folder)/$n.slide > a.slide; n=$(((i * 5 + 3) % \(kinds))); "
                 + "cp \(folder)/$n.slide t.tmp; mv t.tmp a.slide; "
-                + "[ $((i % 8)) = 0 ] && sleep 0.3; done"
+                + "[ $((i % 8)) = 0 ] && sleep 0.3; done; true"
             let process = try RunningProgram(
                 ["sh", "-c", "cd \(desk.container.mountPoint) && \(script)"].map {
                     Array($0.utf8)
