@@ -55,8 +55,7 @@ struct DesktopThumbnailTests {
             #expect(try settled(desk, "folder/b c.slide", has: true) != nil)
             agent.rename("folder", "other")
             #expect(try settled(desk, "other/b c.slide", has: true) != nil)
-            for _ in 0..<200 where try entries(desk).count != 4 { usleep(50_000) }
-            #expect(try entries(desk).count == 4)
+            #expect(try wait { try entries(desk).count == 4 })
             // Saved by rename.
             agent.store("other/.goutputstream-AB12CD", PictureDesk.slide(3))
             agent.rename("other/.goutputstream-AB12CD", "other/b c.slide")
@@ -66,8 +65,7 @@ struct DesktopThumbnailTests {
                 modified: .at(seconds: 1_000_000, nanoseconds: 5))
             #expect(try settled(desk, "other/b c.slide", has: true) != nil)
             agent.unlink("other/b c.slide")
-            for _ in 0..<200 where try !entries(desk).isEmpty { usleep(50_000) }
-            #expect(try entries(desk).isEmpty)
+            #expect(try wait { try entries(desk).isEmpty })
         }
     }
 
@@ -95,10 +93,7 @@ struct DesktopThumbnailTests {
             try #require(result.status == 0, "\(result)")
             let agent = try Agent(in: desk.container.mountPoint)
             agent.store("a.slide", PictureDesk.slide(1))
-            for _ in 0..<1_000
-            where agent.attribute("a.slide", "user.shapeedit.thumbnail.state") != "ready" {
-                usleep(10_000)
-            }
+            wait { agent.attribute("a.slide", "user.shapeedit.thumbnail.state") == "ready" }
             agent.rename("a.slide", "b.slide")
             agent.unlink("b.slide")
             agent.end()

@@ -161,3 +161,13 @@ func withPictures(
     defer { desk.remove(at: location) }
     try body(desk)
 }
+
+/// Looks until something is so, at most for a minute; says whether it is.
+@discardableResult
+func wait(_ isSo: () throws -> Bool) rethrows -> Bool {
+    for _ in 0..<6_000 {
+        if try isSo() { return true }
+        usleep(10_000)
+    }
+    return false
+}

@@ -39,9 +39,7 @@ struct PictureModelTests {
                     Array($0.utf8)
                 })
             var compared = 0
-            for _ in 0..<100_000 where access("\(desk.container.mountPoint)/a.slide", F_OK) != 0 {
-                usleep(1_000)
-            }
+            wait { access("\(desk.container.mountPoint)/a.slide", F_OK) == 0 }
             for _ in 0..<400 {
                 let agent = desk.agent
                 let version = agent.open("a.slide", O_RDONLY)

@@ -92,10 +92,7 @@ struct WorkerFailureTests {
             defer { agent.end() }
             for number in 0..<10 {
                 let name = ByteString("\(number).slide")
-                for _ in 0..<6_000
-                where agent.attribute(name, "user.shapeedit.thumbnail.state") != "ready" {
-                    usleep(10_000)
-                }
+                wait { agent.attribute(name, "user.shapeedit.thumbnail.state") == "ready" }
                 try #expect(
                     agent.content(desk.path("\(number).slide"))
                         == desk.reference(PictureDesk.slide(number), "slide"))
