@@ -55,7 +55,7 @@ struct DesktopThumbnailTests {
             #expect(try settled(desk, "folder/b c.slide", has: true) != nil)
             agent.rename("folder", "other")
             #expect(try settled(desk, "other/b c.slide", has: true) != nil)
-            #expect(try wait { try entries(desk).count == 4 })
+            #expect(try waitUntil { try entries(desk).count == 4 })
             // Saved by rename.
             agent.store("other/.goutputstream-AB12CD", PictureDesk.slide(3))
             agent.rename("other/.goutputstream-AB12CD", "other/b c.slide")
@@ -65,7 +65,7 @@ struct DesktopThumbnailTests {
                 modified: .at(seconds: 1_000_000, nanoseconds: 5))
             #expect(try settled(desk, "other/b c.slide", has: true) != nil)
             agent.unlink("other/b c.slide")
-            #expect(try wait { try entries(desk).isEmpty })
+            #expect(try waitUntil { try entries(desk).isEmpty })
         }
     }
 
@@ -93,7 +93,7 @@ struct DesktopThumbnailTests {
             try #require(result.status == 0, "\(result)")
             let agent = try Agent(in: desk.container.mountPoint)
             agent.store("a.slide", PictureDesk.slide(1))
-            wait { agent.attribute("a.slide", "user.shapeedit.thumbnail.state") == "ready" }
+            waitUntil { agent.attribute("a.slide", "user.shapeedit.thumbnail.state") == "ready" }
             agent.rename("a.slide", "b.slide")
             agent.unlink("b.slide")
             agent.end()

@@ -164,7 +164,7 @@ func withPictures(
 
 /// Looks until something is so, at most for a minute; says whether it is.
 @discardableResult
-func wait(_ isSo: () throws -> Bool) rethrows -> Bool {
+func waitUntil(_ isSo: () throws -> Bool) rethrows -> Bool {
     for _ in 0..<6_000 {
         if try isSo() { return true }
         usleep(10_000)

@@ -39,7 +39,7 @@ struct PictureModelTests {
                     Array($0.utf8)
                 })
             var compared = 0
-            wait { access("\(desk.container.mountPoint)/a.slide", F_OK) == 0 }
+            waitUntil { access("\(desk.container.mountPoint)/a.slide", F_OK) == 0 }
             for _ in 0..<400 {
                 let agent = desk.agent
                 let version = agent.open("a.slide", O_RDONLY)

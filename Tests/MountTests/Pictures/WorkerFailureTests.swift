@@ -92,7 +92,7 @@ struct WorkerFailureTests {
             defer { agent.end() }
             for number in 0..<10 {
                 let name = ByteString("\(number).slide")
-                wait { agent.attribute(name, "user.shapeedit.thumbnail.state") == "ready" }
+                waitUntil { agent.attribute(name, "user.shapeedit.thumbnail.state") == "ready" }
                 try #expect(
                     agent.content(desk.path("\(number).slide"))
                         == desk.reference(PictureDesk.slide(number), "slide"))
