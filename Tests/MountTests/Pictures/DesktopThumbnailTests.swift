@@ -42,7 +42,7 @@ struct DesktopThumbnailTests {
             agent.store("folder/a.slide", PictureDesk.slide(1))
             desk.settle("folder/a.slide")
             let first = try #require(try settled(desk, "folder/a.slide", has: true))
-            #expect(try entries(desk).count == 4)
+            #expect(try waitUntil { try entries(desk).count == 4 })
             let before = try PictureDesk.read(first)
             // A new version, a second later as times go: the entry is rewritten.
             sleep(1)
