@@ -112,14 +112,19 @@ let package = Package(
             name: "Thumbnailing", dependencies: ["SystemCalls", "CWorkerShim"],
             path: "Sources/Thumbnailing", swiftSettings: strict),
         .target(
+            name: "Pictures", dependencies: ["Model", "SystemCalls", "Content", "Thumbnailing"],
+            path: "Sources/Presentation/Pictures", swiftSettings: strict),
+        .target(
             name: "Coordination",
-            dependencies: ["Model", "SystemCalls", "CSystemShim", "Catalog", "Content"],
+            dependencies: [
+                "Model", "SystemCalls", "CSystemShim", "Catalog", "Content", "Pictures",
+            ],
             path: "Sources/Coordination", swiftSettings: strict),
         .target(
             name: "FileSystem",
             dependencies: [
                 "Model", "SystemCalls", "Catalog", "Content", "Stores", "Promises", "Coordination",
-                "CFuseShim",
+                "CFuseShim", "Pictures", "Thumbnailing",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/FileSystem", swiftSettings: strict),
@@ -132,7 +137,7 @@ let package = Package(
             dependencies: [
                 "Model", "SystemCalls", "Catalog", "Content", "Stores", "Coordination",
                 "FileSystem", "Documents", "Editing", "Drawing", "DocumentFiles", "Terminal",
-                "Editor",
+                "Editor", "Pictures", "Thumbnailing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -16,6 +16,7 @@ package import SystemCalls
 /// blobs/ab/<hash>   sealed contents, immutable, by SHA-256
 /// digests/<hash>    of large ones, the SHA-256 of each block (``BlockDigests``)
 /// incoming/<hash>   contents on their way from the store, with a map of what has come
+/// pictures/ab/<node>  pictures of versions, where there are any
 /// ```
 package struct ContainerFolder: Sendable {
     package let path: String
@@ -33,6 +34,7 @@ package struct ContainerFolder: Sendable {
     package var spare: String { path + "/spare" }
     package var digests: String { path + "/digests" }
     package var incoming: String { path + "/incoming" }
+    package var pictures: String { path + "/pictures" }
 
     package func staging(_ node: NodeNumber) -> String { staging + "/" + node.fileName }
 

@@ -60,6 +60,13 @@ package final class LocalContent: Sendable {
         return shared
     }
 
+    /// Where a content's file is now; it may be moved among the blobs at any time.
+    package func path(of content: ContentReference) -> String {
+        let staging = folder.staging(content.node)
+        guard let hash = content.hash, access(staging, F_OK) != 0 else { return staging }
+        return folder.blob(hash)
+    }
+
     private static func open(_ first: String, or second: String, _ flags: Int32) throws(Errno)
         -> OwnedDescriptor
     {

@@ -1,13 +1,14 @@
 internal import Content
 internal import Glibc
 internal import Model
+internal import Pictures
 internal import SystemCalls
 
 /// The container's folder: what is not ours is named and left alone.
 extension ContainerCheck {
     private static let ours: Set<String> = [
         "lock", "durable", "reserve", "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
-        "journal", "staging", "packs", "spare", "blobs", "digests", "incoming",
+        "journal", "staging", "packs", "spare", "blobs", "digests", "incoming", "pictures",
     ]
 
     mutating func checkFolder() {
@@ -33,6 +34,7 @@ extension ContainerCheck {
         where Self.hash(name.replacing(ContainerFolder.mapSuffix, with: "")) == nil {
             findForeign("incoming/" + name)
         }
+        checkPictures()
         for shelf in listing(folder.blobs) {
             let path = folder.blobs + "/" + shelf
             guard shelf.utf8.count == 2, UInt8(shelf, radix: 16) != nil, kind(of: path) == S_IFDIR
@@ -45,6 +47,42 @@ extension ContainerCheck {
                     || kind(of: path + "/" + name) != S_IFREG
                 {
                     findForeign("blobs/\(shelf)/\(name)")
+                }
+            }
+        }
+    }
+
+    private mutating func checkPictures() {
+        let folder = content.folder.pictures
+        for shelf in listing(folder) {
+            let path = folder + "/" + shelf
+            guard shelf.utf8.count == 2, UInt8(shelf, radix: 16) != nil, kind(of: path) == S_IFDIR
+            else {
+                findForeign("pictures/" + shelf)
+                continue
+            }
+            for name in listing(path)
+            where PictureFolder.node(shelf: shelf, name: name) == nil
+                && !PictureFolder.isUnfinished(shelf: shelf, name: name)
+            {
+                findForeign("pictures/\(shelf)/\(name)")
+            }
+        }
+    }
+
+    /// A crash leaves pictures that are not whole or whose versions are gone: no damage either.
+    func removeUnusedPictures() throws(Failure) {
+        let folder = PictureFolder(path: content.folder.pictures)
+        for shelf in listing(folder.path) {
+            for name in listing(folder.path + "/" + shelf) {
+                if let node = PictureFolder.node(shelf: shelf, name: name) {
+                    let version = try database.version(node.item, node.ordinal)
+                    let isCurrent = rows[node.item]?.ordinal == node.ordinal
+                    if version == nil && !isCurrent || folder.head(node) == nil {
+                        folder.remove(node)
+                    }
+                } else if PictureFolder.isUnfinished(shelf: shelf, name: name) {
+                    unlink("\(folder.path)/\(shelf)/\(name)")
                 }
             }
         }

@@ -101,7 +101,10 @@ package struct ContainerCheck {
         try checkAttributes()
         try checkContents()
         checkFolder()
-        if report.findings.isEmpty { try removeUnusedBlobs() }
+        if report.findings.isEmpty {
+            try removeUnusedBlobs()
+            try removeUnusedPictures()
+        }
         try repair()
     }
 

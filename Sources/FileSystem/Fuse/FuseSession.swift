@@ -36,6 +36,7 @@ package final class FuseSession: @unchecked Sendable {
         let mayPass = Capabilities.has(Capabilities.systemAdministration)
         connection.pointee.want_passthrough = options.passthrough && mayPass ? 1 : 0
         try mount(options)
+        volume.pictures?.attach(virtual)
     }
 
     private func mount(_ options: Options) throws(Failure) {
@@ -77,6 +78,9 @@ package final class FuseSession: @unchecked Sendable {
         fuse_set_signal_handlers(session)
         _ = shim_loop(session, threads)
         fuse_remove_signal_handlers(session)
+        // That made a broken pipe deadly again: libfuse complains to standard error, which nobody
+        // may read, when a notification comes after the end of the mount.
+        signal(SIGPIPE, SIG_IGN)
     }
 
     /// Takes the mount away; what is open fails from now on.

@@ -11,7 +11,7 @@ extension FuseSession {
         throws(Errno)
     {
         if parent.rawValue & VirtualTree.bit != 0 {
-            request.answer(try virtual.lookup(parent.rawValue, Array(name)))
+            try lookupVirtual(request, parent.rawValue, Array(name))
             return
         }
         if parent.rawValue == ItemNumber.root.rawValue, VirtualTree.isTop(name) {
@@ -29,6 +29,21 @@ extension FuseSession {
                 } catch {
                     request.fail(error)
                 }
+            }
+        }
+    }
+
+    /// A picture may be waited for, parked.
+    private func lookupVirtual(_ request: Request, _ parent: UInt64, _ name: [UInt8])
+        throws(Errno)
+    {
+        guard let pictures = volume.pictures, let subject = virtual.pictureSubject(parent, name)
+        else { return request.answer(try virtual.lookup(parent, name)) }
+        pictures.whenDrawn(subject) { [virtual] in
+            do throws(Errno) {
+                request.answer(try virtual.lookup(parent, name))
+            } catch {
+                request.fail(error)
             }
         }
     }

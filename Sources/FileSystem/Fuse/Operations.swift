@@ -137,6 +137,7 @@ extension FuseSession {
                 guard let info else { throw Errno(EINVAL) }
                 if !isVirtual(number) {
                     session.volume.noteAccess(node(number), 0)
+                    session.volume.pictures?.desktop?.listed(node(number).item)
                     info.pointee.cache_readdir = 1
                     info.pointee.keep_cache = 1
                 }

@@ -331,6 +331,7 @@ final class Weeding: Sendable {
             // Only when the catalog is sure to have forgotten them, also after a power loss.
             guard let inUse, (try? volume.log.synchronize()) != nil else { return }
             for (version, inUse) in zip(versions, inUse) {
+                volume.pictures?.remove(version.node)
                 content.removeUnused(version.node)
                 if let hash = version.hash, !inUse { content.removeBlob(hash) }
             }

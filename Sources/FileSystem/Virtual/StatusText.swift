@@ -23,6 +23,7 @@ extension Volume {
             ("unlinked", String(facts.dying)),
             ("lastChange", String(log.head)),
         ]
+        if let pictures { fields += pictures.statusFields }
         if let space {
             fields += [("freeBytes", String(space.free)), ("totalBytes", String(space.total))]
         }

@@ -1,5 +1,6 @@
 internal import Catalog
 internal import Model
+internal import Pictures
 
 /// What stands below `.shapeedit` at the root of a mount.
 enum VirtualNode: Hashable, Sendable {
@@ -14,6 +15,11 @@ enum VirtualNode: Hashable, Sendable {
     /// The earlier versions of a document.
     case history(DocumentID)
     case version(ItemNumber, Ordinal)
+    case thumbnails
+    /// Mirrors the root, with pictures of one size in place of documents.
+    case thumbnailsOf(PictureSize)
+    case thumbnailsBelow(PictureSize, ItemNumber)
+    case picture(PictureNode)
 }
 
 extension VersionRow {

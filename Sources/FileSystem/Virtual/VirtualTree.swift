@@ -4,6 +4,7 @@ internal import Content
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import Pictures
 internal import SystemCalls
 
 /// The read-only folder `.shapeedit` at the root: reachable by name, not listed.
@@ -26,7 +27,7 @@ final class VirtualTree: Sendable {
         var nextText: UInt64 = 1
     }
     private let state = Lock(State())
-    private unowned let volume: Volume
+    unowned let volume: Volume
     private let started = VolumeState.now()
 
     init(_ volume: Volume) { self.volume = volume }
@@ -35,10 +36,13 @@ final class VirtualTree: Sendable {
 
     // MARK: Numbers
 
-    private func node(_ number: UInt64) throws(Errno) -> VirtualNode {
+    func node(_ number: UInt64) throws(Errno) -> VirtualNode {
         guard let known = state.withLock({ $0.known[number] }) else { throw Errno(ESTALE) }
         return known.node
     }
+
+    /// The number of a node that the kernel knows.
+    func known(_ node: VirtualNode) -> UInt64? { state.withLock { $0.numbers[node] } }
 
     private func number(_ node: VirtualNode, counted: Bool) -> UInt64 {
         state.withLock { state in
@@ -85,6 +89,7 @@ final class VirtualTree: Sendable {
             case "status.json": return .status
             case "documents": return .documents
             case "versions": return .versions
+            case "thumbnails" where volume.pictures != nil: return .thumbnails
             default: throw Errno(ENOENT)
             }
         case .documents:
@@ -99,7 +104,12 @@ final class VirtualTree: Sendable {
                 return .version(version.item, version.ordinal)
             }
             throw Errno(ENOENT)
-        case .status, .document, .version: throw Errno(ENOTDIR)
+        case .thumbnails:
+            guard let size = PictureSize(folderName: text) else { throw Errno(ENOENT) }
+            return .thumbnailsOf(size)
+        case .thumbnailsOf(let size): return try pictured(.root, name, size)
+        case .thumbnailsBelow(let size, let item): return try pictured(item, name, size)
+        case .status, .document, .version, .picture: throw Errno(ENOTDIR)
         }
     }
 
@@ -133,15 +143,27 @@ final class VirtualTree: Sendable {
         status.st_nlink = 1
         status.st_blksize = 4096
         var time = started
+        // Nothing of most of this is kept by the kernel: it changes without its knowing.
+        var (timeout, attributeTimeout) = (0.0, 0.0)
         switch node {
-        case .top, .versions:
+        case .top, .versions, .thumbnails:
             status.st_mode = S_IFDIR | 0o555
             status.st_nlink = 2
+            (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
         case .documents:
             // Where a document lies is for the owner of the mount to know.
             status.st_mode = S_IFDIR | 0o500
             status.st_nlink = 2
-        case .versionsBelow(let item):
+        case .picture(let picture):
+            time = try describe(picture, &status)
+            attributeTimeout = Entry.brief
+        case .thumbnailsOf:
+            let owner = try owner(.root)
+            status.st_mode = S_IFDIR | owner.mode & 0o555
+            (status.st_uid, status.st_gid) = (owner.user, owner.group)
+            status.st_nlink = 2
+            (timeout, attributeTimeout) = (Entry.forever, Entry.brief)
+        case .versionsBelow(let item), .thumbnailsBelow(_, let item):
             let owner = try owner(item)
             status.st_mode = S_IFDIR | owner.mode & 0o555
             (status.st_uid, status.st_gid) = (owner.user, owner.group)
@@ -174,8 +196,8 @@ final class VirtualTree: Sendable {
         status.st_atim = timespec(time)
         let number = number(node, counted: counted)
         status.st_ino = UInt(number)
-        // Nothing of this is kept by the kernel: it changes without its knowing.
-        return Entry(node: number, status: status, timeout: 0)
+        return Entry(
+            node: number, status: status, timeout: timeout, attributeTimeout: attributeTimeout)
     }
 
     private typealias Owner = (mode: UInt32, user: UInt32, group: UInt32)
@@ -222,12 +244,17 @@ final class VirtualTree: Sendable {
             entries += [
                 ("status.json", .status), ("documents", .documents), ("versions", .versions),
             ]
+            if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
+        case .thumbnails:
+            entries += PictureSize.allCases.map { (String($0.pixels), .thumbnailsOf($0)) }
+        case .thumbnailsOf(let size): entries += try picturedNames(.root, size)
+        case .thumbnailsBelow(let size, let item): entries += try picturedNames(item, size)
         case .versions: entries += try mirroredNames(.root)
         case .versionsBelow(let item): entries += try mirroredNames(item)
         case .history(let document):
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
         case .documents: break  // By name only: there may be a million.
-        case .status, .document, .version: throw Errno(ENOTDIR)
+        case .status, .document, .version, .picture: throw Errno(ENOTDIR)
         }
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {
             var found = Entry(node: 0, status: stat(), timeout: 0)
@@ -341,22 +368,30 @@ final class VirtualTree: Sendable {
             }
         }
         if node == .status {
-            let text = volume.statusText()
-            info.pointee.fh = state.withLock { state in
-                defer { state.nextText += 1 }
-                state.texts[state.nextText] = text
-                return state.nextText
-            }
+            info.pointee.fh = hold(volume.statusText())
             info.pointee.direct_io = 1
         }
+        if case .picture(let picture) = node {
+            // Held, so that the version may go while it is read.
+            info.pointee.fh = hold(try bytes(of: picture))
+            info.pointee.keep_cache = 1
+        }
         fuse_reply_open(request.pointer, info)
+    }
+
+    private func hold(_ text: [UInt8]) -> UInt64 {
+        state.withLock { state in
+            defer { state.nextText += 1 }
+            state.texts[state.nextText] = text
+            return state.nextText
+        }
     }
 
     func read(
         _ request: Request, _ number: UInt64, _ size: Int, _ offset: Int64, _ handle: UInt64
     ) throws(Errno) {
         switch try node(number) {
-        case .status:
+        case .status, .picture:
             let text = state.withLock { $0.texts[handle] } ?? []
             request.answer(Array(text.dropFirst(Int(offset)).prefix(size)))
         case .version(let item, let ordinal):

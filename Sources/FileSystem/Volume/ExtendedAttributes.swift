@@ -11,6 +11,7 @@ extension Volume {
 
     /// The value, or ENODATA.
     func attribute(_ node: NodeNumber, _ name: [UInt8]) throws(Errno) -> [UInt8] {
+        if let value = try pictures?.attribute(node, name) { return value }
         if name.starts(with: Self.ownPrefix) {
             let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
             if let value = try storeAttribute(node, key) { return Array(value.utf8) }

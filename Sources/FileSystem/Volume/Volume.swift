@@ -26,7 +26,7 @@ protocol KernelChannel: Sendable {
 /// Any thread. Operations return when they are done or throw the errno to answer; those that may
 /// have to wait for a publish return `nil` and are called again through ``afterClosing(_:_:)``.
 package final class Volume: @unchecked Sendable {
-    // Unchecked because `channel` and `link` are set once, before the first request.
+    // Unchecked because `channel`, `link` and `pictures` are set once, before the first request.
     let container: Container
     let content: LocalContent
     let log: ChangeLog
@@ -41,6 +41,8 @@ package final class Volume: @unchecked Sendable {
     var link: StoreLink?
     /// Held while blobs come or go.
     let blobs = Lock(())
+    /// Set once before the first request; nil for a volume without pictures.
+    private(set) var pictures: VolumePictures?
 
     /// How long others wait for the RELEASE after a FLUSH, in milliseconds. It follows within a few;
     /// if it does not, a dup or a mapping lives on.
@@ -72,11 +74,19 @@ package final class Volume: @unchecked Sendable {
                 unsealed: container.unsealed))
     }
 
+    /// Makes pictures of the documents and shows them. Before the volume is mounted.
+    package func showPictures(_ options: PictureOptions) {
+        let made = VolumePictures(self, options)
+        pictures = made
+        state.withLock { $0.pictures = made }
+    }
+
     /// Starts the volume's threads.
     func start() {
         notifier.start()
         scheduler.start()
         keeper.start(self)
+        pictures?.start()
         if !container.unsealed.isEmpty { keeper.published() }
         resumeUploads()
     }
@@ -85,6 +95,7 @@ package final class Volume: @unchecked Sendable {
     /// recorded: the next open of the container publishes what was acknowledged.
     func stop() {
         link?.stop()
+        pictures?.stop()
         keeper.stop()
         scheduler.stop()
         notifier.stop()

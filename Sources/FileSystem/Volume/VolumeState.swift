@@ -81,6 +81,8 @@ final class VolumeState {
     var arrived: Set<NodeNumber> = []
     /// Items whose access time is newer here than in the catalog.
     var accessed: Set<MemoryIndex.Position> = []
+    /// Follows what is recorded; nil for a volume without pictures.
+    var pictures: VolumePictures?
 
     init(
         index: MemoryIndex, log: ChangeLog, nextNumber: UInt64, unsealed: [NodeNumber]
@@ -168,6 +170,7 @@ final class VolumeState {
         name: [UInt8]? = nil, process: Int32 = 0, at time: Timestamp, _ effects: [Effect] = []
     ) -> ChangeSequence {
         let row = index.row(position)
+        followPictures(kind, position, effects)
         return log.append(
             Mutation(
                 time: time, kind: kind, item: row.number,

@@ -29,7 +29,8 @@ struct ShapeEdit: ParsableCommand {
                 name: "Documents",
                 subcommands: [
                     NewCommand.self, ShowCommand.self, GetCommand.self, ConvertCommand.self,
-                    RenderCommand.self, DiffCommand.self, ValidateCommand.self,
+                    RenderCommand.self, ThumbnailCommand.self, DiffCommand.self,
+                    ValidateCommand.self,
                 ]),
             CommandGroup(
                 name: "Editing",

@@ -15,6 +15,13 @@ public struct ForeignThumbnailers: Sendable {
     /// Why no foreign thumbnails are made; nil if they are.
     public let unavailability: String?
 
+    /// What is not installed without which no foreign thumbnails are made; nil if all is there,
+    /// though it may not work. Takes next to no time.
+    public static var missingProgram: String? {
+        ["bwrap", "prlimit"].first { ThumbnailerEntry.path(of: $0) == nil }
+            .map { "\($0) is not installed" }
+    }
+
     /// Those that are installed now. Takes some milliseconds: it reads the shared MIME database and
     /// tries the sandbox.
     public init() { self.init(folders: SharedData.folders) }

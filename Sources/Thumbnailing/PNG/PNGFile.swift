@@ -8,7 +8,7 @@ public struct PNGFile: Sendable {
     public let width: Int
     /// Pixels from top to bottom.
     public let height: Int
-    private let chunks: [Chunk]
+    private var chunks: [Chunk]
 
     private struct Chunk {
         var type: String
@@ -53,6 +53,19 @@ public struct PNGFile: Sendable {
             }
         }
         return result
+    }
+
+    /// The same picture with another colour (red, green, blue) at a place of its palette; nil if it
+    /// has no such place.
+    public func recolored(_ place: Int, _ color: (UInt8, UInt8, UInt8)) -> PNGFile? {
+        guard let index = chunks.firstIndex(where: { $0.type == "PLTE" }),
+            place >= 0, chunks[index].data.count >= 3 * place + 3
+        else { return nil }
+        var changed = self
+        let start = chunks[index].data.startIndex + 3 * place
+        changed.chunks[index].data.replaceSubrange(
+            start..<start + 3, with: [color.0, color.1, color.2])
+        return changed
     }
 
     private static func split(_ bytes: [UInt8]) -> [Chunk]? {

@@ -13,6 +13,7 @@ public final class ThumbnailWorker: Sendable {
 
     private let program: String
     private let wallLimit: UInt64
+    private let niceness: Int32
     private let state = Monitor(State())
 
     private struct State {
@@ -33,9 +34,15 @@ public final class ThumbnailWorker: Sendable {
     }
 
     /// A worker that will run the program at a path, or of that name in PATH.
-    public init(program: String = "shapeedit-thumbnailer", wallLimit: UInt64 = wallLimit) {
+    ///
+    /// - Parameter niceness: how much the process stands back for others, as nice(1) has it.
+    public init(
+        program: String = "shapeedit-thumbnailer", wallLimit: UInt64 = wallLimit,
+        niceness: Int32 = 0
+    ) {
         self.program = program
         self.wallLimit = wallLimit
+        self.niceness = niceness
     }
 
     /// What confines the process; nil before the first start.
@@ -66,7 +73,7 @@ public final class ThumbnailWorker: Sendable {
     ) throws(ThumbnailFailure) -> [UInt8] {
         try alone { () throws(ThumbnailFailure) -> [UInt8] in
             if cancellation?.isCancelled == true { throw .cancelled }
-            let running = try started()
+            let running = try started(cancellation)
             let reply: WorkerReply?
             do throws(WorkerChannel.Failure) {
                 var patience = WorkerChannel.Patience()
@@ -107,7 +114,7 @@ public final class ThumbnailWorker: Sendable {
         }
     }
 
-    private func started() throws(ThumbnailFailure) -> Running {
+    private func started(_ cancellation: Cancellation? = nil) throws(ThumbnailFailure) -> Running {
         if let running = state.withLock(\.running) { return running }
         do throws(Errno) {
             var sockets: [Int32] = [-1, -1]
@@ -122,6 +129,10 @@ public final class ThumbnailWorker: Sendable {
             let process = try ChildProcess(
                 [program, "--worker"], environment: WorkerEnvironment.ofWorker, input: theirs.number
             )
+            if niceness != 0 {
+                _ = setpriority(
+                    __priority_which_t(PRIO_PROCESS.rawValue), id_t(process.identifier), niceness)
+            }
             let running = Running(WorkerChannel(ours), process)
             state.withLock { state in
                 state.running = running
@@ -136,12 +147,17 @@ public final class ThumbnailWorker: Sendable {
         do throws(WorkerChannel.Failure) {
             var patience = WorkerChannel.Patience()
             patience.deadline = MonotonicClock.after(milliseconds: Self.startLimit)
+            patience.interruption = cancellation?.descriptor.number ?? -1
             let hello = try running.channel.receive(limit: 64, patience)
             guard case .hello(let confinement) = WorkerReply(message: hello.message) else {
                 throw .malformed
             }
             state.withLock { $0.confinement = confinement }
         } catch {
+            if error == .interrupted {
+                end()
+                throw .cancelled
+            }
             throw .unavailable(
                 "\(program) does not start: ended by \(end(waiting: error == .closed))")
         }

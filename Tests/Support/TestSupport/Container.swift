@@ -18,6 +18,9 @@ package final class Container {
     /// The user its programs run as; nil for the same as the tests.
     package let user: Int?
 
+    /// What its programs find in their environment besides, for instance another thumbnailer.
+    package var additionalEnvironment: [String: String] = [:]
+
     /// The process that serves the mount, or did.
     package private(set) var daemon: Int?
 
@@ -98,6 +101,7 @@ package final class Container {
         for name in ["PATH", "LD_LIBRARY_PATH", "TMPDIR", "LANG"] {
             values[name] = getenv(name).map { String(cString: $0) }
         }
+        values.merge(additionalEnvironment) { $1 }
         return values
     }
 

@@ -22,6 +22,11 @@ struct MountCommand: ParsableCommand {
     @Flag(name: [.short, .long], help: "Stay in the foreground and log to standard error.")
     var foreground = false
 
+    @Flag(
+        name: .customLong("no-desktop-thumbnails"),
+        help: "Leave the thumbnail cache of your desktop alone.")
+    var leavesDesktopAlone = false
+
     @Option(
         name: .customShort("o", allowingJoined: true),
         help: ArgumentHelp(
@@ -41,7 +46,8 @@ struct MountCommand: ParsableCommand {
                 .noInput,
                 "there is no container \(name); `shapeedit container create \(name)` makes one")
         }
-        let mount = Mount(name: name, point: point, options: try MountOptions(options))
+        var mount = Mount(name: name, point: point, options: try MountOptions(options))
+        if leavesDesktopAlone { mount.options.keepsDesktop = false }
         if foreground { try mount.run() } else { try Background.run(mount) }
     }
 
@@ -86,7 +92,7 @@ struct MountCommand: ParsableCommand {
 struct Mount: Sendable {
     let name: String
     let point: String
-    let options: MountOptions
+    var options: MountOptions
 
     /// Serves the mount until it is taken away.
     ///
@@ -106,6 +112,9 @@ struct Mount: Sendable {
                 try ContainerStore.open(store, patience: options.storePatience),
                 logger: ContainerStore.logger)
         }
+        volume.showPictures(
+            PictureOptions(
+                program: PictureProgram.path, desktop: options.keepsDesktop ? point : nil))
         if isNew { Samples.fill(volume) }
         var fuse = FuseSession.Options()
         fuse.fuse = options.fuse

@@ -51,6 +51,14 @@ struct StatusCommand: ParsableCommand {
             if let problem = Self.field("storeProblem", of: text) {
                 Console.say("  store problem: \(problem)")
             }
+            for field in ["pictureProblem", "foreignPictureProblem"] {
+                if let problem = Self.field(field, of: text) {
+                    Console.say(
+                        (field == "pictureProblem"
+                            ? "  no pictures: " : "  no pictures of other types: ")
+                            + problem)
+                }
+            }
             if let recovery = Self.field("recovery", of: text) { Console.say("  \(recovery)") }
             if let problem = Self.field("problem", of: text) {
                 Console.say("  problem: \(problem)")

@@ -8,6 +8,8 @@ struct MountOptions {
     var noAccessTimes = false
     /// Seconds that somebody waits for a store that does not answer.
     var storePatience = 20.0
+    /// Whether the user's thumbnail cache is kept right for the mount.
+    var keepsDesktop = true
 
     /// Options that mount(8) gives to every helper and that mean nothing here.
     private static let ignored: Set<String> = [
@@ -37,6 +39,7 @@ struct MountOptions {
         for option in lists.flatMap({ $0.split(separator: ",") }).map(String.init) {
             switch option {
             case "no_passthrough": passthrough = false
+            case "no_desktop_thumbnails": keepsDesktop = false
             case _ where option.hasPrefix("store_timeout="):
                 guard let seconds = Double(option.dropFirst(14)), (1...3600).contains(seconds)
                 else {

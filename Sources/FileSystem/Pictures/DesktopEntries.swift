@@ -1,0 +1,292 @@
+internal import Catalog
+internal import Glibc
+internal import Model
+internal import Pictures
+internal import SystemCalls
+internal import Thumbnailing
+
+/// Keeps the thumbnail cache of the user who mounted right for the documents of a mount.
+///
+/// What changed is noted under any lock of level 3 or below and looked at on a thread of its own. A
+/// note names what may be wrong, and what is right is found out when its turn comes; so it does not
+/// matter what happens in between.
+final class DesktopEntries: Sendable {
+    /// Documents of a listed directory that are looked at.
+    private static let listLimit = 1_000
+    /// Documents below a moved directory whose entries are taken along.
+    private static let treeLimit = 10_000
+    /// Notes that wait; what comes to more is lost, and so are the entries' rights to be believed
+    /// only as far as their times tell.
+    private static let noteLimit = 65_536
+    /// Documents and directories of which it is remembered that they were looked at.
+    private static let rememberedLimit = 100_000
+
+    private enum Note {
+        case changed(ItemNumber)
+        case left([UInt8], now: ItemNumber?, isDirectory: Bool)
+        case listed(ItemNumber)
+    }
+    private struct State {
+        var notes: [Note] = []
+        var changed: Set<ItemNumber> = []
+        /// Documents that have entries.
+        var written: Set<ItemNumber> = []
+        /// Directories that were listed.
+        var listed: Set<ItemNumber> = []
+        var ended = false
+        var done = true
+    }
+
+    private let state = Monitor(State())
+    private unowned let volume: Volume
+    private let shelf: PictureShelf
+    private let cache: DesktopCache
+    private let mountPoint: String
+    private let reader = Reader()
+
+    /// nil if the user has no home.
+    init?(_ volume: Volume, _ shelf: PictureShelf, mountPoint: String) {
+        guard let cache = DesktopCache.ofUser else { return nil }
+        self.volume = volume
+        self.shelf = shelf
+        self.cache = cache
+        self.mountPoint = mountPoint
+    }
+
+    func start(_ pictures: VolumePictures) {
+        state.withLock { $0.done = false }
+        Threads.start("desktop") { [self] in
+            while let notes = take() {
+                for note in notes {
+                    if state.withLock({ $0.ended }) { break }
+                    look(at: note, pictures)
+                }
+            }
+            state.signal { $0.done = true }
+        }
+    }
+
+    /// Ends the thread after what it is at.
+    func stop() {
+        state.signal { $0.ended = true }
+        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
+            $0.done ? true : nil
+        }
+    }
+
+    private func take() -> [Note]? {
+        state.wait { state -> [Note]?? in
+            if state.ended { return .some(nil) }
+            if state.notes.isEmpty { return nil }
+            defer {
+                state.notes = []
+                state.changed = []
+            }
+            return state.notes
+        } ?? nil
+    }
+
+    // MARK: Notes
+
+    /// The document's version, name or time is another one.
+    ///
+    /// - Parameter isOwn: whether it is likely to have a picture; others only if they had entries.
+    func changed(_ item: ItemNumber, isOwn: Bool) {
+        let isNew = state.withLock { state -> Bool in
+            guard isOwn || state.written.contains(item), state.notes.count < Self.noteLimit,
+                state.changed.insert(item).inserted
+            else { return false }
+            state.notes.append(.changed(item))
+            return true
+        }
+        if isNew { state.signal { _ in } }
+    }
+
+    /// A path is not the item's any more.
+    func left(_ path: [UInt8], now item: ItemNumber?, isDirectory: Bool) {
+        state.signal { state in
+            guard state.notes.count < Self.noteLimit else { return }
+            state.notes.append(.left(path, now: item, isDirectory: isDirectory))
+        }
+    }
+
+    /// Somebody lists a directory. The first time, entries of its documents are seen to.
+    func listed(_ directory: ItemNumber) {
+        let isNew = state.withLock { state -> Bool in
+            if state.listed.contains(directory) { return false }
+            if state.listed.count >= Self.rememberedLimit { state.listed = [] }
+            state.listed.insert(directory)
+            state.notes.append(.listed(directory))
+            return true
+        }
+        if isNew { state.signal { _ in } }
+    }
+
+    // MARK: Looking
+
+    private func look(at note: Note, _ pictures: VolumePictures) {
+        switch note {
+        case .changed(let item): write(item)
+        case .left(let path, let item, let isDirectory):
+            if isDirectory {
+                if let item { moveTree(path, item) }
+            } else if let old = text(path) {
+                try? cache.remove(path: old)
+                // Something else may have the path by now.
+                if let other = occupant(of: path) { write(other) }
+            }
+        case .listed(let directory): list(directory, pictures)
+        }
+    }
+
+    /// Writes the entries of a document as they have to be now, or removes them.
+    private func write(_ item: ItemNumber) {
+        let found = volume.state.withLock { state -> (PictureSubject, [UInt8])? in
+            let position = state.index.find(item)
+            guard let subject = state.pictureSubject(position),
+                let path = state.index.path(of: position)
+            else { return nil }
+            return (subject, reader.mayRead(position, state.index) ? path : [])
+        }
+        guard let (subject, bytes) = found, !bytes.isEmpty, let path = text(bytes) else { return }
+        var entries: [DesktopCache.Size: [UInt8]] = [:]
+        if !isTemporaryName(subject.fileName) {
+            for size in DesktopCache.Size.allCases {
+                if let pixels = PictureSize(rawValue: size.pixels),
+                    let bytes = shelf.bytes(subject.node, subject.type, pixels)
+                {
+                    entries[size] = bytes
+                }
+            }
+        }
+        if entries.isEmpty {
+            try? cache.remove(path: path)
+            state.withLock { _ = $0.written.remove(item) }
+            return
+        }
+        guard (try? cache.write(entries, for: facts(path, subject))) != nil else { return }
+        remember(item)
+    }
+
+    private func facts(_ path: String, _ subject: PictureSubject) -> DesktopCache.Subject {
+        DesktopCache.Subject(
+            path: path, modified: subject.modified.seconds, size: subject.size)
+    }
+
+    private func remember(_ item: ItemNumber) {
+        state.withLock { state in
+            if state.written.count >= Self.rememberedLimit { state.written = [] }
+            state.written.insert(item)
+        }
+    }
+
+    /// Sees to the documents of a directory: those with pictures get entries, ours get pictures.
+    private func list(_ directory: ItemNumber, _ pictures: VolumePictures) {
+        let subjects = volume.state.withLock { state -> [(PictureSubject, [UInt8])] in
+            let position = state.index.find(directory)
+            guard position != 0, state.index[item: position].pointee.isDirectory,
+                let path = state.index.path(of: position)
+            else { return [] }
+            var found: [(PictureSubject, [UInt8])] = []
+            var name = state.index.child(of: position, after: 0)
+            while name != 0, found.count < Self.listLimit {
+                let item = state.index[name: name].pointee.item
+                let bytes = Array(state.index.nameBytes(name))
+                if let subject = state.pictureSubject(item), reader.mayRead(item, state.index),
+                    !isTemporaryName(bytes)
+                {
+                    found.append((subject, (path.isEmpty ? [] : path + [47]) + bytes))
+                }
+                name = state.index[name: name].pointee.next
+            }
+            return found
+        }
+        for (subject, bytes) in subjects {
+            if state.withLock({ $0.ended || $0.written.contains(subject.item) }) { continue }
+            guard let head = shelf.head(subject.node, subject.type) else {
+                if subject.type.isOwn { pictures.ask(subject, isLasting: false) }
+                continue
+            }
+            guard head.failure == nil, let path = text(bytes) else { continue }
+            if cache.isCurrent(.normal, of: facts(path, subject)) {
+                remember(subject.item)
+            } else {
+                write(subject.item)
+            }
+        }
+    }
+
+    /// A directory has another path: so do all documents below it.
+    private func moveTree(_ old: [UInt8], _ directory: ItemNumber) {
+        let (now, files) = volume.state.withLock { state -> ([UInt8]?, [[UInt8]]) in
+            let position = state.index.find(directory)
+            guard position != 0, let path = state.index.path(of: position) else { return (nil, []) }
+            var files: [[UInt8]] = []
+            var rest: [(position: MemoryIndex.Position, path: [UInt8])] = [(position, [])]
+            while let (folder, prefix) = rest.popLast(), files.count < Self.treeLimit {
+                var name = state.index.child(of: folder, after: 0)
+                while name != 0, files.count < Self.treeLimit {
+                    let item = state.index[name: name].pointee.item
+                    let path = prefix + Array(state.index.nameBytes(name))
+                    let record = state.index[item: item].pointee
+                    if record.isDirectory { rest.append((item, path + [47])) }
+                    if record.isRegular { files.append(path) }
+                    name = state.index[name: name].pointee.next
+                }
+            }
+            return (path, files)
+        }
+        guard let now, let source = text(old), let target = text(now), source != target else {
+            return
+        }
+        let names = files.compactMap { String(validating: $0, as: UTF8.self) }
+        try? cache.rename(folder: source, to: target, files: names)
+    }
+
+    private func occupant(of path: [UInt8]) -> ItemNumber? {
+        volume.state.withLock { state in
+            var position = state.index.find(.root)
+            for part in path.split(separator: 47) {
+                let name = Array(part).withUnsafeBytes { state.index.lookup(position, $0) }
+                if name == 0 { return nil }
+                position = state.index[name: name].pointee.item
+            }
+            return state.index[item: position].pointee.isRegular ? state.number(position) : nil
+        }
+    }
+
+    /// A path from the mount's root as file managers name it; nil if it is no text.
+    private func text(_ path: [UInt8]) -> String? {
+        String(validating: path, as: UTF8.self).map { mountPoint + "/" + $0 }
+    }
+}
+
+/// The user who mounted, and what that user may read.
+private struct Reader: Sendable {
+    private let user = geteuid()
+    private let groups: Set<UInt32>
+
+    init() {
+        var list = [gid_t](repeating: 0, count: 65_536)
+        let count = getgroups(Int32(list.count), &list)
+        groups = Set(list.prefix(max(0, Int(count)))).union([getegid()])
+    }
+
+    /// Whether the item can be read and reached by its first name.
+    func mayRead(_ position: MemoryIndex.Position, _ index: MemoryIndex) -> Bool {
+        if user == 0 { return true }
+        guard allows(4, index[item: position].pointee) else { return false }
+        var above = index.parent(of: position)
+        while above != 0 {
+            if !allows(1, index[item: above].pointee) { return false }
+            above = index.parent(of: above)
+        }
+        return true
+    }
+
+    private func allows(_ right: UInt32, _ record: ItemRecord) -> Bool {
+        if record.user == user { return record.mode & right << 6 != 0 }
+        if groups.contains(record.group) { return record.mode & right << 3 != 0 }
+        return record.mode & right != 0
+    }
+}

@@ -1,0 +1,20 @@
+internal import Pictures
+
+extension VolumePictures {
+    /// What `status.json` says about pictures.
+    var statusFields: [(String, String)] {
+        let counts = queue.counts
+        var fields = [
+            ("picturesDrawn", String(counts.drawn)), ("picturesWaiting", String(counts.waiting)),
+            ("picturesFailed", String(counts.failed)),
+            ("desktopThumbnails", desktop == nil ? "false" : "true"),
+        ]
+        if let problem = maker.ownProblem ?? queue.problem {
+            fields.append(("pictureProblem", quoted(problem)))
+        }
+        if let problem = maker.foreignProblem {
+            fields.append(("foreignPictureProblem", quoted(problem)))
+        }
+        return fields
+    }
+}

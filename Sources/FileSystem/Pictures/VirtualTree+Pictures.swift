@@ -1,0 +1,165 @@
+internal import CFuseShim
+internal import Catalog
+internal import Glibc
+internal import Model
+internal import Pictures
+internal import SystemCalls
+
+/// One state of one picture as the kernel knows it: its bytes never change.
+struct PictureNode: Hashable, Sendable {
+    var node: NodeNumber
+    var size: PictureSize
+    var type: PictureType
+    var isPlaceholder: Bool
+}
+
+/// `.shapeedit/thumbnails/<size>/<path>.png`.
+extension VirtualTree {
+    static let pictureEnd = Array(".png".utf8)
+
+    /// What a name below a mirrored directory is: the directory of that name, or the picture of the
+    /// document whose name it is but for the end.
+    func pictured(_ directory: ItemNumber, _ name: [UInt8], _ size: PictureSize) throws(Errno)
+        -> VirtualNode
+    {
+        let found = try volume.read {
+            (state) throws(Errno) -> (VirtualNode?, PictureSubject?) in
+            let above = state.index.find(directory)
+            guard above != 0 else { throw Errno(ENOENT) }
+            func item(_ name: some Collection<UInt8>) -> MemoryIndex.Position {
+                let entry = Array(name).withUnsafeBytes { state.index.lookup(above, $0) }
+                return entry == 0 ? 0 : state.index[name: entry].pointee.item
+            }
+            let same = item(name)
+            if same != 0, state.index[item: same].pointee.isDirectory {
+                return (.thumbnailsBelow(size, state.number(same)), nil)
+            }
+            guard name.count > Self.pictureEnd.count, name.suffix(4).elementsEqual(Self.pictureEnd)
+            else { throw Errno(ENOENT) }
+            guard var subject = state.pictureSubject(item(name.dropLast(4))) else {
+                throw Errno(ENOENT)
+            }
+            // A hard link's name counts, not the file's first.
+            subject.fileName = Array(name.dropLast(4))
+            subject.type = PictureType(fileName: subject.fileName)
+            return (nil, subject)
+        }
+        if let node = found.0 { return node }
+        guard let subject = found.1, let pictures = volume.pictures else { throw Errno(ENOENT) }
+        let isKept = pictures.kept(subject)?.places[size] != nil
+        return .picture(
+            PictureNode(
+                node: subject.node, size: size, type: subject.type, isPlaceholder: !isKept))
+    }
+
+    /// The document whose picture a LOOKUP is about; nil for everything else.
+    func pictureSubject(_ parent: UInt64, _ name: [UInt8]) -> PictureSubject? {
+        let directory: ItemNumber
+        switch try? node(parent) {
+        case .thumbnailsOf: directory = .root
+        case .thumbnailsBelow(_, let item): directory = item
+        default: return nil
+        }
+        guard name.count > 4, name.suffix(4).elementsEqual(Self.pictureEnd) else { return nil }
+        return volume.state.withLock { state in
+            let above = state.index.find(directory)
+            if above == 0 { return nil }
+            let entry = Array(name.dropLast(4)).withUnsafeBytes { state.index.lookup(above, $0) }
+            return entry == 0 ? nil : state.pictureSubject(state.index[name: entry].pointee.item)
+        }
+    }
+
+    /// The names below a mirrored directory.
+    func picturedNames(_ directory: ItemNumber, _ size: PictureSize) throws(Errno)
+        -> [(String, VirtualNode?)]
+    {
+        let found = try volume.read {
+            (state) throws(Errno) -> [(String, VirtualNode?, PictureSubject?)] in
+            let position = state.index.find(directory)
+            guard position != 0 else { throw Errno(ENOENT) }
+            var list: [(String, VirtualNode?, PictureSubject?)] = []
+            var name = state.index.child(of: position, after: 0)
+            while name != 0 {
+                let item = state.index[name: name].pointee.item
+                let bytes = Array(state.index.nameBytes(name))
+                let text = String(decoding: bytes, as: UTF8.self)
+                if state.index[item: item].pointee.isDirectory {
+                    list.append((text, .thumbnailsBelow(size, state.number(item)), nil))
+                } else if bytes.count <= 251, var subject = state.pictureSubject(item) {
+                    subject.fileName = bytes
+                    subject.type = PictureType(fileName: bytes)
+                    list.append((text + ".png", nil, subject))
+                }
+                name = state.index[name: name].pointee.next
+            }
+            return list
+        }
+        return found.map { text, node, subject in
+            guard let subject, let pictures = volume.pictures else { return (text, node) }
+            // Listing is not looking: nothing is drawn for it.
+            let file = pictures.shelf.head(subject.node, subject.type)
+            let picture = PictureNode(
+                node: subject.node, size: size, type: subject.type,
+                isPlaceholder: file?.places[size] == nil)
+            return (text, .picture(picture))
+        }
+    }
+
+    /// The bytes of a picture, or of what stands for it.
+    func bytes(of picture: PictureNode) throws(Errno) -> [UInt8] {
+        if picture.isPlaceholder { return Placeholder.bytes(picture.type, picture.size) }
+        guard let shelf = volume.pictures?.shelf,
+            let bytes = shelf.bytes(picture.node, picture.type, picture.size)
+        else { throw Errno(ESTALE) }
+        return bytes
+    }
+
+    /// Type, size, owner and times of a picture's file: those of the version it shows.
+    func describe(_ picture: PictureNode, _ status: inout stat) throws(Errno) -> Timestamp {
+        let size: Int
+        if picture.isPlaceholder {
+            size = Placeholder.bytes(picture.type, picture.size).count
+        } else {
+            guard
+                let place = volume.pictures?.shelf.head(picture.node, picture.type)?
+                    .places[picture.size]
+            else { throw Errno(ESTALE) }
+            size = place.count
+        }
+        let subject = try volume.read { (state) throws(Errno) in
+            state.pictureSubject(of: picture.node)
+        }
+        guard let subject else { throw Errno(ESTALE) }
+        status.st_mode = S_IFREG | subject.mode & 0o444
+        (status.st_uid, status.st_gid) = (subject.user, subject.group)
+        status.st_size = off_t(size)
+        status.st_blocks = blkcnt_t((size + 511) / 512)
+        return subject.modified
+    }
+
+    /// The nodes that the kernel knows of the placeholders of a version: the directory's, the
+    /// file's, the name.
+    func placeholders(of order: PictureOrder) -> [(parent: UInt64, node: UInt64, name: [UInt8])] {
+        let place = volume.state.withLock { state -> (ItemNumber, [UInt8])? in
+            let position = state.index.find(order.item)
+            guard position != 0 else { return nil }
+            let name = state.index[item: position].pointee.firstName
+            guard name != 0 else { return nil }
+            return (
+                state.number(state.index[name: name].pointee.parent),
+                Array(state.index.nameBytes(name))
+            )
+        }
+        guard let (parent, name) = place else { return [] }
+        return PictureSize.allCases.compactMap { size in
+            let picture = PictureNode(
+                node: order.node, size: size, type: order.type, isPlaceholder: true)
+            let above: VirtualNode =
+                parent == .root ? .thumbnailsOf(size) : .thumbnailsBelow(size, parent)
+            guard let node = known(.picture(picture)), let directory = known(above) else {
+                return nil
+            }
+            return (directory, node, name + Self.pictureEnd)
+        }
+    }
+}

@@ -1,0 +1,316 @@
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Model
+internal import Pictures
+internal import SystemCalls
+
+/// The pictures of a mounted container: which one belongs to what is asked for, and what has to
+/// follow when a document or a picture changes.
+///
+/// Any thread. Nothing here waits for a drawing; who may wait a moment is called back.
+final class VolumePictures: Sendable {
+    /// How long after a publish a LOOKUP of the picture waits for it, in nanoseconds.
+    static let publishPatience: UInt64 = 100_000_000
+    /// Publishes that are remembered for that.
+    private static let rememberedPublishes = 4_096
+
+    let shelf: PictureShelf
+    let maker: PictureMaker
+    let desktop: DesktopEntries?
+    private unowned let volume: Volume
+    private let drawing: Drawing
+    /// Tells watchers of placeholders; a thread of its own, since it may wait for a directory in
+    /// which a LOOKUP waits for a picture.
+    private let notifier = Notifier()
+    private let tree = Lock<Unowned?>(nil)
+    /// When versions that are drawn at their publish were published.
+    private let publishes = Lock<[ItemNumber: (node: NodeNumber, at: UInt64)]>([:])
+
+    private struct Unowned: Sendable {
+        unowned let tree: VirtualTree
+    }
+
+    /// A queue and its client, each of which needs the other.
+    private struct Drawing: Sendable {
+        let queue: PictureQueue
+        let client: Client
+    }
+
+    init(_ volume: Volume, _ options: PictureOptions) {
+        self.volume = volume
+        var doubtful: Range<Timestamp>?
+        let now = VolumeState.now()
+        let durable = volume.content.durableUntil()
+        if volume.container.recovered != nil, durable < now { doubtful = durable..<now }
+        let folder = PictureFolder(path: volume.content.folder.pictures)
+        shelf = PictureShelf(folder, doubtful: doubtful)
+        maker = PictureMaker(program: options.program)
+        let client = Client()
+        drawing = Drawing(queue: PictureQueue(maker, for: client), client: client)
+        if let point = options.desktop {
+            desktop = DesktopEntries(volume, shelf, mountPoint: point)
+        } else {
+            desktop = nil
+        }
+        client.owner.withLock { $0 = self }
+    }
+
+    var queue: PictureQueue { drawing.queue }
+
+    /// The virtual folder through which pictures are seen.
+    func attach(_ tree: VirtualTree) { self.tree.withLock { $0 = Unowned(tree: tree) } }
+
+    func start() {
+        notifier.start()
+        desktop?.start(self)
+    }
+
+    /// Ends the threads and the processes they started.
+    func stop() {
+        queue.stop()
+        desktop?.stop()
+        notifier.stop()
+        drawing.client.owner.withLock { $0 = nil }
+    }
+
+    // MARK: Asking
+
+    /// The picture that is kept for a version; nil if there is none, which is then asked for.
+    func kept(_ subject: PictureSubject) -> PictureFile? {
+        if let file = shelf.head(subject.node, subject.type) {
+            return file.failure == nil ? file : nil
+        }
+        ask(subject, isLasting: false)
+        return nil
+    }
+
+    /// Has the version drawn, if that can be.
+    @discardableResult
+    func ask(_ subject: PictureSubject, isLasting: Bool) -> Bool {
+        guard subject.size > 0, maker.canDraw(subject.type),
+            !isTemporaryName(subject.fileName)
+        else { return false }
+        return queue.ask(subject.order, isLasting: isLasting)
+    }
+
+    /// Calls `then` when the document's picture is there, if it was published just now; else, or
+    /// when that takes too long, without it.
+    func whenDrawn(_ subject: PictureSubject, then: @escaping @Sendable () -> Void) {
+        let now = MonotonicClock.now
+        let published = publishes.withLock { $0[subject.item] }
+        guard let published, published.node == subject.node,
+            now < published.at + Self.publishPatience
+        else { return then() }
+        let item = subject.item
+        guard let ticket = queue.wait(for: item, then: then) else { return }
+        volume.scheduler.at(published.at + Self.publishPatience) { [weak self] in
+            self?.queue.giveUp(item, ticket)
+        }
+    }
+
+    /// What there is to say about a version's picture, as `user.shapeedit.thumbnail.state` does.
+    func describe(_ subject: PictureSubject) -> String {
+        if let file = shelf.head(subject.node, subject.type) {
+            return file.failure.map { "failed: \($0)" } ?? "ready"
+        }
+        if ask(subject, isLasting: false) || queue.isPending(subject.order) { return "pending" }
+        if subject.type.isOwn, subject.size > 0, let problem = queue.problem {
+            return "unavailable: \(problem)"
+        }
+        return "none"
+    }
+
+    /// `user.shapeedit.thumbnail` and its state; nil for other attributes.
+    func attribute(_ node: NodeNumber, _ name: [UInt8]) throws(Errno) -> [UInt8]? {
+        let isState = name.elementsEqual(Self.stateAttribute)
+        guard isState || name.elementsEqual(Self.attribute) else { return nil }
+        let subject = try volume.read { (state) throws(Errno) in
+            _ = try state.position(node)
+            return state.pictureSubject(of: node)
+        }
+        guard let subject else { throw Errno(61) }
+        if isState { return Array(describe(subject).utf8) }
+        if kept(subject) != nil {
+            for size in [PictureSize.medium, .small] {
+                if let bytes = shelf.bytes(subject.node, subject.type, size),
+                    bytes.count <= Limits.attribute
+                {
+                    return bytes
+                }
+            }
+        }
+        return Placeholder.bytes(subject.type, .medium)
+    }
+
+    private static let attribute = Array("user.shapeedit.thumbnail".utf8)
+    private static let stateAttribute = Array("user.shapeedit.thumbnail.state".utf8)
+
+    // MARK: Following
+
+    /// A document was published. Under the volume's lock.
+    fileprivate func published(_ subject: PictureSubject) {
+        if isTemporaryName(subject.fileName) { return }
+        let now = MonotonicClock.now
+        publishes.withLock { publishes in
+            if publishes.count >= Self.rememberedPublishes {
+                publishes = publishes.filter { now < $0.value.at + Self.publishPatience }
+            }
+            publishes[subject.item] = (subject.node, now)
+        }
+        ask(subject, isLasting: true)
+        desktop?.changed(subject.item, isOwn: true)
+    }
+
+    /// A version's bytes are gone.
+    func remove(_ node: NodeNumber) { shelf.remove(node) }
+
+    /// The picture of a version is there: who watches its placeholder or has it cached is told.
+    fileprivate func announce(_ order: PictureOrder) {
+        desktop?.changed(order.item, isOwn: true)
+        notifier.post { [self] in
+            guard let tree = tree.withLock({ $0 })?.tree else { return }
+            for (parent, node, name) in tree.placeholders(of: order) {
+                volume.channel?.announceDeletion(parent: parent, node: node, name: name)
+            }
+        }
+    }
+
+    /// What the queue asks of the volume.
+    private final class Client: PictureClient {
+        let owner = Lock<VolumePictures?>(nil)
+
+        func take(_ order: PictureOrder) -> PictureInput? {
+            guard let owner = owner.withLock({ $0 }),
+                owner.shelf.head(order.node, order.type) == nil
+            else { return nil }
+            return owner.take(order.node)
+        }
+        func letGo(_ node: NodeNumber) { owner.withLock { $0 }?.letGo(node) }
+        func keep(_ outcome: PictureOutcome, of order: PictureOrder) {
+            owner.withLock { $0 }?.keep(outcome, of: order)
+        }
+        func ended(_ order: PictureOrder) {
+            guard let owner = owner.withLock({ $0 }),
+                let file = owner.shelf.head(order.node, order.type), file.failure == nil
+            else { return }
+            owner.announce(order)
+        }
+    }
+
+    private func take(_ node: NodeNumber) -> PictureInput? {
+        // The last room on the disk is for documents.
+        let hasRoom =
+            volume.content.hasAmpleRoom
+            || (try? volume.content.space()).map { $0.free > Volume.nearlyFullDisk } ?? false
+        guard hasRoom else { return nil }
+        let content = volume.state.withLock { state -> ContentReference? in
+            let position = state.index.find(node.item)
+            guard position != 0, state.session(of: node, at: position) == nil,
+                let content = (try? state.content(of: node, at: position)) ?? nil,
+                content.size > 0
+            else { return nil }
+            // It is not thinned out while it is drawn.
+            state.pinned[node, default: 0] += 1
+            return content
+        }
+        guard let content else { return nil }
+        guard let file = (try? volume.content.open(content)) ?? nil else {
+            letGo(node)
+            return nil
+        }
+        return PictureInput(file: file, path: volume.content.path(of: content))
+    }
+
+    private func letGo(_ node: NodeNumber) {
+        volume.state.withLock { state in
+            let left = (state.pinned[node] ?? 1) - 1
+            state.pinned[node] = left > 0 ? left : nil
+        }
+    }
+
+    private func keep(_ outcome: PictureOutcome, of order: PictureOrder) {
+        do throws(Errno) {
+            switch outcome {
+            case .drawn(let pictures): try shelf.put(pictures, for: order.node, order.type)
+            case .failed(let reason):
+                try shelf.put(failure: reason, for: order.node, order.type)
+            case .nothing: return
+            }
+        } catch {
+            // A full disk: there is none, and it is drawn again when somebody asks.
+            return
+        }
+        // Removed while it was drawn: its bytes may have been another's at the end.
+        let isGone = volume.state.withLock { $0.index.find(order.item) == 0 }
+        if isGone { shelf.remove(order.node) }
+    }
+}
+
+extension VolumeState {
+    /// Whether the document's name is one of those types'. Without making a string: every publish
+    /// comes here.
+    private func isDrawnAtPublish(_ position: MemoryIndex.Position) -> Bool {
+        let first = index[item: position].pointee.firstName
+        guard first != 0 else { return false }
+        let name = index.nameBytes(first)
+        // The ends have 4 to 9 letters.
+        guard let dot = name.suffix(10).lastIndex(of: UInt8(ascii: ".")), dot > 0,
+            name.count - dot > 4
+        else { return false }
+        return PictureType(fileName: name).isDrawnAtPublish
+    }
+
+    /// Lets pictures follow a change that was just recorded. Under the volume's lock.
+    @inline(__always)
+    func followPictures(
+        _ kind: ChangeKind, _ position: MemoryIndex.Position, _ effects: [Effect]
+    ) {
+        guard let pictures else { return }
+        switch kind {
+        case .published:
+            let item = number(position)
+            if isDrawnAtPublish(position) {
+                if let subject = pictureSubject(position) { pictures.published(subject) }
+            } else {
+                pictures.desktop?.changed(item, isOwn: false)
+            }
+        case .renamed, .removed, .linked:
+            pictures.moved(self, position, effects)
+        case .attributes:
+            if index[item: position].pointee.isRegular {
+                pictures.desktop?.changed(number(position), isOwn: false)
+            }
+        default: break
+        }
+    }
+}
+
+extension VolumePictures {
+    /// Names came and went. Under the volume's lock.
+    fileprivate func moved(
+        _ state: VolumeState, _ position: MemoryIndex.Position, _ effects: [Effect]
+    ) {
+        let record = state.index[item: position].pointee
+        guard record.isRegular || record.isDirectory else { return }
+        if record.isRegular, let subject = state.pictureSubject(position),
+            subject.type.isDrawnAtPublish, subject.node.ordinal > 0
+        {
+            // Saved by rename: it was published under a name that told nothing. If there is a
+            // picture already, the queue finds that out.
+            ask(subject, isLasting: true)
+        }
+        if record.links == 0 { queue.cancel(state.number(position)) }
+        guard let desktop else { return }
+        for effect in effects {
+            guard case .removeName(let parent, let name) = effect else { continue }
+            let above = state.index.find(parent)
+            guard above != 0, var path = state.index.path(of: above) else { continue }
+            if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+            desktop.left(
+                path + name, now: record.links > 0 ? state.number(position) : nil,
+                isDirectory: record.isDirectory)
+        }
+        desktop.changed(state.number(position), isOwn: true)
+    }
+}

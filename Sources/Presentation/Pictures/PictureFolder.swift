@@ -1,0 +1,84 @@
+internal import Glibc
+package import Model
+internal import SystemCalls
+
+/// The files of pictures below a container's folder: `pictures/<2 digits>/<node>`.
+///
+/// Any thread. A file appears whole or not at all; it is not synced, since it can be drawn again.
+package struct PictureFolder: Sendable {
+    package let path: String
+
+    package init(path: String) { self.path = path }
+
+    /// Where a version's pictures are. The digits that change fastest choose the folder.
+    package func file(_ node: NodeNumber) -> String { shelf(node) + "/" + node.fileName }
+
+    private func shelf(_ node: NodeNumber) -> String { path + "/" + node.fileName.suffix(2) }
+
+    /// The node of a file's name in a folder's; nil if they are not as they are written here.
+    package static func node(shelf: String, name: String) -> NodeNumber? {
+        guard name.utf8.count == 16, name.hasSuffix(shelf), shelf.utf8.count == 2,
+            let value = UInt64(name, radix: 16), name == hexadecimal(value)
+        else { return nil }
+        return NodeNumber(rawValue: value)
+    }
+
+    /// Whether a file was being written when the program ended: `<node>.<process>-<number>`.
+    package static func isUnfinished(shelf: String, name: String) -> Bool {
+        guard let dot = name.firstIndex(of: "."),
+            node(shelf: shelf, name: String(name[..<dot])) != nil
+        else { return false }
+        let parts = name[name.index(after: dot)...].split(
+            separator: "-", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy { UInt64($0) != nil }
+    }
+
+    func put(_ bytes: [UInt8], for node: NodeNumber) throws(Errno) {
+        let target = file(node)
+        let temporary = "\(target).\(processIdentifier())-\(UInt64.random(in: 0 ... .max))"
+        let flags = O_WRONLY | O_CREAT | O_EXCL
+        var made: OwnedDescriptor
+        do throws(Errno) {
+            made = try OwnedDescriptor.open(temporary, flags, mode: 0o600)
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            try Directories.make(shelf(node))
+            made = try OwnedDescriptor.open(temporary, flags, mode: 0o600)
+        }
+        do throws(Errno) {
+            try made.write(bytes, at: 0)
+            try check { rename(temporary, target) }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    package func remove(_ node: NodeNumber) { unlink(file(node)) }
+
+    /// The head of a version's file and when it was written; nil if it is missing or not whole.
+    package func head(_ node: NodeNumber) -> (file: PictureFile, written: Timestamp)? {
+        guard let file = try? OwnedDescriptor.open(self.file(node), O_RDONLY),
+            let status = try? file.status()
+        else { return nil }
+        var bytes = [UInt8](
+            repeating: 0, count: min(Int(status.st_size), PictureFile.headBytes))
+        let count = bytes.withUnsafeMutableBytes { try? file.read(into: $0, at: 0) }
+        guard count == bytes.count, let head = PictureFile(head: bytes, size: Int(status.st_size))
+        else { return nil }
+        return (
+            head,
+            Timestamp(
+                seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec))
+        )
+    }
+
+    func read(_ node: NodeNumber, _ place: Range<Int>) -> [UInt8]? {
+        guard let file = try? OwnedDescriptor.open(self.file(node), O_RDONLY) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: place.count)
+        let count = bytes.withUnsafeMutableBytes {
+            try? file.read(into: $0, at: Int64(place.lowerBound))
+        }
+        return count == bytes.count ? bytes : nil
+    }
+}

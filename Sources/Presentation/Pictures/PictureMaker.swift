@@ -1,0 +1,113 @@
+internal import Glibc
+internal import SystemCalls
+package import Thumbnailing
+
+/// Has documents drawn by other processes: ours, or those of the machine. Nothing is decoded here.
+///
+/// Any thread; calls take as long as the drawing, which is bounded.
+package final class PictureMaker: Sendable {
+    /// A larger picture is none.
+    private static let pictureBytes = 5 << 20
+    /// Ends of names of which it is remembered whether a foreign program draws them.
+    private static let rememberedEnds = 1_024
+
+    private struct Foreign {
+        var programs: ForeignThumbnailers?
+        /// Whether there is a program, by the ends of names.
+        var drawn: [String: Bool] = [:]
+    }
+    /// The path of `shapeedit-thumbnailer`.
+    let program: String
+    private let foreign = Lock(Foreign())
+
+    package init(program: String) { self.program = program }
+
+    /// Why our own documents are not drawn, as far as can be told without trying.
+    package var ownProblem: String? {
+        access(program, X_OK) == 0 ? nil : "\(program): \(Errno.last)"
+    }
+
+    /// Why others are not drawn, as far as can be told without trying.
+    package var foreignProblem: String? {
+        foreign.withLock { $0.programs }.map(\.unavailability)
+            ?? ForeignThumbnailers.missingProgram
+    }
+
+    /// Whether there is anything to draw a type; yes, as long as it was not tried.
+    package func canDraw(_ type: PictureType) -> Bool {
+        if type.isOwn { return true }
+        if type.end.isEmpty { return false }
+        return foreign.withLock { foreign in
+            if foreign.programs?.unavailability != nil { return false }
+            return foreign.drawn[type.end] ?? true
+        }
+    }
+
+    /// The pictures of all sizes.
+    package func pictures(
+        of order: PictureOrder, _ input: PictureInput, by worker: ThumbnailWorker,
+        _ cancellation: Cancellation?
+    ) throws(ThumbnailFailure) -> [PictureSize: [UInt8]] {
+        var pictures: [PictureSize: [UInt8]] = [:]
+        if let type = order.type.drawn {
+            for size in PictureSize.allCases {
+                let bytes = try worker.picture(
+                    DrawingRequest(type: type, size: UInt16(size.pixels)),
+                    descriptor: input.file.number, cancellation: cancellation)
+                pictures[size] = try Self.checked(bytes, size)
+            }
+            return pictures
+        }
+        let programs = programs()
+        if let problem = programs.unavailability { throw .unavailable(problem) }
+        let isDrawn = programs.canDraw(fileName: order.fileName)
+        foreign.withLock { foreign in
+            if foreign.drawn.count < Self.rememberedEnds {
+                foreign.drawn[order.type.end] = isDrawn
+            }
+        }
+        if !isDrawn { throw .unavailable("nothing draws .\(order.type.end)") }
+        for size in PictureSize.allCases {
+            let bytes = try programs.picture(
+                ofFileAt: input.path, fileName: order.fileName, size: size.pixels,
+                cancellation: cancellation)
+            pictures[size] = try Self.checked(bytes, size)
+        }
+        return pictures
+    }
+
+    /// One picture of any file, in any size up to 1,024 pixels, without a worker that is kept.
+    ///
+    /// - Parameter descriptor: the file, open for reading; it stays the caller's.
+    package func picture(
+        ofFileAt path: String, fileName: String, descriptor: Int32, pixels: Int
+    ) throws(ThumbnailFailure) -> [UInt8] {
+        if let type = DrawnType(fileName: fileName) {
+            let worker = ThumbnailWorker(program: program)
+            defer { worker.stop() }
+            return try worker.picture(
+                DrawingRequest(type: type, size: UInt16(pixels)), descriptor: descriptor)
+        }
+        return try programs().picture(ofFileAt: path, fileName: fileName, size: pixels)
+    }
+
+    /// Who drew a hostile document may be its creature.
+    private static func checked(_ bytes: [UInt8], _ size: PictureSize) throws(ThumbnailFailure)
+        -> [UInt8]
+    {
+        guard bytes.count <= pictureBytes, let file = PNGFile(bytes), file.width <= size.pixels,
+            file.height <= size.pixels
+        else { throw .died("something that is no picture") }
+        return bytes
+    }
+
+    private func programs() -> ForeignThumbnailers {
+        if let known = foreign.withLock({ $0.programs }) { return known }
+        // Reads files and tries the sandbox: not under the lock.
+        let found = ForeignThumbnailers()
+        return foreign.withLock { foreign in
+            foreign.programs = foreign.programs ?? found
+            return foreign.programs ?? found
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package import Content
+package import Model
+
+/// A picture that somebody wants to have drawn.
+package struct PictureOrder: Sendable {
+    /// The document, which has at most one order at a time.
+    package var item: ItemNumber
+    /// The version that is drawn.
+    package var node: NodeNumber
+    package var type: PictureType
+    /// What the document is called, which tells foreign programs its type.
+    package var fileName: String
+
+    package init(item: ItemNumber, node: NodeNumber, type: PictureType, fileName: String) {
+        self.item = item
+        self.node = node
+        self.type = type
+        self.fileName = fileName
+    }
+
+    /// Whether it is the same drawing.
+    func isSame(_ other: PictureOrder) -> Bool { node == other.node && type == other.type }
+}
+
+/// A version's content, for the process that draws it.
+package struct PictureInput: Sendable {
+    package var file: SharedDescriptor
+    /// Where the file lies: not in the mount, for which a drawing must not wait.
+    package var path: String
+
+    package init(file: SharedDescriptor, path: String) {
+        self.file = file
+        self.path = path
+    }
+}
+
+/// What came of an order.
+package enum PictureOutcome: Sendable {
+    case drawn([PictureSize: [UInt8]])
+    /// The document has no picture, and will not have one by another try.
+    case failed(String)
+    /// Nothing can be said about the document: the program is missing, or nobody waits any more.
+    case nothing
+}
+
+/// Whose pictures a queue draws. Called on the queue's threads, with no lock held.
+package protocol PictureClient: AnyObject, Sendable {
+    /// The content of a version, which stays until ``letGo(_:)``; nil if the version is gone, or has
+    /// its picture already.
+    func take(_ order: PictureOrder) -> PictureInput?
+    /// What was taken is not needed any more.
+    func letGo(_ node: NodeNumber)
+    /// Keeps what came of an order; afterwards it counts as done.
+    func keep(_ outcome: PictureOutcome, of order: PictureOrder)
+    /// Tells others, after the order counts as done.
+    func ended(_ order: PictureOrder)
+}

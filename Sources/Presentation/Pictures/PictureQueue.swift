@@ -1,0 +1,295 @@
+package import Model
+internal import SystemCalls
+internal import Thumbnailing
+
+/// Draws what was asked for, on a few threads with a worker process each.
+///
+/// Any thread. Who asked last is served first. A document has one order: a newer version takes the
+/// place of an older one. What nobody has asked for again within ``patience`` is dropped.
+package final class PictureQueue: Sendable {
+    /// Threads, and so processes, that draw at the same time.
+    package static let threads = 4
+    /// Orders that wait at most; further ones are dropped, and made when somebody asks again.
+    static let waitingLimit = 65_536
+    /// How long an order waits that nobody repeats, in nanoseconds.
+    static let patience: UInt64 = 30_000_000_000
+    /// How long a drawing of a version that is not current any more may go on.
+    static let overtime: UInt64 = 1_000_000_000
+    /// After how long without work a thread ends, but for the last one.
+    private static let idleness: UInt64 = 20_000_000_000
+    /// How long our own documents are not tried after the program could not be started.
+    static let pause: UInt64 = 10_000_000_000
+
+    private struct Waiting {
+        var order: PictureOrder
+        var asked: UInt64
+        /// Made by a publish: waits until it is its turn.
+        var isLasting: Bool
+        var serial: UInt64
+    }
+    private struct Running {
+        var order: PictureOrder
+        var began: UInt64
+        var cancellation: Cancellation?
+    }
+    private struct State {
+        var waiting: [ItemNumber: Waiting] = [:]
+        /// The order of service, from the end; entries whose serial is not the order's are dead.
+        var stack: [(item: ItemNumber, serial: UInt64)] = []
+        var serial: UInt64 = 0
+        var running: [ItemNumber: Running] = [:]
+        var waiters: [ItemNumber: [UInt64: @Sendable () -> Void]] = [:]
+        var threads = 0
+        var idle = 0
+        var ended = false
+        var pausedUntil: UInt64 = 0
+        var problem: String?
+        var counts = Counts()
+    }
+
+    /// What a queue has done and has to do.
+    package struct Counts: Sendable {
+        package var drawn = 0
+        package var failed = 0
+        package var dropped = 0
+        package var waiting = 0
+    }
+
+    private let state = Monitor(State())
+    private let maker: PictureMaker
+    private unowned let client: any PictureClient
+
+    /// - Parameter client: outlives the queue.
+    package init(_ maker: PictureMaker, for client: any PictureClient) {
+        self.maker = maker
+        self.client = client
+    }
+
+    /// What was done so far.
+    package var counts: Counts {
+        state.withLock { state in
+            var counts = state.counts
+            counts.waiting = state.waiting.count + state.running.count
+            return counts
+        }
+    }
+
+    /// Why nothing is drawn at the moment; nil if it is.
+    package var problem: String? { state.withLock { $0.problem } }
+
+    /// Has a version drawn, or drawn sooner; says whether that is under way now.
+    ///
+    /// - Parameter isLasting: it is drawn even if nobody asks again.
+    @discardableResult
+    package func ask(_ order: PictureOrder, isLasting: Bool) -> Bool {
+        let (accepted, started, overdue) = state.signal { state -> (Bool, Int, Cancellation?) in
+            // Taken under the lock: no drawing began later.
+            let now = MonotonicClock.now
+            if state.ended || (order.type.isOwn && now < state.pausedUntil) {
+                return (false, 0, nil)
+            }
+            var overdue: Cancellation?
+            if let running = state.running[order.item] {
+                if running.order.isSame(order) { return (true, 0, nil) }
+                if running.began + Self.overtime < now { overdue = running.cancellation }
+            }
+            let old = state.waiting[order.item]
+            if old == nil, state.waiting.count >= Self.waitingLimit {
+                state.counts.dropped += 1
+                return (false, 0, overdue)
+            }
+            state.serial += 1
+            let lasts = isLasting || (old?.isLasting == true && old?.order.isSame(order) == true)
+            state.waiting[order.item] = Waiting(
+                order: order, asked: now, isLasting: lasts, serial: state.serial)
+            state.stack.append((order.item, state.serial))
+            Self.tidy(&state)
+            let isShort = state.idle == 0 && state.threads < Self.threads
+            if isShort { state.threads += 1 }
+            return (true, isShort ? state.threads : 0, overdue)
+        }
+        overdue?.cancel()
+        if started > 0 {
+            // The first has what is being looked at; the others stand back for all programs.
+            Threads.start("pictures") { [self] in work(niceness: started > 1 ? 10 : 0) }
+        }
+        return accepted
+    }
+
+    /// Whether the version waits to be drawn, or is being drawn.
+    package func isPending(_ order: PictureOrder) -> Bool {
+        state.withLock { state in
+            state.waiting[order.item]?.order.isSame(order) == true
+                || state.running[order.item]?.order.isSame(order) == true
+        }
+    }
+
+    /// Nobody needs the document's picture any more.
+    package func cancel(_ item: ItemNumber) {
+        let running = state.withLock { state -> Cancellation? in
+            state.waiting[item] = nil
+            return state.running[item]?.cancellation
+        }
+        running?.cancel()
+    }
+
+    /// Calls `then` when the document's drawing has ended; at once if there is none. A number to
+    /// ``giveUp(_:_:)`` with, or nil if it was called.
+    package func wait(for item: ItemNumber, then: @escaping @Sendable () -> Void) -> UInt64? {
+        let ticket = state.withLock { state -> UInt64? in
+            guard state.waiting[item] != nil || state.running[item] != nil else { return nil }
+            state.serial += 1
+            state.waiters[item, default: [:]][state.serial] = then
+            return state.serial
+        }
+        if ticket == nil { then() }
+        return ticket
+    }
+
+    /// Ends a wait: calls what waits, unless it was called.
+    package func giveUp(_ item: ItemNumber, _ ticket: UInt64) {
+        let then = state.withLock { state -> (@Sendable () -> Void)? in
+            let then = state.waiters[item]?.removeValue(forKey: ticket)
+            if state.waiters[item]?.isEmpty == true { state.waiters[item] = nil }
+            return then
+        }
+        then?()
+    }
+
+    /// Ends all threads and processes; returns when they are gone, or after 5 s.
+    package func stop() {
+        let (running, waiters) = state.signal { state in
+            state.ended = true
+            state.waiting = [:]
+            state.stack = []
+            defer { state.waiters = [:] }
+            return (
+                state.running.values.compactMap(\.cancellation),
+                state.waiters.values.flatMap(\.values)
+            )
+        }
+        for cancellation in running { cancellation.cancel() }
+        for waiter in waiters { waiter() }
+        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
+            $0.threads == 0 ? true : nil
+        }
+    }
+
+    // MARK: Threads
+
+    private func work(niceness: Int32) {
+        let worker = ThumbnailWorker(program: maker.program, niceness: niceness)
+        while true {
+            switch next() {
+            case .order(let order, let cancellation): draw(order, cancellation, worker)
+            case .idle:
+                worker.stop()
+                return
+            case .ended:
+                worker.stop()
+                state.signal { $0.threads -= 1 }
+                return
+            }
+        }
+    }
+
+    private enum Step {
+        case order(PictureOrder, Cancellation?)
+        /// There is too little to do; the thread does not count any more.
+        case idle
+        /// The queue ends, and waits for the thread.
+        case ended
+    }
+
+    private func next() -> Step {
+        state.withLock { $0.idle += 1 }
+        while true {
+            let step = state.wait(until: MonotonicClock.now + Self.idleness) { state -> Step? in
+                if state.ended { return .ended }
+                guard let order = Self.pop(&state) else { return nil }
+                state.idle -= 1
+                let cancellation = try? Cancellation()
+                state.running[order.item] = Running(
+                    order: order, began: MonotonicClock.now, cancellation: cancellation)
+                return .order(order, cancellation)
+            }
+            if let step { return step }
+            let isSuperfluous = state.withLock { state -> Bool in
+                guard state.threads > 1, state.stack.isEmpty, !state.ended else { return false }
+                state.threads -= 1
+                state.idle -= 1
+                return true
+            }
+            if isSuperfluous { return .idle }
+        }
+    }
+
+    /// Takes out the order that was asked for last, passing over those that nobody waits for and
+    /// those whose document is being drawn, which come again when that is done.
+    private static func pop(_ state: inout State) -> PictureOrder? {
+        let now = MonotonicClock.now
+        var later: [(item: ItemNumber, serial: UInt64)] = []
+        defer { state.stack += later.reversed() }
+        while let (item, serial) = state.stack.popLast() {
+            guard let waiting = state.waiting[item], waiting.serial == serial else { continue }
+            if state.running[item] != nil {
+                later.append((item, serial))
+                continue
+            }
+            state.waiting[item] = nil
+            if waiting.isLasting || now <= waiting.asked + patience { return waiting.order }
+            state.counts.dropped += 1
+        }
+        return nil
+    }
+
+    /// Takes dead entries out when they are most of the stack.
+    private static func tidy(_ state: inout State) {
+        guard state.stack.count > 2 * state.waiting.count + 64 else { return }
+        let waiting = state.waiting
+        state.stack.removeAll { waiting[$0.item]?.serial != $0.serial }
+    }
+
+    private func draw(
+        _ order: PictureOrder, _ cancellation: Cancellation?, _ worker: ThumbnailWorker
+    ) {
+        let outcome = outcome(order, cancellation, worker)
+        client.keep(outcome, of: order)
+        let waiters = state.signal { state in
+            state.running[order.item] = nil
+            switch outcome {
+            case .drawn:
+                state.counts.drawn += 1
+                state.problem = nil
+            case .failed: state.counts.failed += 1
+            case .nothing: state.counts.dropped += 1
+            }
+            return state.waiters.removeValue(forKey: order.item).map { Array($0.values) } ?? []
+        }
+        for waiter in waiters { waiter() }
+        client.ended(order)
+    }
+
+    private func outcome(
+        _ order: PictureOrder, _ cancellation: Cancellation?, _ worker: ThumbnailWorker
+    ) -> PictureOutcome {
+        guard let input = client.take(order) else { return .nothing }
+        defer { client.letGo(order.node) }
+        do throws(ThumbnailFailure) {
+            return .drawn(try maker.pictures(of: order, input, by: worker, cancellation))
+        } catch {
+            switch error {
+            case .refused, .died, .timedOut: return .failed(error.description)
+            case .cancelled: return .nothing
+            case .unavailable(let reason):
+                if order.type.isOwn {
+                    state.withLock { state in
+                        state.problem = reason
+                        state.pausedUntil = MonotonicClock.now + Self.pause
+                    }
+                }
+                return .nothing
+            }
+        }
+    }
+}

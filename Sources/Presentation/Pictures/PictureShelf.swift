@@ -1,0 +1,103 @@
+package import Model
+package import SystemCalls
+
+/// The pictures of versions: on the disk, and the recent ones in memory.
+///
+/// Any thread; waits for the disk. What is here is only ever right or missing: a version's content
+/// never changes, and neither do its pictures.
+package final class PictureShelf: Sendable {
+    /// Heads of files that are kept in memory, those of missing files included.
+    static let headLimit = 4_096
+    /// Bytes of pictures that are kept in memory.
+    static let byteLimit = 8 << 20
+
+    private struct Place: Hashable {
+        var node: NodeNumber
+        var size: PictureSize
+    }
+    private struct State {
+        var heads = Recent<NodeNumber, PictureFile?>(limit: headLimit)
+        var pictures = Recent<Place, [UInt8]>(limit: byteLimit)
+    }
+    private let state = Lock(State())
+    private let folder: PictureFolder
+    /// Files written from the first moment to the second are not believed.
+    private let doubtful: Range<Timestamp>?
+
+    /// - Parameter doubtful: when what was written may belong to versions that a power loss took
+    ///   back.
+    package init(_ folder: PictureFolder, doubtful: Range<Timestamp>? = nil) {
+        self.folder = folder
+        self.doubtful = doubtful
+    }
+
+    /// What is kept for a version, if it was drawn as this type.
+    package func head(_ node: NodeNumber, _ type: PictureType) -> PictureFile? {
+        let known = state.withLock { $0.heads[node] }
+        if let known { return known?.type == type ? known : nil }
+        var head = folder.head(node)
+        if let found = head, doubtful?.contains(found.written) == true {
+            folder.remove(node)
+            head = nil
+        }
+        state.withLock { state in
+            // Whatever came meanwhile is newer.
+            if state.heads[node] == nil { state.heads.insert(head?.file, for: node, weight: 1) }
+        }
+        return head?.file.type == type ? head?.file : nil
+    }
+
+    /// One of a version's pictures.
+    package func bytes(_ node: NodeNumber, _ type: PictureType, _ size: PictureSize) -> [UInt8]? {
+        guard let place = head(node, type)?.places[size] else { return nil }
+        let key = Place(node: node, size: size)
+        if let known = state.withLock({ $0.pictures[key] }), known.count == place.count {
+            return known
+        }
+        guard let bytes = folder.read(node, place) else { return nil }
+        remember(bytes, key)
+        return bytes
+    }
+
+    /// Keeps a version's pictures.
+    package func put(_ pictures: [PictureSize: [UInt8]], for node: NodeNumber, _ type: PictureType)
+        throws(Errno)
+    {
+        let bytes = PictureFile.bytes(type, pictures)
+        try put(bytes, node)
+        for (size, picture) in pictures { remember(picture, Place(node: node, size: size)) }
+    }
+
+    /// Keeps the reason why a version has none.
+    package func put(failure: String, for node: NodeNumber, _ type: PictureType) throws(Errno) {
+        try put(PictureFile.bytes(type, failure: failure), node)
+    }
+
+    private func put(_ bytes: [UInt8], _ node: NodeNumber) throws(Errno) {
+        try folder.put(bytes, for: node)
+        forget(node)
+        let head = PictureFile(
+            head: Array(bytes.prefix(PictureFile.headBytes)), size: bytes.count)
+        state.withLock { $0.heads.insert(head, for: node, weight: 1) }
+    }
+
+    /// The version is gone, and its pictures go.
+    package func remove(_ node: NodeNumber) {
+        folder.remove(node)
+        forget(node)
+    }
+
+    private func forget(_ node: NodeNumber) {
+        state.withLock { state in
+            state.heads.remove(node)
+            for size in PictureSize.allCases {
+                state.pictures.remove(Place(node: node, size: size))
+            }
+        }
+    }
+
+    private func remember(_ bytes: [UInt8], _ key: Place) {
+        guard bytes.count <= Self.byteLimit / 8 else { return }
+        state.withLock { $0.pictures.insert(bytes, for: key, weight: bytes.count) }
+    }
+}

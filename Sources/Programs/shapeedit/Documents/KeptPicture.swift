@@ -1,0 +1,71 @@
+import Glibc
+import Model
+import Pictures
+import SystemCalls
+
+/// The picture that a mount keeps of a document.
+enum KeptPicture {
+    /// How long a picture that is being drawn is waited for, in milliseconds.
+    private static let patience: UInt64 = 60_000
+    /// The first and the longest pause between two looks, in microseconds.
+    private static let pauses: (UInt32, UInt32) = (2_000, 50_000)
+
+    /// The picture of the current version; nil if the file is not in a mount of ours.
+    static func read(_ file: String, _ size: PictureSize) throws(Failure) -> [UInt8]? {
+        let deadline = MonotonicClock.after(milliseconds: patience)
+        var pause = pauses.0
+        while let state = attribute(file, "thumbnail.state") {
+            if state == "ready" {
+                let version = attribute(file, "version")
+                let bytes = bytes(file, size)
+                // Another version may have come meanwhile.
+                if let bytes, attribute(file, "thumbnail.state") == "ready",
+                    attribute(file, "version") == version
+                {
+                    return bytes
+                }
+            } else if let reason = state.after("failed: ") {
+                throw Failure(.badData, "\(file): \(reason)")
+            } else if let reason = state.after("unavailable: ") {
+                throw Failure(.unavailable, "\(file): \(reason)")
+            } else if state == "none" {
+                throw Failure(.unavailable, "\(file): nothing here draws such a file")
+            }
+            if MonotonicClock.now > deadline {
+                throw Failure(.temporary, "\(file): its picture is still being drawn")
+            }
+            usleep(pause)
+            pause = min(pause * 2, pauses.1)
+        }
+        return nil
+    }
+
+    private static func bytes(_ file: String, _ size: PictureSize) -> [UInt8]? {
+        guard let path = MountTable.resolved(file),
+            let point = MountTable.mountPoints().filter({ path.hasPrefix($0 + "/") })
+                .max(by: { $0.count < $1.count })
+        else { return nil }
+        let picture =
+            "\(point)/.shapeedit/thumbnails/\(size.pixels)\(path.dropFirst(point.count)).png"
+        guard let file = try? OwnedDescriptor.open(picture, O_RDONLY),
+            let status = try? file.status()
+        else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        let count = bytes.withUnsafeMutableBytes { try? file.read(into: $0, at: 0) }
+        return count == bytes.count ? bytes : nil
+    }
+
+    /// Of the version that is current now: a descriptor stays with its version.
+    private static func attribute(_ file: String, _ name: String) -> String? {
+        guard let opened = try? OwnedDescriptor.open(file, O_RDONLY | O_NONBLOCK),
+            let value = opened.attribute("user.shapeedit." + name)
+        else { return nil }
+        return String(decoding: value, as: UTF8.self)
+    }
+}
+
+extension String {
+    fileprivate func after(_ beginning: String) -> Substring? {
+        hasPrefix(beginning) ? dropFirst(beginning.count) : nil
+    }
+}

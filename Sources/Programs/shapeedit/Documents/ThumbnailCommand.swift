@@ -1,0 +1,65 @@
+import ArgumentParser
+import Glibc
+import Model
+import Pictures
+import SystemCalls
+import Thumbnailing
+
+/// `shapeedit thumbnail`.
+struct ThumbnailCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "thumbnail", abstract: "Write the picture of a document into a PNG file.",
+        discussion: """
+            In a mounted container the sizes 128, 256, 512 and 1024 are those that are kept with the \
+            document's current version; if its picture is being drawn, the command waits for it. \
+            Other sizes, and files elsewhere, are drawn now: our documents, texts and Markdown by \
+            shapeedit-thumbnailer, others by the thumbnailers of this machine.
+            """)
+
+    @Argument(help: "The document.", completion: .file())
+    var file: String
+    @Option(name: .shortAndLong, help: "The PNG file to write, or - for standard output.")
+    var output: String
+    @Option(help: "The longest side in pixels, 1 to 1024.")
+    var size = 256
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        guard (1...PictureSize.huge.pixels).contains(size) else {
+            throw Failure(.usage, "--size \(size): 1 to \(PictureSize.huge.pixels) pixels")
+        }
+        let kept = try PictureSize(rawValue: size).flatMap { size throws(Failure) in
+            try KeptPicture.read(file, size)
+        }
+        let bytes = try kept ?? drawn()
+        try DocumentOutput.write(bytes, to: output, overwriting: true)
+        if json, output != "-" {
+            Console.say(
+                JSONText.object([
+                    ("file", JSONText.string(file)), ("output", JSONText.string(output)),
+                    ("kept", kept == nil ? "false" : "true"), ("bytes", String(bytes.count)),
+                ]))
+        }
+    }
+
+    private func drawn() throws(Failure) -> [UInt8] {
+        let name = file.split(separator: "/").last.map(String.init) ?? file
+        let opened = try open()
+        do throws(ThumbnailFailure) {
+            return try PictureMaker(program: PictureProgram.path).picture(
+                ofFileAt: file, fileName: name, descriptor: opened.number, pixels: size)
+        } catch {
+            if case .unavailable = error { throw Failure(.unavailable, "\(file): \(error)") }
+            throw Failure(.badData, "\(file): \(error)")
+        }
+    }
+
+    private func open() throws(Failure) -> OwnedDescriptor {
+        do throws(Errno) {
+            let opened = try OwnedDescriptor.open(file, O_RDONLY | O_NONBLOCK)
+            if try opened.status().st_mode & S_IFMT == S_IFDIR { throw Errno(EISDIR) }
+            return opened
+        } catch { throw Failure(.noInput, "\(file): \(error)") }
+    }
+}

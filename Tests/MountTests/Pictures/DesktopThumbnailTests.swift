@@ -1,0 +1,103 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// The freedesktop thumbnail cache of the user who mounted, as GIO sees it.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct DesktopThumbnailTests {
+    /// What `gio info` says of the thumbnail: its path if there is a valid one.
+    private func thumbnail(_ desk: PictureDesk, _ name: String) throws -> String? {
+        let result = try run(
+            ["gio", "info", "-a", "thumbnail::*", "\(desk.container.mountPoint)/\(name)"],
+            environment: desk.container.environment)
+        try #require(result.status == 0, "\(result)")
+        guard result.text.contains("thumbnail::is-valid: TRUE") else { return nil }
+        let line = result.text.split(separator: "\n").first { $0.contains("thumbnail::path: ") }
+        return line.map { String($0.drop { $0 != "/" }) }
+    }
+
+    /// Waits until GIO sees a thumbnail, or none.
+    private func settled(_ desk: PictureDesk, _ name: String, has: Bool) throws -> String? {
+        var found: String?
+        for _ in 0..<300 {
+            found = try thumbnail(desk, name)
+            if (found != nil) == has { return found }
+            usleep(50_000)
+        }
+        return found
+    }
+
+    private func entries(_ desk: PictureDesk) throws -> [String] {
+        let folder = "\(desk.container.base)/home/cache/thumbnails"
+        return try run(["find", folder, "-type", "f"]).text.split(separator: "\n").map(String.init)
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `entries follow publish, rename and removal`(_ dataPath: DataPath) throws {
+        try #require(isInstalled("gio"))
+        try withPictures(dataPath) { desk in
+            let agent = desk.agent
+            agent.makeDirectory("folder")
+            agent.store("folder/a.slide", PictureDesk.slide(1))
+            desk.settle("folder/a.slide")
+            let first = try #require(try settled(desk, "folder/a.slide", has: true))
+            #expect(try waitUntil { try entries(desk).count == 4 })
+            let before = try PictureDesk.read(first)
+            // A new version, a second later as times go: the entry is rewritten.
+            sleep(1)
+            agent.store("folder/a.slide", PictureDesk.slide(2))
+            desk.settle("folder/a.slide")
+            let second = try #require(try settled(desk, "folder/a.slide", has: true))
+            #expect(try PictureDesk.read(second) != before)
+            // The file and a directory above it move.
+            agent.rename("folder/a.slide", "folder/b c.slide")
+            #expect(try settled(desk, "folder/b c.slide", has: true) != nil)
+            agent.rename("folder", "other")
+            #expect(try settled(desk, "other/b c.slide", has: true) != nil)
+            #expect(try waitUntil { try entries(desk).count == 4 })
+            // Saved by rename.
+            agent.store("other/.goutputstream-AB12CD", PictureDesk.slide(3))
+            agent.rename("other/.goutputstream-AB12CD", "other/b c.slide")
+            #expect(try settled(desk, "other/b c.slide", has: true) != nil)
+            agent.setTimes(
+                "other/b c.slide", accessed: .now,
+                modified: .at(seconds: 1_000_000, nanoseconds: 5))
+            #expect(try settled(desk, "other/b c.slide", has: true) != nil)
+            agent.unlink("other/b c.slide")
+            #expect(try waitUntil { try entries(desk).isEmpty })
+        }
+    }
+
+    @Test func `a listing brings entries back after a remount`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { desk in
+            desk.agent.store("a.slide", PictureDesk.slide(1))
+            desk.settle("a.slide")
+            #expect(try settled(desk, "a.slide", has: true) != nil)
+            desk.agent.end()
+            try desk.container.unmount()
+            _ = try run(["rm", "-rf", "\(desk.container.base)/home/cache/thumbnails"])
+            try desk.mount()
+            _ = try run(["ls", desk.container.mountPoint])
+            #expect(try settled(desk, "a.slide", has: true) != nil)
+        }
+    }
+
+    @Test func `the cache is left alone where that is asked for`() throws {
+        try withPictures { desk in
+            desk.agent.end()
+            try desk.container.unmount()
+            let result = try desk.container.command(
+                "mount", desk.container.name, desk.container.mountPoint, "--no-desktop-thumbnails")
+            try #require(result.status == 0, "\(result)")
+            let agent = try Agent(in: desk.container.mountPoint)
+            agent.store("a.slide", PictureDesk.slide(1))
+            waitUntil { agent.attribute("a.slide", "user.shapeedit.thumbnail.state") == "ready" }
+            agent.rename("a.slide", "b.slide")
+            agent.unlink("b.slide")
+            agent.end()
+            #expect(try entries(desk).isEmpty)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Documents that programs of the machine draw, and what happens where they cannot.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct ForeignPictureTests {
+    private static let canSandbox =
+        (try? run([
+            "bwrap", "--unshare-all", "--ro-bind", "/", "/", "true",
+        ]).status) == 0
+
+    /// A desk whose machine has one program, a line of shell for files called `*.test`: $1 is the
+    /// document, $2 where the picture goes.
+    private func withProgram(
+        _ line: String, path: String? = nil, _ body: (PictureDesk) throws -> Void
+    ) throws {
+        try withPictures { desk in
+            desk.agent.end()
+            try desk.container.unmount()
+            let data = desk.container.dataHome
+            mkdir(data + "/thumbnailers", 0o755)
+            mkdir(data + "/mime", 0o755)
+            try PictureDesk.write(
+                Array("50:image/x-test:*.test\n".utf8), to: data + "/mime/globs2")
+            let entry = """
+                [Thumbnailer Entry]
+                TryExec=/bin/sh
+                Exec=/bin/sh -c "\(line)" name %i %o
+                MimeType=image/x-test;
+                """
+            try PictureDesk.write(Array(entry.utf8), to: data + "/thumbnailers/t.thumbnailer")
+            desk.container.additionalEnvironment["PATH"] = path
+            try desk.mount()
+            try body(desk)
+        }
+    }
+
+    private func state(_ agent: Agent, _ name: ByteString) -> String {
+        var state = ""
+        for _ in 0..<3_000 {
+            state = agent.attribute(name, "user.shapeedit.thumbnail.state").text
+            if state == "ready" || state == "none" || state.hasPrefix("failed") { break }
+            usleep(10_000)
+        }
+        return state
+    }
+
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"))
+    func `a program of the machine draws in the sandbox, once for a version`() throws {
+        try withProgram("ls /root && exit 1; cp $1 $2") { desk in
+            let agent = try Agent(in: desk.container.mountPoint)
+            defer { agent.end() }
+            let picture = try desk.reference(PictureDesk.slide(1), "slide", 128)
+            agent.store("a.test", picture)
+            #expect(state(agent, "a.test") == "ready")
+            for size in PictureDesk.sizes {
+                let shown = agent.content(desk.path("a.test", size))
+                #expect(shown.count > 100 && shown.bytes.starts(with: [0x89, 0x50]))
+            }
+            agent.store("bad.test", "no picture")
+            #expect(state(agent, "bad.test").hasPrefix("failed"))
+            agent.store("a.nothing", picture)
+            #expect(state(agent, "a.nothing") == "none")
+        }
+    }
+
+    @Test func `without bubblewrap ours are drawn and the status says what is missing`() throws {
+        guard DataPath.isPrivileged else { return }
+        try withProgram("cp $1 $2", path: "/nonexistent") { desk in
+            let agent = try Agent(in: desk.container.mountPoint)
+            defer { agent.end() }
+            agent.store("a.test", PictureDesk.slide(1))
+            #expect(state(agent, "a.test") == "none")
+            agent.store("a.slide", PictureDesk.slide(1))
+            #expect(state(agent, "a.slide") == "ready")
+            let status = try desk.container.command("status")
+            #expect(status.text.contains("no pictures of other types: "), "\(status)")
+        }
+    }
+}

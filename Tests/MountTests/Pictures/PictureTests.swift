@@ -1,0 +1,213 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Pictures below `.shapeedit/thumbnails` and as an attribute.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct PictureTests {
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a published document gets its pictures`(_ dataPath: DataPath) throws {
+        try withPictures(dataPath) { desk in
+            let agent = desk.agent
+            let content = PictureDesk.slide(1)
+            agent.makeDirectory("folder")
+            agent.store("folder/one.slide", content)
+            #expect(desk.settle("folder/one.slide") == "ready")
+            for size in PictureDesk.sizes {
+                let path = desk.path("folder/one.slide", size)
+                let status = agent.status(path)
+                let picture = agent.content(path)
+                #expect(status.isFile && status.size == picture.count)
+                #expect(status.modified == agent.status("folder/one.slide").modified)
+                try #expect(picture == desk.reference(content, "slide", size), "\(size)")
+                agent.open(path, O_WRONLY, fails: EROFS, EACCES, EPERM)
+            }
+            #expect(
+                agent.attribute("folder/one.slide", "user.shapeedit.thumbnail")
+                    == desk.picture("folder/one.slide", 256))
+            #expect(
+                agent.names(".shapeedit/thumbnails").sorted() == ["1024", "128", "256", "512"])
+            #expect(agent.names(".shapeedit/thumbnails/128") == ["folder"])
+            #expect(agent.names(".shapeedit/thumbnails/128/folder") == ["one.slide.png"])
+            agent.status(".shapeedit/thumbnails/128/folder/one.slide", fails: ENOENT)
+            agent.status(".shapeedit/thumbnails/128/none.png", fails: ENOENT)
+            agent.status(".shapeedit/thumbnails/64", fails: ENOENT)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `every kind of document of ours has a picture`(_ dataPath: DataPath) throws {
+        try withPictures(dataPath) { desk in
+            for end in ["shape", "shapeFile", "slide", "list"] {
+                let made = try desk.container.command(
+                    "new", "\(desk.container.mountPoint)/made.\(end)")
+                try #require(made.status == 0, "\(made)")
+            }
+            desk.agent.store("note.txt", "A text\nof two lines\n")
+            desk.agent.store("note.md", "# A title\n\n- one\n- two\n")
+            for name in [
+                "made.shape", "made.shapeFile", "made.slide", "made.list", "note.txt", "note.md",
+            ] {
+                #expect(desk.settle(name) == "ready", "\(name)")
+                let content = desk.agent.content(ByteString(name))
+                let end = String(name.split(separator: ".")[1])
+                try #expect(desk.picture(name) == desk.reference(content, end), "\(name)")
+            }
+        }
+    }
+
+    @Test func `what nothing draws has a placeholder of its type`() throws {
+        try withPictures { desk in
+            desk.agent.store("thing.unheardof", "?")
+            desk.agent.store("empty.slide", "")
+            for name in ["thing.unheardof", "empty.slide"] {
+                let size = desk.agent.status(desk.path(name)).size
+                let picture = desk.picture(name)
+                #expect(size == picture.count && picture.bytes.starts(with: [0x89, 0x50]))
+            }
+            #expect(desk.picture("thing.unheardof") != desk.picture("empty.slide"))
+            #expect(desk.state("empty.slide") == "none")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `a new version has its own picture, a renamed document keeps its`(
+        _ dataPath: DataPath
+    ) throws {
+        try withPictures(dataPath) { desk in
+            let agent = desk.agent
+            let (first, second) = (PictureDesk.slide(1), PictureDesk.slide(2))
+            agent.store("a.slide", first)
+            desk.settle("a.slide")
+            // Over it, and by rename as most programs save.
+            agent.store("a.slide", second)
+            desk.settle("a.slide")
+            try #expect(desk.picture("a.slide") == desk.reference(second, "slide"))
+            agent.store(".goutputstream-AB12CD", first)
+            agent.rename(".goutputstream-AB12CD", "a.slide")
+            desk.settle("a.slide")
+            try #expect(desk.picture("a.slide") == desk.reference(first, "slide"))
+            let drawn = desk.count("picturesDrawn")
+            agent.makeDirectory("folder")
+            agent.rename("a.slide", "folder/b.slide")
+            agent.status(desk.path("a.slide"), fails: ENOENT)
+            #expect(desk.state("folder/b.slide") == "ready")
+            try #expect(desk.picture("folder/b.slide") == desk.reference(first, "slide"))
+            // The same bytes as another type are another picture.
+            agent.rename("folder/b.slide", "folder/b.txt")
+            #expect(desk.settle("folder/b.txt") == "ready")
+            try #expect(desk.picture("folder/b.txt") == desk.reference(first, "txt"))
+            #expect(desk.count("picturesDrawn") == drawn + 1)
+        }
+    }
+
+    @Test func `pictures are there after a remount and go with the version`() throws {
+        try withPictures { desk in
+            let agent = desk.agent
+            let content = PictureDesk.slide(3)
+            agent.store("kept.slide", content)
+            agent.store("gone.slide", PictureDesk.slide(4))
+            desk.settle("kept.slide")
+            desk.settle("gone.slide")
+            #expect(try desk.keptFiles().count == 2)
+            agent.end()
+            try desk.container.unmount()
+            #expect(try desk.container.check().status == 0)
+            try desk.mount()
+            let again = try Agent(in: desk.container.mountPoint)
+            defer { again.end() }
+            let path = desk.path("kept.slide")
+            try #expect(again.content(path) == desk.reference(content, "slide"))
+            #expect(
+                again.content(".shapeedit/status.json").text.contains("\"picturesDrawn\": 0"))
+            again.unlink("gone.slide")
+            again.end()
+            try desk.container.unmount()
+            #expect(try desk.keptFiles().count == 1)
+            try desk.mount()
+        }
+    }
+
+    @Test func `who may not read a document may not see its picture`() throws {
+        guard DataPath.isPrivileged else { return }
+        try withPictures { desk in
+            let agent = desk.agent
+            agent.makeDirectory("closed", mode: 0o700)
+            agent.store("closed/a.slide", PictureDesk.slide(5))
+            agent.store("mine.slide", PictureDesk.slide(6))
+            agent.changeMode("mine.slide", 0o600)
+            desk.settle("closed/a.slide")
+            desk.settle("mine.slide")
+            let other = try Agent(in: desk.container.mountPoint, user: nobody)
+            defer { other.end() }
+            other.open(desk.path("mine.slide"), O_RDONLY, fails: EACCES)
+            other.open(desk.path("closed/a.slide"), O_RDONLY, fails: EACCES)
+            other.open(".shapeedit/thumbnails/128/closed", O_RDONLY, fails: EACCES)
+        }
+    }
+
+    @Test func `a watcher of the placeholder is told when the picture is there`() throws {
+        // Slow enough that the placeholder is seen first.
+        let program = try BuiltPrograms.shapeedit() + "-thumbnailer"
+        try withPictures(thumbnailer: "sleep 2; exec '\(program)' \"$@\"") { desk in
+            desk.agent.store("a.slide", PictureDesk.slide(7))
+            let path = "\(desk.container.mountPoint)/.shapeedit/thumbnails/256/a.slide.png"
+            let watch = try #require(Watch(path))
+            #expect(desk.state("a.slide") == "pending")
+            #expect(watch.sees(UInt32(IN_DELETE_SELF), seconds: 60))
+            #expect(desk.state("a.slide") == "ready")
+        }
+    }
+
+    @Test func `the command waits for the picture and draws other sizes`() throws {
+        try withPictures { desk in
+            let file = "\(desk.container.mountPoint)/a.slide"
+            let output = "\(desk.container.base)/a.png"
+            desk.agent.store("a.slide", PictureDesk.slide(8))
+            let kept = try desk.container.command("thumbnail", file, "-o", output)
+            #expect(kept.status == 0, "\(kept)")
+            #expect(try ByteString(PictureDesk.read(output)) == desk.picture("a.slide"))
+            let other = try desk.container.command(
+                "thumbnail", file, "-o", output, "--size", "200", "--json")
+            #expect(other.status == 0 && other.text.contains("\"kept\":"), "\(other)")
+            #expect(try PictureDesk.read(output)[16..<20] == [0, 0, 0, 200])
+            desk.agent.store("bad.slide", "no slide at all")
+            let bad = try desk.container.command(
+                "thumbnail", "\(desk.container.mountPoint)/bad.slide", "-o", output)
+            #expect(bad.status == 65 && !bad.errors.isEmpty, "\(bad)")
+        }
+    }
+}
+
+/// inotify on one file.
+private final class Watch {
+    private let descriptor: Int32
+
+    init?(_ path: String) {
+        descriptor = inotify_init1(Int32(IN_NONBLOCK))
+        guard inotify_add_watch(descriptor, path, 0xFFF) >= 0 else { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    func sees(_ event: UInt32, seconds: Int) -> Bool {
+        for _ in 0..<seconds * 100 {
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            let count = read(descriptor, &buffer, buffer.count)
+            var place = 0
+            while count > 0, place + 16 <= count {
+                let mask = buffer.withUnsafeBytes {
+                    $0.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self)
+                }
+                let length = buffer.withUnsafeBytes {
+                    $0.loadUnaligned(fromByteOffset: place + 12, as: UInt32.self)
+                }
+                if mask & event != 0 { return true }
+                place += 16 + Int(length)
+            }
+            usleep(10_000)
+        }
+        return false
+    }
+}

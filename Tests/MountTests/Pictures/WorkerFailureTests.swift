@@ -1,0 +1,102 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Programs that draw badly, or not at all: the mount does not suffer.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct WorkerFailureTests {
+    /// What a mount has to do at any time, however its workers are.
+    private func work(_ desk: PictureDesk) {
+        let agent = desk.agent
+        for number in 0..<30 {
+            let name = ByteString("\(number).slide")
+            agent.store(name, PictureDesk.slide(number))
+            #expect(agent.content(name) == PictureDesk.slide(number))
+            let picture = desk.picture("\(number).slide")
+            #expect(picture.bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]))
+            agent.attribute(name, "user.shapeedit.thumbnail")
+        }
+        agent.rename("1.slide", "moved.slide")
+        agent.unlink("2.slide")
+        #expect(agent.names(".shapeedit/thumbnails/512").count == 29)
+    }
+
+    @Test func `without the program the mount works and says so`() throws {
+        try withPictures(thumbnailer: "exit 1") { desk in
+            unlink(desk.container.base + "/thumbnailer")
+            work(desk)
+            let status = try desk.container.command("status")
+            #expect(status.text.contains("no pictures: "), "\(status)")
+            #expect(desk.state("5.slide").hasPrefix("unavailable: "))
+            let asked = try desk.container.command(
+                "thumbnail", "\(desk.container.mountPoint)/5.slide", "-o", "-")
+            #expect(asked.status == 69, "\(asked)")
+            #expect(try desk.keptFiles().isEmpty)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `a worker that never answers holds nobody up`(_ dataPath: DataPath) throws {
+        var daemon = 0
+        try withPictures(dataPath, thumbnailer: "echo $$ >> \"$0.started\"; exec sleep 1000") {
+            desk in
+            daemon = try #require(desk.container.daemon)
+            work(desk)
+            #expect(["pending"].contains(desk.state("5.slide")))
+            // The mount can be taken away while workers hang, and takes them with it.
+            desk.agent.end()
+            try desk.container.unmount()
+            desk.container.waitForEnd(of: daemon)
+            let started = try PictureDesk.read(desk.container.base + "/thumbnailer.started")
+            let workers = String(decoding: started, as: UTF8.self).split(separator: "\n")
+                .compactMap { Int($0) }
+            #expect(!workers.isEmpty)
+            for worker in workers { #expect(!Container.isAlive(worker), "\(worker)") }
+            // With the real program they are drawn after all.
+            try desk.replaceThumbnailer(by: nil)
+            try desk.mount()
+        }
+        #expect(!Container.isAlive(daemon))
+    }
+
+    @Test func `a worker that dies, or writes nonsense, costs placeholders`() throws {
+        for line in ["exit 3", "kill -9 $$", "head -c 100000 /dev/urandom >&0", "cat <&0 >&0"] {
+            try withPictures(thumbnailer: line) { desk in work(desk) }
+        }
+    }
+
+    @Test func `a document that cannot be drawn is tried once`() throws {
+        try withPictures { desk in
+            desk.agent.store("bad.slide", "{ no slide")
+            #expect(desk.settle("bad.slide").hasPrefix("failed: "))
+            let failed = desk.count("picturesFailed")
+            for _ in 0..<20 { _ = desk.picture("bad.slide") }
+            #expect(desk.count("picturesFailed") == failed)
+            // The reason outlives the mount; a better version has a picture.
+            desk.agent.store("bad.slide", PictureDesk.slide(1))
+            #expect(desk.settle("bad.slide") == "ready")
+        }
+    }
+
+    @Test func `killed while drawing, the mount comes back with the right pictures`() throws {
+        try withPictures(thumbnailer: "exec cat > /dev/null") { desk in
+            for number in 0..<10 {
+                desk.agent.store(ByteString("\(number).slide"), PictureDesk.slide(number))
+            }
+            #expect(desk.state("3.slide") == "pending")
+            try desk.container.killDaemon()
+            try desk.replaceThumbnailer(by: nil)
+            try desk.mount()
+            let agent = try Agent(in: desk.container.mountPoint)
+            defer { agent.end() }
+            for number in 0..<10 {
+                let name = ByteString("\(number).slide")
+                waitUntil { agent.attribute(name, "user.shapeedit.thumbnail.state") == "ready" }
+                try #expect(
+                    agent.content(desk.path("\(number).slide"))
+                        == desk.reference(PictureDesk.slide(number), "slide"))
+            }
+        }
+    }
+}
