@@ -147,7 +147,7 @@ extension VolumeState {
         if let mode = modes[record.pointee.node.rawValue], mode.cached + mode.passthrough > 0 {
             return "it is open"
         }
-        if pinned[record.pointee.node] != nil { return "it is open" }
+        if held[record.pointee.node] != nil { return "it is open" }
         switch record.pointee.place {
         case .staged, .durable, .sealed: return "it is not in the store yet"
         case .none, .stored, .promised: return nil

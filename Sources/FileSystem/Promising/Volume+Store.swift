@@ -100,7 +100,7 @@ extension Volume {
         guard link != nil else { return nil }
         return state.withLock { state in
             guard let content = state.wanted(node, nil) else { return nil }
-            state.pinned[content.node, default: 0] += 1
+            state.held[content.node, default: 0] += 1
             return content.node
         }
     }
@@ -108,8 +108,8 @@ extension Volume {
     func letGo(_ held: NodeNumber?) {
         guard let held else { return }
         state.withLock { state in
-            let left = (state.pinned[held] ?? 1) - 1
-            state.pinned[held] = left > 0 ? left : nil
+            let left = (state.held[held] ?? 1) - 1
+            state.held[held] = left > 0 ? left : nil
         }
     }
 

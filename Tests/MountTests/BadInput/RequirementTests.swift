@@ -60,7 +60,8 @@ struct RequirementTests {
         expect(
             try container.command("mount", "test", "\(container.base)/roots"),
             status: EX_UNAVAILABLE, saying: "fusermount3: ", "\(container.base)/roots")
-        #expect(try container.command("status").text == "Nothing is mounted.\n")
+        // Others may have mounts of their own on this machine.
+        #expect(try !container.command("status").text.contains(container.base))
         try container.mount()
         try container.unmount()
     }
