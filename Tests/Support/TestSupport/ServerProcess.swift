@@ -1,31 +1,34 @@
-import Glibc
-import Probing
-import SystemCalls
-import TestSupport
-import Testing
+internal import Glibc
+internal import Probing
+package import Testing
 
 /// A server that a script of Scripts/servers runs for this test program. It ends by itself when this
 /// program does, because its standard input, one end of a pair of sockets, ends then.
-final class ServerProcess: @unchecked Sendable {
+package final class ServerProcess: @unchecked Sendable {
     // Unchecked because everything is set in `init`.
     /// The words after "ready".
-    let words: [String]
+    package let words: [String]
+    /// Where it serves; its processes have it in their arguments.
+    package let folder: String
     private let program: RunningProgram
     private let connection: Int32
 
     /// Why a server is not there.
-    struct Missing: Error, CustomStringConvertible { let description: String }
+    package struct Missing: Error, CustomStringConvertible { package let description: String }
 
-    private init(_ script: String) throws {
-        // This file is Tests/StoreTests/Servers/ServerProcess.swift.
+    /// Starts one of its own. `name` tells it from others of the same script.
+    package init(_ script: String, name: String = "shared") throws {
+        // This file is Tests/Support/TestSupport/ServerProcess.swift.
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
             .joined(separator: "/")
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw Errno.last }
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw Missing(description: errorName(errno))
+        }
         connection = ends[0]
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        let folder = "\(parent)/shapeedit-\(script)-\(getpid())"
+        folder = "\(parent)/shapeedit-\(script)-\(name)-\(getpid())"
         program = try RunningProgram(
             ["\(root)/Scripts/servers/\(script)", folder].map { Array($0.utf8) }, input: ends[1],
             output: ends[1])
@@ -42,13 +45,25 @@ final class ServerProcess: @unchecked Sendable {
         self.words = Array(words.dropFirst())
     }
 
+    /// Sends a signal to all processes of the server.
+    package func signal(_ name: String) throws {
+        _ = try run(["pkill", "-\(name)", "-f", folder])
+    }
+
+    /// Ends it, also if it was stopped.
+    package func stop() {
+        _ = try? signal("CONT")
+        close(connection)
+        _ = program.wait(seconds: 20)
+    }
+
     /// Swift's S3: endpoint, identity, secret.
-    static let s3 = Result { try ServerProcess("s3") }
+    package static let s3 = Result { try ServerProcess("s3") }
     /// Apache's WebDAV: port, TLS port, user, password, certificate.
-    static let webDAV = Result { try ServerProcess("webdav") }
+    package static let webDAV = Result { try ServerProcess("webdav") }
 
     /// The words of a running server; skips the test, saying why, if it cannot be had here.
-    static func words(_ server: Result<ServerProcess, any Error>) throws -> [String] {
+    package static func words(_ server: Result<ServerProcess, any Error>) throws -> [String] {
         switch server {
         case .success(let server): return server.words
         case .failure(let error):

@@ -1,0 +1,103 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// A WebDAV server that does not answer any more but keeps its connections: nobody hangs with it.
+@Suite(.oneAtATime, .enabled(if: isInstalled("getfattr"), "needs getfattr"))
+struct FrozenStoreTests {
+    /// Runs `body` with a volume of a container whose store is an Apache of its own. The test is
+    /// skipped, saying why, where there is none.
+    private func withServer(
+        options: [String] = [], _ body: (Volume, ServerProcess) throws -> Void
+    ) throws {
+        let server: ServerProcess
+        do { server = try ServerProcess("webdav", name: "frozen") } catch {
+            if getenv("SHAPEEDIT_REQUIRE_SERVERS") != nil { throw error }
+            try Test.cancel("no server: \(error)")
+        }
+        defer { server.stop() }
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let netrc = "\(folder)/netrc"
+        _ = try run([
+            "sh", "-c",
+            "echo machine 127.0.0.1 login shape password edit > \(netrc); chmod 600 \(netrc)",
+        ])
+        let address = "dav://127.0.0.1:\(server.words[0])/basic/store?netrc=\(netrc)"
+        try withVolume(.passthrough, store: address, options: options) { volume in
+            try body(volume, server)
+            try server.signal("CONT")
+        }
+    }
+
+    @Test func `who waits for a frozen server can be interrupted and killed`() throws {
+        try withServer { volume, server in
+            let agent = try volume.agent()
+            agent.store("small", "content")
+            agent.shell("head -c 9000000 /dev/urandom > large; sha256sum large > sum")
+            try volume.evictAll()
+            try volume.remount()
+            let after = try volume.agent()
+            try server.signal("STOP")
+            // A failure of the open, after 20 s, would be another exit code.
+            let waiter = """
+                import os, signal, sys
+                def wake(*_): raise InterruptedError
+                signal.signal(signal.SIGALRM, wake)
+                signal.alarm(1)
+                try:
+                    file = os.open(sys.argv[1], int(sys.argv[2]))
+                    os.pread(file, 10, 5000000) if sys.argv[1] == "large" else os.write(file, b"x")
+                except InterruptedError: sys.exit(7)
+                except OSError: sys.exit(8)
+                """
+            after.store("waiter.py", ByteString(waiter))
+            for words in ["small 0", "small 2", "large 0"] {
+                after.shell("python3 waiter.py \(words); test $? = 7")
+            }
+            after.shell("timeout -s KILL 1 cat small; test $? = 137")
+            after.shell("timeout -s KILL 1 cat large; test $? = 137")
+            // All else goes on.
+            after.store("new", "made meanwhile")
+            #expect(after.content("new") == "made meanwhile")
+            after.shell("ls -l; mv small moved")
+            try server.signal("CONT")
+            #expect(after.content("moved") == "content")
+            after.shell("sha256sum -c sum")
+        }
+    }
+
+    @Test func `waiting for a frozen server ends with an error`() throws {
+        try withServer(options: ["store_timeout=2"]) { volume, server in
+            let agent = try volume.agent()
+            agent.store("small", "content")
+            try volume.evictAll()
+            try server.signal("STOP")
+            _ = agent.open("small", O_RDONLY, fails: ETIMEDOUT, EIO)
+            #expect(
+                try volume.run("getfattr", "-n", "user.shapeedit.error", "small").text
+                    .contains("127.0.0.1"))
+            #expect(try volume.state("small") == "promise")
+            try server.signal("CONT")
+            #expect(agent.content("small") == "content")
+        }
+    }
+
+    @Test func `an unmount does not wait for a frozen server`() throws {
+        try withServer { volume, server in
+            let agent = try volume.agent()
+            agent.store("small", "content")
+            try volume.evictAll()
+            agent.store("waits", "is not uploaded in this mount")
+            try server.signal("STOP")
+            agent.shell("timeout -s KILL 1 cat small; test $? = 137")
+            agent.shell("sync waits")
+            try volume.remount()
+            #expect(try volume.agent().content("waits") == "is not uploaded in this mount")
+            try server.signal("CONT")
+            try volume.settle()
+            #expect(try volume.state("waits") == "local")
+        }
+    }
+}
