@@ -8,7 +8,8 @@ internal import SystemCalls
 /// content that comes as one block is written at once, because nobody reads it before it is verified
 /// as a whole.
 final class BlockSink: BlobSink {
-    private let download: Download
+    private let incoming: Incoming
+    private let name: String
     private let address: String
     /// Called with the bytes that came and, when it is whole, the block; says whether to go on.
     private let came: (_ count: Int, _ block: Int?) throws(StoreError) -> Bool
@@ -19,14 +20,15 @@ final class BlockSink: BlobSink {
     private(set) var local: Errno?
 
     init(
-        _ download: Download, from offset: Int64, for address: String,
+        _ incoming: Incoming, of name: String, from offset: Int64, for address: String,
         came: @escaping (_ count: Int, _ block: Int?) throws(StoreError) -> Bool
     ) {
-        self.download = download
+        self.incoming = incoming
+        self.name = name
         self.address = address
         self.came = came
         self.offset = offset
-        if download.digests != nil { block.reserveCapacity(Int(download.blockSize)) }
+        if incoming.digests != nil { block.reserveCapacity(Int(incoming.blockSize)) }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
@@ -35,7 +37,7 @@ final class BlockSink: BlobSink {
             block.removeAll(keepingCapacity: true)
             self.offset = offset
         }
-        guard let digests = download.digests else {
+        guard let digests = incoming.digests else {
             try keep { (file) throws(Errno) in try file.write(bytes, at: offset) }
             self.offset += Int64(bytes.count)
             _ = try came(bytes.count, nil)
@@ -43,8 +45,8 @@ final class BlockSink: BlobSink {
         }
         var rest = bytes
         while !rest.isEmpty {
-            let number = Int(self.offset / download.blockSize)
-            let range = download.bytes(number..<number + 1)
+            let number = Int(self.offset / incoming.blockSize)
+            let range = incoming.bytes(number..<number + 1)
             let part = rest.prefix(Int(range.upperBound - self.offset))
             block.append(contentsOf: UnsafeRawBufferPointer(rebasing: part))
             self.offset += Int64(part.count)
@@ -66,14 +68,14 @@ final class BlockSink: BlobSink {
         guard (try? Hashing.sha256(block)) == digest else {
             throw StoreError(
                 .corrupt, at: address,
-                "\(download.blob.hash) came with other bytes in its block \(number)")
+                "\(name) came with other bytes in its block \(number)")
         }
     }
 
     private func keep(_ write: (borrowing OwnedDescriptor) throws(Errno) -> Void)
         throws(StoreError)
     {
-        do throws(Errno) { try download.file.with(write) } catch {
+        do throws(Errno) { try incoming.file.with(write) } catch {
             local = error
             throw StoreError(
                 .local, at: address, "what came could not be written to the disk: \(error)")

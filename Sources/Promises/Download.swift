@@ -1,5 +1,4 @@
 internal import Content
-internal import Glibc
 internal import Model
 internal import Stores
 internal import SystemCalls
@@ -10,11 +9,8 @@ internal import SystemCalls
 /// belongs to one piece at a time.
 final class Download {
     let blob: Blob
-    let file: SharedDescriptor
-    /// `nil`: the content comes whole, as one block.
-    let digests: [[UInt8]]?
-    let blockSize: Int64
-    var map: BlockMap
+    /// `nil` until somebody reads it or a worker turns to it: thousands may wait for their turn.
+    private(set) var incoming: Incoming?
     /// Blocks that a piece is bringing.
     var busy: Set<Int> = []
     var pieces: [Piece] = []
@@ -35,36 +31,15 @@ final class Download {
     /// A reader of more blocks than this reads on, and does not only look what it is.
     static let sniffed = 2
 
-    init(_ blob: Blob, _ content: LocalContent) throws(Errno) {
-        self.blob = blob
-        digests =
-            blob.size > BlockDigests.wholeSize
-            ? BlockDigests.read(content.folder.digests(blob.hash), size: blob.size) : nil
-        blockSize = digests == nil ? blob.size : BlockDigests.blockSize
-        let path = content.folder.incoming(blob.hash)
-        file = SharedDescriptor(try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600))
-        let size = try file.status().size
-        map = try BlockMap(
-            path + ContainerFolder.mapSuffix, count: Int((blob.size + blockSize - 1) / blockSize))
-        if size != blob.size {
-            try check { ftruncate(file.number, off_t(blob.size)) }
-            try map.clear()
-        }
+    init(_ blob: Blob) { self.blob = blob }
+
+    /// Opens its files, if they are not open yet.
+    func open(_ content: LocalContent) throws(Errno) -> Incoming {
+        if let incoming { return incoming }
+        let opened = try Incoming(blob, content)
+        incoming = opened
+        return opened
     }
-
-    /// Blocks that hold these bytes.
-    func blocks(_ range: Range<Int64>) -> Range<Int> {
-        Int(range.lowerBound / blockSize)..<Int((range.upperBound + blockSize - 1) / blockSize)
-    }
-
-    var all: Range<Int> { blocks(blob.range) }
-
-    /// The bytes of some blocks.
-    func bytes(_ blocks: Range<Int>) -> Range<Int64> {
-        Int64(blocks.lowerBound) * blockSize..<min(Int64(blocks.upperBound) * blockSize, blob.size)
-    }
-
-    func has(_ blocks: Range<Int>) -> Bool { blocks.allSatisfy { map.has($0) } }
 
     /// Notes what a handle reads.
     func note(_ blocks: Range<Int>) {
@@ -83,19 +58,21 @@ final class Download {
 
     /// Bytes that are here or have come with pieces that are not whole yet.
     var received: Int64 {
-        let present = Int64(all.count - map.missing) * blockSize
-        return min(blob.size, present + pieces.reduce(0) { $0 + $1.partial })
+        guard let incoming else { return 0 }
+        return min(blob.size, incoming.present + pieces.reduce(0) { $0 + $1.partial })
     }
 
     /// The next piece that somebody waits for, or of what else is to come; `nil` if all of that is
     /// there or on its way.
-    func nextPiece(awaited: Bool) -> Range<Int>? {
+    func nextPiece(_ incoming: Incoming, awaited: Bool) -> Range<Int>? {
+        let all = incoming.all
         if awaited {
             for waiter in waiters {
-                if let first = waiter.blocks.first(where: isOpen) {
+                let blocks = waiter.blocks ?? all
+                if let first = blocks.first(where: { isOpen($0, incoming) }) {
                     // With the rest to come anyway, one request for more is cheaper.
-                    let end = wantsAll ? all.upperBound : waiter.blocks.upperBound
-                    return first..<run(from: first, to: end)
+                    let end = wantsAll ? all.upperBound : blocks.upperBound
+                    return first..<run(from: first, to: end, incoming)
                 }
             }
             return nil
@@ -103,20 +80,23 @@ final class Download {
         guard wantsAll, pieces.count < Self.streams else { return nil }
         let start = min(position, all.upperBound)
         let first =
-            (start..<all.upperBound).first(where: isOpen) ?? (0..<start).first(where: isOpen)
+            (start..<all.upperBound).first { isOpen($0, incoming) }
+            ?? (0..<start).first { isOpen($0, incoming) }
         guard let first else { return nil }
-        return first..<run(from: first, to: all.upperBound)
+        return first..<run(from: first, to: all.upperBound, incoming)
     }
 
     /// Pieces at a time of what nobody waits for, and the most blocks of one.
     private static let streams = 2
     private static let longest = 64
 
-    private func isOpen(_ block: Int) -> Bool { !map.has(block) && !busy.contains(block) }
+    private func isOpen(_ block: Int, _ incoming: Incoming) -> Bool {
+        !incoming.map.has(block) && !busy.contains(block)
+    }
 
-    private func run(from first: Int, to end: Int) -> Int {
+    private func run(from first: Int, to end: Int, _ incoming: Incoming) -> Int {
         var last = first + 1
-        while last < end, last - first < Self.longest, isOpen(last) { last += 1 }
+        while last < end, last - first < Self.longest, isOpen(last, incoming) { last += 1 }
         return last
     }
 
@@ -158,8 +138,7 @@ final class Piece {
 /// Somebody who waits for blocks.
 struct DownloadWaiter {
     let ticket: UInt64
-    let blocks: Range<Int>
-    /// Waits for the content among the blobs, not only for its bytes.
-    let isWhole: Bool
+    /// `nil`: they wait for the whole content among the blobs, not only for bytes.
+    let blocks: Range<Int>?
     let reply: @Sendable (ContentProblem?) -> Void
 }

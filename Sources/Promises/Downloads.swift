@@ -23,6 +23,10 @@ package final class Downloads: Sendable {
     }
     private struct State {
         var active: [ContentHash: Download] = [:]
+        /// The same in the order they came.
+        var order: [ContentHash] = []
+        /// Those who wait for one of them.
+        var waiting = 0
         /// Those who wait, or are about to.
         var tickets: [UInt64: Ticket] = [:]
         var nextTicket: UInt64 = 1
@@ -95,22 +99,25 @@ package final class Downloads: Sendable {
         do throws(Errno) {
             let outcome = try state.signal { (state) throws(Errno) -> Outcome in
                 guard state.tickets[ticket] != nil else { return .interrupted }
-                let download = try self.download(blob, &state)
-                let blocks = download.blocks(range)
-                let isWhole = range == blob.range
-                if isWhole {
+                let download = Self.download(blob, &state)
+                var blocks: Range<Int>?
+                if range == blob.range {
                     download.nodes.insert(node)
                 } else {
-                    download.note(blocks)
-                    if download.has(blocks) {
+                    let incoming = try download.open(content)
+                    let wanted = incoming.blocks(range)
+                    download.note(wanted)
+                    if incoming.has(wanted) {
                         state.tickets[ticket] = nil
                         return .here
                     }
+                    blocks = wanted
+                    download.hurry(wanted)
                 }
                 download.waiters.append(
-                    DownloadWaiter(ticket: ticket, blocks: blocks, isWhole: isWhole, reply: reply))
+                    DownloadWaiter(ticket: ticket, blocks: blocks, reply: reply))
+                state.waiting += 1
                 for piece in download.pieces { piece.urgency.raise() }
-                download.hurry(blocks)
                 state.tickets[ticket]?.hash = blob.hash
                 return .waiting
             }
@@ -133,7 +140,9 @@ package final class Downloads: Sendable {
             guard let known = state.tickets.removeValue(forKey: ticket), let hash = known.hash
             else { return nil }
             if let download = state.active[hash] {
+                state.waiting -= download.waiters.count
                 download.waiters.removeAll { $0.ticket == ticket }
+                state.waiting += download.waiters.count
                 settle(download, &state)
             }
             return known.interrupted
@@ -143,9 +152,9 @@ package final class Downloads: Sendable {
     // MARK: Without waiting
 
     /// Begins to bring all of the content, though nobody waits.
-    package func want(_ blob: Blob, for node: NodeNumber) throws(Errno) {
-        try state.signal { (state) throws(Errno) in
-            let download = try self.download(blob, &state)
+    package func want(_ blob: Blob, for node: NodeNumber) {
+        state.signal { state in
+            let download = Self.download(blob, &state)
             download.isWanted = true
             download.nodes.insert(node)
         }
@@ -167,9 +176,7 @@ package final class Downloads: Sendable {
             guard let download = state.active[hash] else { return [] }
             download.isWanted = false
             download.asked = []
-            let waiters = download.waiters
-            for waiter in waiters { state.tickets[waiter.ticket] = nil }
-            download.waiters = []
+            let waiters = Self.takeWaiters(of: download, &state)
             settle(download, &state)
             return waiters
         }
@@ -180,7 +187,8 @@ package final class Downloads: Sendable {
     /// A handle reads the content block by block from now on.
     package func opened(_ blob: Blob, for node: NodeNumber) throws(Errno) {
         try state.withLock { (state) throws(Errno) in
-            let download = try self.download(blob, &state)
+            let download = Self.download(blob, &state)
+            _ = try download.open(content)
             download.readers += 1
             download.nodes.insert(node)
         }
@@ -199,13 +207,15 @@ package final class Downloads: Sendable {
     /// nobody has it open.
     package func file(_ hash: ContentHash, _ range: Range<Int64>) -> (SharedDescriptor, Bool)? {
         state.withLock { state in
-            guard let download = state.active[hash] else { return nil }
+            guard let download = state.active[hash], let incoming = download.incoming else {
+                return nil
+            }
             let range = range.clamped(to: download.blob.range)
-            if range.isEmpty { return (download.file, true) }
-            let blocks = download.blocks(range)
-            let isHere = download.has(blocks)
+            if range.isEmpty { return (incoming.file, true) }
+            let blocks = incoming.blocks(range)
+            let isHere = incoming.has(blocks)
             if isHere { download.note(blocks) }
-            return (download.file, isHere)
+            return (incoming.file, isHere)
         }
     }
 
@@ -219,9 +229,9 @@ package final class Downloads: Sendable {
     package func stop() {
         let waiters = state.signal { state -> [DownloadWaiter] in
             state.ended = true
-            let waiters = state.active.values.flatMap(\.waiters)
+            var waiters: [DownloadWaiter] = []
             for download in state.active.values {
-                download.waiters = []
+                waiters += Self.takeWaiters(of: download, &state)
                 for piece in download.pieces { piece.cancellation.cancel() }
             }
             return waiters
@@ -235,12 +245,30 @@ package final class Downloads: Sendable {
 
     // MARK: Work
 
-    /// The download of a content; opens its files if it is not on its way yet.
-    private func download(_ blob: Blob, _ state: inout State) throws(Errno) -> Download {
+    /// The download of a content.
+    private static func download(_ blob: Blob, _ state: inout State) -> Download {
         if let known = state.active[blob.hash] { return known }
-        let download = try Download(blob, content)
+        let download = Download(blob)
         state.active[blob.hash] = download
+        state.order.append(blob.hash)
         return download
+    }
+
+    private static func forget(_ download: Download, _ state: inout State) {
+        let hash = download.blob.hash
+        guard state.active[hash] === download else { return }
+        state.active[hash] = nil
+        if let place = state.order.firstIndex(of: hash) { state.order.remove(at: place) }
+    }
+
+    private static func takeWaiters(of download: Download, _ state: inout State)
+        -> [DownloadWaiter]
+    {
+        let waiters = download.waiters
+        for waiter in waiters { state.tickets[waiter.ticket] = nil }
+        state.waiting -= waiters.count
+        download.waiters = []
+        return waiters
     }
 
     /// Stops pieces that nobody wants any more, and forgets what nobody has to do with.
@@ -248,7 +276,7 @@ package final class Downloads: Sendable {
         if download.waiters.isEmpty, !download.wantsAll {
             for piece in download.pieces { piece.cancellation.cancel() }
         }
-        if download.isIdle { state.active[download.blob.hash] = nil }
+        if download.isIdle { Self.forget(download, &state) }
     }
 
     /// Sees to it that there are workers for what there is to do.
@@ -262,66 +290,90 @@ package final class Downloads: Sendable {
     }
 
     private func work() {
-        while let (download, piece) = take() {
+        while let task = take() {
             // There may be more to do than this.
             engage()
-            fetch(download, piece)
+            switch task.files {
+            case .success(let incoming): fetch(task.download, incoming, task.piece)
+            case .failure(let error):
+                conclude(
+                    task.download, nil, task.piece,
+                    ContentProblem(error, "the container's disk: \(error)"))
+            }
         }
     }
 
+    /// What a worker is to do.
+    private struct Task {
+        let download: Download
+        let files: Result<Incoming, Errno>
+        let piece: Piece
+    }
+
     /// The next piece; `nil` when there has been none for a while.
-    private func take() -> (Download, Piece)? {
+    private func take() -> Task? {
         state.withLock { $0.idle += 1 }
         let end = MonotonicClock.after(milliseconds: Self.idleness)
-        let found = state.wait(until: end) { state -> (Download, Piece)?? in
+        let found = state.wait(until: end) { state -> Task?? in
             if state.ended { return .some(nil) }
-            return Self.choose(&state).map { .some($0) }
+            return choose(&state).map { .some($0) }
         }
         return state.signal { state in
             state.idle -= 1
-            if let found, found != nil { return found }
+            if let found, let task = found { return task }
             // Something may have come in the last moment.
-            if !state.ended, let late = Self.choose(&state) { return late }
+            if !state.ended, let late = choose(&state) { return late }
             state.workers -= 1
             return nil
         }
     }
 
-    private static func choose(_ state: inout State) -> (Download, Piece)? {
-        let order = state.active.values.sorted {
-            ($0.waiters.first?.ticket ?? .max) < ($1.waiters.first?.ticket ?? .max)
-        }
-        for awaited in [true, false] {
-            for download in order where !download.isFinishing {
-                if let blocks = download.nextPiece(awaited: awaited) {
-                    let piece = Piece(blocks, awaited: awaited)
-                    download.pieces.append(piece)
-                    download.busy.formUnion(blocks)
-                    return (download, piece)
+    private func choose(_ state: inout State) -> Task? {
+        for awaited in [true, false] where !awaited || state.waiting > 0 {
+            for hash in state.order {
+                guard let download = state.active[hash], !download.isFinishing,
+                    awaited ? !download.waiters.isEmpty : download.wantsAll
+                else { continue }
+                let incoming: Incoming
+                do throws(Errno) { incoming = try download.open(content) } catch {
+                    return Self.task(download, .failure(error), 0..<0, awaited)
                 }
-                if download.map.missing == 0, !download.waiters.isEmpty || download.isWanted {
+                if let blocks = download.nextPiece(incoming, awaited: awaited) {
+                    return Self.task(download, .success(incoming), blocks, awaited)
+                }
+                if incoming.map.missing == 0, download.pieces.isEmpty {
                     // All had come before anybody wanted it whole.
-                    let piece = Piece(0..<0, awaited: awaited)
-                    download.pieces.append(piece)
-                    return (download, piece)
+                    return Self.task(download, .success(incoming), 0..<0, awaited)
                 }
             }
         }
         return nil
     }
 
-    private func fetch(_ download: Download, _ piece: Piece) {
+    private static func task(
+        _ download: Download, _ files: Result<Incoming, Errno>, _ blocks: Range<Int>,
+        _ awaited: Bool
+    ) -> Task {
+        let piece = Piece(blocks, awaited: awaited)
+        download.pieces.append(piece)
+        download.busy.formUnion(blocks)
+        return Task(download: download, files: files, piece: piece)
+    }
+
+    private func fetch(_ download: Download, _ incoming: Incoming, _ piece: Piece) {
         var problem: ContentProblem?
-        let range = download.bytes(piece.first..<piece.end)
+        let range = incoming.bytes(piece.first..<piece.end)
         if !range.isEmpty {
-            let sink = BlockSink(download, from: range.lowerBound, for: store.address) {
-                [self] (count, block) throws(StoreError) in
-                try came(download, piece, count, block)
+            let sink = BlockSink(
+                incoming, of: download.blob.hash.description, from: range.lowerBound,
+                for: store.address
+            ) { [self] (count, block) throws(StoreError) in
+                try came(download, incoming, piece, count, block)
             }
             let call = StoreCall(cancellation: piece.cancellation, urgency: piece.urgency)
             do throws(StoreError) {
                 try store.get(download.blob, range, into: sink, call)
-                if download.digests == nil { _ = try came(download, piece, 0, 0) }
+                if incoming.digests == nil { _ = try came(download, incoming, piece, 0, 0) }
             } catch {
                 if error.kind != .cancelled {
                     problem =
@@ -331,14 +383,14 @@ package final class Downloads: Sendable {
                 }
             }
         }
-        conclude(download, piece, problem)
+        conclude(download, incoming, piece, problem)
     }
 
     /// Notes bytes that came and, when it is whole and in the file, a block. Says whether the piece
     /// goes on after it.
-    private func came(_ download: Download, _ piece: Piece, _ count: Int, _ block: Int?)
-        throws(StoreError) -> Bool
-    {
+    private func came(
+        _ download: Download, _ incoming: Incoming, _ piece: Piece, _ count: Int, _ block: Int?
+    ) throws(StoreError) -> Bool {
         do throws(Errno) {
             let (ready, goesOn) = try state.withLock {
                 (state) throws(Errno) -> ([DownloadWaiter], Bool) in
@@ -348,9 +400,13 @@ package final class Downloads: Sendable {
                 piece.partial = 0
                 piece.next = block + 1
                 download.busy.remove(block)
-                try download.map.add(block)
-                let ready = download.waiters.filter { !$0.isWhole && download.has($0.blocks) }
-                download.waiters.removeAll { !$0.isWhole && download.has($0.blocks) }
+                try incoming.map.add(block)
+                func isReady(_ waiter: DownloadWaiter) -> Bool {
+                    waiter.blocks.map(incoming.has) ?? false
+                }
+                let ready = download.waiters.filter(isReady)
+                download.waiters.removeAll(where: isReady)
+                state.waiting -= ready.count
                 for waiter in ready { state.tickets[waiter.ticket] = nil }
                 return (ready, piece.next < piece.end)
             }
@@ -363,10 +419,12 @@ package final class Downloads: Sendable {
 
     /// The piece is over: finishes the content if all of it is there, fails those who wait for what
     /// does not come.
-    private func conclude(_ download: Download, _ piece: Piece, _ problem: ContentProblem?) {
+    private func conclude(
+        _ download: Download, _ incoming: Incoming?, _ piece: Piece, _ problem: ContentProblem?
+    ) {
         let isWhole = state.withLock { state -> Bool in
             for block in piece.next..<max(piece.end, piece.next) { download.busy.remove(block) }
-            guard problem == nil, download.map.missing == 0, !download.isFinishing else {
+            guard problem == nil, incoming?.map.missing == 0, !download.isFinishing else {
                 return false
             }
             download.isFinishing = true
@@ -388,17 +446,13 @@ package final class Downloads: Sendable {
             download.isFinishing = download.isFinishing && !isWhole
             var told: [DownloadWaiter] = []
             if isWhole || problem != nil {
-                told = download.waiters
-                for waiter in told { state.tickets[waiter.ticket] = nil }
-                download.waiters = []
+                told = Self.takeWaiters(of: download, &state)
                 download.isWanted = false
                 download.asked = []
             }
             if isWhole, problem == nil {
                 // Handles that are open go on with the same file under its new name.
-                if state.active[download.blob.hash] === download, download.readers == 0 {
-                    state.active[download.blob.hash] = nil
-                }
+                if download.readers == 0 { Self.forget(download, &state) }
             } else {
                 settle(download, &state)
             }

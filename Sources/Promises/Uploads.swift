@@ -27,9 +27,24 @@ package final class Uploads: Sendable {
     private static let longestWait: UInt64 = 60_000_000_000
 
     private struct State {
+        /// From ``next`` on: those before have been taken.
         var queue: [Job] = []
+        var next = 0
         var running: [NodeNumber: (job: Job, sent: Int64, cancellation: Cancellation)] = [:]
         var workers = 0
+        var left: Int { queue.count - next }
+
+        mutating func takeFirst() -> Job {
+            let job = queue[next]
+            next += 1
+            // Given up in large parts: a container may have a million to upload.
+            if next >= 4096 || next == queue.count {
+                queue.removeFirst(next)
+                next = 0
+            }
+            return job
+        }
+
         /// Not before this moment; grows while the store does not answer.
         var pausedUntil: UInt64 = 0
         var wait: UInt64 = Uploads.firstWait
@@ -56,7 +71,7 @@ package final class Uploads: Sendable {
     }
 
     /// Contents that wait or are on their way.
-    package var count: Int { state.withLock { $0.queue.count + $0.running.count } }
+    package var count: Int { state.withLock { $0.left + $0.running.count } }
 
     /// Why the last attempt failed; `nil` since one succeeded.
     package var problem: String? { state.withLock { $0.problem } }
@@ -72,7 +87,7 @@ package final class Uploads: Sendable {
         let starts = state.signal { state -> Int in
             if state.ended { return 0 }
             state.queue += jobs
-            let starts = min(Self.workers, state.queue.count) - state.workers
+            let starts = min(Self.workers, state.left) - state.workers
             state.workers += max(starts, 0)
             return max(starts, 0)
         }
@@ -110,8 +125,8 @@ package final class Uploads: Sendable {
             let found = state.wait(until: until) { state -> (Job, Cancellation)?? in
                 if state.ended { return .some(nil) }
                 if state.pausedUntil > MonotonicClock.now { return nil }
-                guard !state.queue.isEmpty else { return .some(nil) }
-                let job = state.queue.removeFirst()
+                guard state.left > 0 else { return .some(nil) }
+                let job = state.takeFirst()
                 let cancellation = Cancellation()
                 state.running[job.node] = (job, 0, cancellation)
                 return .some((job, cancellation))
@@ -120,7 +135,7 @@ package final class Uploads: Sendable {
             if let found { return found }
             let ends = state.signal { state -> Bool in
                 // A job may have come in the last moment.
-                guard state.ended || state.queue.isEmpty else { return false }
+                guard state.ended || state.left == 0 else { return false }
                 state.workers -= 1
                 return true
             }

@@ -38,18 +38,23 @@ struct FullDiskTests {
             let result = try run(["sh", "-c", line], directory: folder)
             try #require(result.status == 0, "\(line): \(result)")
         }
-        let fill = "cat /dev/zero > \(disk.mountPoint)/filling 2> /dev/null || true"
+        // Small files too, for the blocks that a large one cannot get.
+        let fill = """
+            cat /dev/zero > \(disk.mountPoint)/filling 2> /dev/null; sync -f .; i=0
+            while head -c 900 /dev/zero > \(disk.mountPoint)/filling.$i 2> /dev/null
+            do i=$((i + 1)); done; true
+            """
         let damage = "sqlite3 catalog.sqlite 'update item set links = 9 where id > 1'"
         try shell("\(damage); \(fill)")
         let repaired = try container.check()
         #expect(repaired.status == 1 && repaired.text.contains("9 links"), "\(repaired)")
         #expect(try container.check().status == 0)
-        try shell("rm \(disk.mountPoint)/filling; \(damage); rm reserve; \(fill)")
+        try shell("rm \(disk.mountPoint)/filling*; \(damage); rm reserve; \(fill)")
         let refused = try container.check()
         #expect(refused.status == Int(EX_IOERR), "\(refused)")
         #expect(refused.errorText.contains("the disk is full"), "\(refused)")
         #expect(refused.errorText.contains("free some space"), "\(refused)")
-        try shell("rm \(disk.mountPoint)/filling")
+        try shell("rm \(disk.mountPoint)/filling*")
         #expect(try container.check().status == 1)
         #expect(try container.check().status == 0)
         // Room enough to open the container, but not for all that is to be repaired.
@@ -65,7 +70,7 @@ struct FullDiskTests {
         #expect(partly.status == Int(EX_DATAERR), "\(partly)")
         #expect(partly.text.contains("the disk is full: not all of this could be repaired"))
         #expect(!partly.text.contains("repaired: "))
-        try shell("rm \(disk.mountPoint)/filling")
+        try shell("rm \(disk.mountPoint)/filling*")
         let rest = try container.check()
         #expect(rest.status == 1, "\(rest)")
         #expect(try container.check().status == 0)

@@ -96,7 +96,7 @@ extension Volume {
         let current = currentNode(node)
         guard let blob = missing(current) else { return }
         link.note(nil, for: current)
-        try link.downloads.want(blob, for: current)
+        link.downloads.want(blob, for: current)
     }
 
     /// Sets or takes away the pin of a document or folder, and acts on what is below.

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import Probing
-package import Testing
+internal import Testing
 
 /// A server that a script of Scripts/servers runs for this test program. It ends by itself when this
 /// program does, because its standard input, one end of a pair of sockets, ends then.
