@@ -99,6 +99,10 @@ package final class Downloads: Sendable {
         do throws(Errno) {
             let outcome = try state.signal { (state) throws(Errno) -> Outcome in
                 guard state.tickets[ticket] != nil else { return .interrupted }
+                if range == blob.range, hasCome(blob, state) {
+                    state.tickets[ticket] = nil
+                    return .here
+                }
                 let download = Self.download(blob, &state)
                 var blocks: Range<Int>?
                 if range == blob.range {
@@ -154,6 +158,7 @@ package final class Downloads: Sendable {
     /// Begins to bring all of the content, though nobody waits.
     package func want(_ blob: Blob, for node: NodeNumber) {
         state.signal { state in
+            if hasCome(blob, state) { return }
             let download = Self.download(blob, &state)
             download.isWanted = true
             download.nodes.insert(node)
@@ -244,6 +249,11 @@ package final class Downloads: Sendable {
     }
 
     // MARK: Work
+
+    /// Whether the content has become whole since the caller looked.
+    private func hasCome(_ blob: Blob, _ state: State) -> Bool {
+        state.active[blob.hash] == nil && content.hasBlob(blob.hash)
+    }
 
     /// The download of a content.
     private static func download(_ blob: Blob, _ state: inout State) -> Download {
