@@ -66,8 +66,8 @@ struct StoreFaultTests {
                 _ = try Probing.run([
                     "sh", "-c",
                     """
-                    s=$(stat -c %s \(blob)); o=$((s > 6000000 ? 6000000 : s - 1))
-                    printf '\\377' | dd of=\(blob) bs=1 seek=$o conv=notrunc
+                    s=$(stat -c %s \(blob)); o=$((s > 6000000 ? 6000000 : s - 5))
+                    printf WRONG | dd of=\(blob) bs=1 seek=$o conv=notrunc
                     """,
                 ])
             }
