@@ -43,8 +43,10 @@ struct HistoryJournal {
         if isCoordinated {
             let first = steps.list.first?.time ?? .max
             let known = steps.list.first.flatMap { self.bytes(of: $0) }
-            let older = MountVersions.steps(of: path).filter {
-                $0.time < first && self.bytes(of: $0) != known
+            let older = MountVersions.steps(of: path).filter { step in
+                // One that was thinned out since it was listed is not offered.
+                guard step.time < first, let bytes = self.bytes(of: step) else { return false }
+                return bytes != known
             }
             steps.list = older + steps.list
             steps.current += older.count
