@@ -48,10 +48,8 @@ extension Scene {
                 .group(Group(name: chosen))
             }
         for pair in pairs {
-            do throws(EditError) {
+            try located(pair.key) { () throws(EditError) in
                 try node.set(pair.key, to: pair.value)
-            } catch {
-                throw error.at(pair.key)
             }
         }
         if node.name != chosen { try checkIsFree(node.name) }
@@ -89,11 +87,9 @@ extension Scene {
         let path = parts.entries[try parts.findOne(try words.target())].path
         try words.end()
         guard nodes[at: path].name != name else { return }
-        do throws(EditError) {
+        try located(name) { () throws(EditError) in
             try checkIsFree(name)
             nodes[at: path].name = try NodeName.checked(name)
-        } catch {
-            throw error.at(name)
         }
     }
 

@@ -71,10 +71,8 @@ extension Slide {
             element.json["comment"] = .string(name)
         }
         for pair in pairs {
-            do throws(EditError) {
+            try located(pair.key) { () throws(EditError) in
                 try element.set(pair.key, to: pair.value)
-            } catch {
-                throw error.at(pair.key)
             }
         }
         elements.append(element)
