@@ -13,6 +13,9 @@ package struct ContentProblem: Error, Sendable {
         self.reason = reason
     }
 
+    /// The disk that holds the container failed.
+    init(ofDisk error: Errno) { self.init(error, "the container's disk: \(error)") }
+
     init(_ error: StoreError) {
         switch error.kind {
         case .timedOut: self.error = Errno(ETIMEDOUT)

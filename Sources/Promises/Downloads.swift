@@ -132,7 +132,7 @@ package final class Downloads: Sendable {
             }
         } catch {
             state.withLock { _ = $0.tickets.removeValue(forKey: ticket) }
-            reply(ContentProblem(error, "the container's disk: \(error)"))
+            reply(ContentProblem(ofDisk: error))
         }
     }
 
@@ -308,7 +308,7 @@ package final class Downloads: Sendable {
             case .failure(let error):
                 conclude(
                     task.download, nil, task.piece,
-                    ContentProblem(error, "the container's disk: \(error)"))
+                    ContentProblem(ofDisk: error))
             }
         }
     }
@@ -447,7 +447,7 @@ package final class Downloads: Sendable {
                 try adopt(download.blob, nodes)
                 unlink(content.folder.incoming(download.blob.hash) + ContainerFolder.mapSuffix)
             } catch {
-                problem = ContentProblem(error, "the container's disk: \(error)")
+                problem = ContentProblem(ofDisk: error)
             }
         }
         if let problem { failed(nodes, problem) }

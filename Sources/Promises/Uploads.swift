@@ -30,7 +30,7 @@ package final class Uploads: Sendable {
         /// From ``next`` on: those before have been taken.
         var queue: [Job] = []
         var next = 0
-        var running: [NodeNumber: (job: Job, sent: Int64, cancellation: Cancellation)] = [:]
+        var running: [NodeNumber: Cancellation] = [:]
         var workers = 0
         var left: Int { queue.count - next }
 
@@ -76,11 +76,6 @@ package final class Uploads: Sendable {
     /// Why the last attempt failed; `nil` since one succeeded.
     package var problem: String? { state.withLock { $0.problem } }
 
-    /// Bytes of the content that have gone; `nil` if it is not on its way.
-    package func sent(_ node: NodeNumber) -> Int64? {
-        state.withLock { $0.running[node]?.sent }
-    }
-
     /// Queues contents.
     package func add(_ jobs: [Job]) {
         if jobs.isEmpty { return }
@@ -94,20 +89,12 @@ package final class Uploads: Sendable {
         for _ in 0..<starts { Threads.start("upload") { [self] in work() } }
     }
 
-    /// Tries at once what waits for the store to come back.
-    package func hurry() {
-        state.signal { state in
-            state.pausedUntil = 0
-            state.wait = Self.firstWait
-        }
-    }
-
     /// Ends the workers; what has not gone goes the next time. Returns when they are gone, or after
     /// 5 s.
     package func stop() {
         state.signal { state in
             state.ended = true
-            for running in state.running.values { running.cancellation.cancel() }
+            for cancellation in state.running.values { cancellation.cancel() }
         }
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
             $0.workers == 0 ? true : nil
@@ -128,7 +115,7 @@ package final class Uploads: Sendable {
                 guard state.left > 0 else { return .some(nil) }
                 let job = state.takeFirst()
                 let cancellation = Cancellation()
-                state.running[job.node] = (job, 0, cancellation)
+                state.running[job.node] = cancellation
                 return .some((job, cancellation))
             }
             guard let found else { continue }
@@ -147,10 +134,7 @@ package final class Uploads: Sendable {
         var failure: StoreError?
         if let source = source(job) {
             let call = StoreCall(
-                cancellation: cancellation, urgency: Urgency(awaited: false),
-                progress: { [state] sent in
-                    state.withLock { $0.running[job.node]?.sent = sent }
-                })
+                cancellation: cancellation, urgency: Urgency(awaited: false))
             do throws(StoreError) {
                 try store.put(job.blob, from: source, call)
                 done(job)

@@ -211,7 +211,7 @@ final class VolumePictures: Sendable {
                 content.size > 0
             else { return nil }
             // It is not thinned out while it is drawn.
-            state.pinned[node, default: 0] += 1
+            state.drawn.add(node)
             return content
         }
         guard let content else { return nil }
@@ -223,10 +223,7 @@ final class VolumePictures: Sendable {
     }
 
     private func letGo(_ node: NodeNumber) {
-        volume.state.withLock { state in
-            let left = (state.pinned[node] ?? 1) - 1
-            state.pinned[node] = left > 0 ? left : nil
-        }
+        volume.state.withLock { $0.drawn.remove(node) }
     }
 
     private func keep(_ outcome: PictureOutcome, of order: PictureOrder) {

@@ -55,10 +55,7 @@ extension Volume {
             guard let hash = record.pointee.hash else { return nil }
             state.arrived.remove(current)
             if record.pointee.place == .stored {
-                state.notePlace(.promised, hash, of: current, at: position)
-                state.record(
-                    .evicted, position, at: VolumeState.now(),
-                    [.placeVersion(current.item, current.ordinal, .promised)])
+                state.place(current, .promised, hash, .evicted)
             }
             return (current, Blob(hash: hash, size: record.pointee.size))
         }
@@ -111,7 +108,8 @@ extension Volume {
         }
     }
 
-    private func currentNode(_ node: NodeNumber) -> NodeNumber {
+    /// The node of the item's current version; `node` itself if the item is gone.
+    func currentNode(_ node: NodeNumber) -> NodeNumber {
         state.withLock { state in
             let position = state.index.find(node.item)
             return position == 0 ? node : state.index[item: position].pointee.node
@@ -147,7 +145,7 @@ extension VolumeState {
         if let mode = modes[record.pointee.node.rawValue], mode.cached + mode.passthrough > 0 {
             return "it is open"
         }
-        if held[record.pointee.node] != nil { return "it is open" }
+        if held.contains(record.pointee.node) { return "it is open" }
         switch record.pointee.place {
         case .staged, .durable, .sealed: return "it is not in the store yet"
         case .none, .stored, .promised: return nil

@@ -68,17 +68,12 @@ extension Volume {
         let node = job.node
         state.withLock { state in
             let position = state.index.find(node.item)
-            let time = VolumeState.now()
-            let effect = Effect.placeVersion(node.item, node.ordinal, .stored)
-            if position != 0, state.index[item: position].pointee.node == node {
-                guard state.index[item: position].pointee.place == .sealed else { return }
-                state.notePlace(.stored, job.blob.hash, of: node, at: position)
-                state.record(.uploaded, position, at: time, [effect])
-            } else {
-                if position != 0 { state.notePlace(.stored, job.blob.hash, of: node, at: position) }
-                log.append(
-                    Mutation(time: time, kind: .uploaded, item: node.item, effects: [effect]))
+            if position != 0, state.index[item: position].pointee.node == node,
+                state.index[item: position].pointee.place != .sealed
+            {
+                return
             }
+            state.place(node, .stored, job.blob.hash, .uploaded)
         }
         link?.note(nil, for: node)
         if pin(of: node) == .onlineOnly { try? evict(node) }
@@ -100,17 +95,14 @@ extension Volume {
         guard link != nil else { return nil }
         return state.withLock { state in
             guard let content = state.wanted(node, nil) else { return nil }
-            state.held[content.node, default: 0] += 1
+            state.held.add(content.node)
             return content.node
         }
     }
 
     func letGo(_ held: NodeNumber?) {
         guard let held else { return }
-        state.withLock { state in
-            let left = (state.held[held] ?? 1) - 1
-            state.held[held] = left > 0 ? left : nil
-        }
+        state.withLock { $0.held.remove(held) }
     }
 
     /// The same for an earlier version.
@@ -170,28 +162,33 @@ extension Volume {
     func recordArrivals(_ nodes: Set<NodeNumber>) {
         if nodes.isEmpty { return }
         state.withLock { state in
-            let time = VolumeState.now()
             for node in nodes where state.arrived.remove(node) != nil {
                 let position = state.index.find(node.item)
                 guard position != 0, let found = try? state.content(of: node, at: position),
                     found.place == .promised
                 else { continue }
-                state.notePlace(.stored, found.hash, of: node, at: position)
-                let effect = Effect.placeVersion(node.item, node.ordinal, .stored)
-                if state.index[item: position].pointee.node == node {
-                    state.record(.materialized, position, at: time, [effect])
-                } else {
-                    log.append(
-                        Mutation(
-                            time: time, kind: .materialized, item: node.item, effects: [effect])
-                    )
-                }
+                state.place(node, .stored, found.hash, .materialized)
             }
         }
     }
 }
 
 extension VolumeState {
+    /// Notes and records where the bytes of a version are now.
+    func place(
+        _ node: NodeNumber, _ place: ContentPlace, _ hash: ContentHash?, _ kind: ChangeKind
+    ) {
+        let position = index.find(node.item)
+        let time = Self.now()
+        let effect = Effect.placeVersion(node.item, node.ordinal, place)
+        if position != 0 { notePlace(place, hash, of: node, at: position) }
+        if position != 0, index[item: position].pointee.node == node {
+            record(kind, position, at: time, [effect])
+        } else {
+            log.append(Mutation(time: time, kind: kind, item: node.item, effects: [effect]))
+        }
+    }
+
     /// The content that who reads the node, or begins to write it, needs; `nil` if the bytes are
     /// staged, or there is none.
     fileprivate func wanted(_ node: NodeNumber, _ handle: Handle?) -> ContentReference? {

@@ -21,7 +21,7 @@ extension Volume {
             case nil: return nil
             default: return "100"
             }
-        case "error": return link?.problem(try current(node))
+        case "error": return link?.problem(currentNode(node))
         case "pin":
             return try read { (state) throws(Errno) in
                 let value = state.index.attributes[try state.position(node)]?[Self.pinAttribute]
@@ -47,12 +47,6 @@ extension Volume {
         guard let content = found.1, let hash = content.hash else { return found.0 }
         guard missing(content.node) != nil else { return "local" }
         return link?.downloads.received(hash) == nil ? "promise" : "downloading"
-    }
-
-    private func current(_ node: NodeNumber) throws(Errno) -> NodeNumber {
-        try read { (state) throws(Errno) in
-            state.index[item: try state.position(node)].pointee.node
-        }
     }
 
     /// Writing `state` brings the content or lets it go; writing `pin` says where it should be.

@@ -350,7 +350,7 @@ final class VirtualTree: Sendable {
         if case .version(let item, let ordinal) = node {
             // Pinned first, then looked for: from here on it is not thinned out.
             let pinned = NodeNumber(item, ordinal)
-            volume.state.withLock { $0.held[pinned, default: 0] += 1 }
+            volume.state.withLock { $0.held.add(pinned) }
             let version: VersionRow
             do throws(Errno) { version = try row(item, ordinal) } catch {
                 unpin(pinned)

@@ -69,12 +69,12 @@ final class VolumeState {
     var isSweepPlanned = false
     /// Numbers the handles.
     var serial: UInt32 = 0
-    /// Versions that are being drawn, and by how many: they are not thinned out. Their file is open,
+    /// Versions that are being drawn: they are not thinned out. Their file is open,
     /// so they may be evicted.
-    var pinned: [NodeNumber: Int] = [:]
-    /// Versions that are being opened, or are open under `.shapeedit/versions`, and by how many: they
-    /// are neither thinned out nor evicted.
-    var held: [NodeNumber: Int] = [:]
+    var drawn = UseCounts()
+    /// Versions that are being opened, or are open under `.shapeedit/versions`: they are neither
+    /// thinned out nor evicted.
+    var held = UseCounts()
     /// Unlinked items that the kernel has forgotten, with the moment from which they may go.
     var dying: [UInt64: UInt64] = [:]
     /// Versions that are not sealed yet, in the order of their publish.
@@ -264,7 +264,7 @@ final class VolumeState {
 
     /// Whether the version is current, or somebody may still ask for its bytes.
     func needs(_ version: VersionRow) -> Bool {
-        if pinned[version.node] != nil || held[version.node] != nil { return true }
+        if drawn.contains(version.node) || held.contains(version.node) { return true }
         let position = index.find(version.item)
         guard position != 0 else { return false }
         return index[item: position].pointee.ordinal == version.ordinal
