@@ -19,7 +19,7 @@ enum TextSamples {
           "title": "Snowman",
           "background": "#dfefff",
           "camera": {"position": [0, 1.2, 6], "target": [0, 0.9, 0], "fieldOfView": 60},
-          "solids": [
+          "nodes": [
             {"name": "Base", "type": "sphere", "radius": 1, "color": "#ffffff"},
             {"name": "Middle", "type": "sphere", "radius": 0.7, "position": [0, 1.4, 0],
              "color": "#ffffff"},
@@ -28,7 +28,8 @@ enum TextSamples {
             {"name": "Hat", "type": "cylinder", "radius": 0.35, "height": 0.5,
              "position": [0, 2.95, 0], "color": "#333333"},
             {"name": "Nose", "type": "cone", "topRadius": 0, "bottomRadius": 0.08, "height": 0.4,
-             "position": [0, 2.35, 0.6], "rotation": [90, 0, 0], "color": "#fe9526"}
+             "position": [0, 2.35, 0.6], "rotation": [1, 0, 0, 90],
+             "color": "#fe9526"}
           ]
         }
 
