@@ -140,7 +140,7 @@ package final class Container: @unchecked Sendable {
         try database.checkpoint()
         content.holdReserve()
         // The journal and the rows that were read through are as large as the index.
-        trimMemory()
+        Memory.trim()
         return Opened(
             content: content, index: index, recovered: report,
             unsealed: try database.stagedVersions().map(\.node),
