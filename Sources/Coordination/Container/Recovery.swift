@@ -20,7 +20,9 @@ struct Recovery {
     /// Versions whose contents were moved among the blobs.
     private var sealedHere: [NodeNumber: VersionRow] = [:]
     private(set) var nextNumber: UInt64
-    private let time: Timestamp
+    /// Now, and not before any version was published.
+    let time: Timestamp
+    private let versions: [VersionRow]
     private let clean: Bool
     private let durableUntil: Timestamp
 
@@ -33,8 +35,13 @@ struct Recovery {
         self.orphans = orphans
         nextNumber = database.highestNumber + 1
         durableUntil = content.durableUntil()
+        versions = try database.stagedVersions()
+        // All others are durable.
+        let latest = versions.map(\.published).max() ?? durableUntil
         let now = WallClock.now
-        time = Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
+        time = max(
+            Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds),
+            max(latest, durableUntil).successor)
         clean = try database.meta("clean") == "1"
         let boot = try database.meta("boot")
         report.afterPowerLoss = !clean && boot != Self.boot()
@@ -55,7 +62,6 @@ struct Recovery {
         recovery.report.replayed = replayed
         var kept: Set<NodeNumber> = []
         let sessions = try database.sessions()
-        let versions = try database.stagedVersions()
         try adoptPacked(sessions, versions)
         for row in sessions {
             if recovery.resume(row) { kept.insert(row.node) }
