@@ -148,7 +148,8 @@ package final class Container: @unchecked Sendable {
         return Opened(
             content: content, index: index, recovered: report,
             unsealed: try database.stagedVersions().map(\.node),
-            nextNumber: max(recovery.nextNumber, 2), lastPublished: recovery.time, store: try database.meta(storeKey),
+            nextNumber: max(recovery.nextNumber, 2), lastPublished: recovery.time,
+            store: try database.meta(storeKey),
             journal: journal, database: database,
             reader: try CatalogDatabase(path: folder.catalog, create: false))
     }
