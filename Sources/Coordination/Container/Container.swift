@@ -21,6 +21,8 @@ package final class Container: @unchecked Sendable {
     package let recovered: RecoveryReport?
     /// Published versions that are not sealed yet, left by a crash.
     package let unsealed: [NodeNumber]
+    /// Versions that stay whatever their age, as of the opening.
+    package let pinnedVersions: [NodeNumber]
     /// The address of the store that the container's contents go to; `nil` if they stay here.
     package let store: String?
     private let lock: ContainerLock
@@ -103,6 +105,7 @@ package final class Container: @unchecked Sendable {
         index = opened.index
         recovered = opened.recovered
         unsealed = opened.unsealed
+        pinnedVersions = opened.pinnedVersions
         nextNumber = opened.nextNumber
         store = opened.store
         log = ChangeLog(journal: opened.journal, database: opened.database)
@@ -114,6 +117,7 @@ package final class Container: @unchecked Sendable {
         var index: MemoryIndex
         var recovered: RecoveryReport?
         var unsealed: [NodeNumber]
+        var pinnedVersions: [NodeNumber]
         var nextNumber: UInt64
         var store: String?
         var journal: Journal
@@ -144,6 +148,7 @@ package final class Container: @unchecked Sendable {
         return Opened(
             content: content, index: index, recovered: report,
             unsealed: try database.stagedVersions().map(\.node),
+            pinnedVersions: try database.pinnedVersions(),
             nextNumber: max(recovery.nextNumber, 2), store: try database.meta(storeKey),
             journal: journal, database: database,
             reader: try CatalogDatabase(path: folder.catalog, create: false))

@@ -298,10 +298,12 @@ extension FuseSession {
         }
         table.getxattr = { request, number, text, size in
             handle(request) { (session, request) throws(Errno) in
-                guard let text, !isVirtual(number) else { throw Errno(ENODATA) }
-                request.answer(
-                    attribute: try session.volume.attribute(node(number), Array(name(text))),
-                    room: size)
+                guard let text else { throw Errno(ENODATA) }
+                let value =
+                    isVirtual(number)
+                    ? try session.virtual.attribute(number, Array(name(text)))
+                    : try session.volume.attribute(node(number), Array(name(text)))
+                request.answer(attribute: value, room: size)
             }
         }
         table.listxattr = { request, number, size in

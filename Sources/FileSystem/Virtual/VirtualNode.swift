@@ -23,14 +23,14 @@ enum VirtualNode: Hashable, Sendable {
 }
 
 extension VersionRow {
-    /// The version's file name: when it was published (UTC), its number, the document's extension.
+    /// The version's file name: when it was published (UTC), its name, the document's extension.
     func fileName(suffix: String) -> String {
         let days = Int((Double(published.seconds) / 86_400).rounded(.down))
         let second = Int(published.seconds) - days * 86_400
         let (year, month, day) = Self.date(days)
         func two(_ value: Int) -> String { (value < 10 ? "0" : "") + String(value) }
         return "\(year)-\(two(month))-\(two(day))T\(two(second / 3600))\(two(second / 60 % 60))"
-            + "\(two(second % 60))Z-\(ordinal)\(suffix)"
+            + "\(two(second % 60))Z-\(node.versionName)\(suffix)"
     }
 
     /// The civil date of a day counted from 1970-01-01 (Gregorian, Hinnant's method).

@@ -331,7 +331,7 @@ final class VirtualTree: Sendable {
         return rows.filter { $0.node != current }.map { ($0.fileName(suffix: suffix), $0) }
     }
 
-    private func row(_ item: ItemNumber, _ ordinal: Ordinal) throws(Errno) -> VersionRow {
+    func row(_ item: ItemNumber, _ ordinal: Ordinal) throws(Errno) -> VersionRow {
         let row: VersionRow?? = try? volume.container.query { (database) throws(Failure) in
             try database.version(item, ordinal)
         }

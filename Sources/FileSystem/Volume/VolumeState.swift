@@ -75,6 +75,8 @@ final class VolumeState {
     /// Versions that are being opened, or are open under `.shapeedit/versions`: they are neither
     /// thinned out nor evicted.
     var held = UseCounts()
+    /// Versions that stay whatever their age.
+    var pinnedVersions: Set<NodeNumber>
     /// Unlinked items that the kernel has forgotten, with the moment from which they may go.
     var dying: [UInt64: UInt64] = [:]
     /// Versions that are not sealed yet, in the order of their publish.
@@ -89,8 +91,10 @@ final class VolumeState {
     var pictures: VolumePictures?
 
     init(
-        index: MemoryIndex, log: ChangeLog, nextNumber: UInt64, unsealed: [NodeNumber]
+        index: MemoryIndex, log: ChangeLog, nextNumber: UInt64, unsealed: [NodeNumber],
+        pinnedVersions: Set<NodeNumber>
     ) {
+        self.pinnedVersions = pinnedVersions
         self.unsealed = unsealed
         self.index = index
         self.log = log
