@@ -34,6 +34,8 @@ package final class Volume: @unchecked Sendable {
     let notifier = Notifier()
     let scheduler = Scheduler()
     let keeper = Keeper()
+    /// Those who follow what happens.
+    let events: VolumeEvents
     /// Mounted with noatime: reads leave no trace.
     package var noAccessTimes = false
     var channel: (any KernelChannel)?
@@ -72,6 +74,7 @@ package final class Volume: @unchecked Sendable {
             VolumeState(
                 index: container.index, log: container.log, nextNumber: container.nextNumber,
                 unsealed: container.unsealed, pinnedVersions: Set(container.pinnedVersions)))
+        events = VolumeEvents(container, state)
     }
 
     /// Makes pictures of the documents and shows them. Before the volume is mounted.
@@ -87,6 +90,7 @@ package final class Volume: @unchecked Sendable {
         scheduler.start()
         keeper.start(self)
         pictures?.start()
+        if let link { events.follow(link.downloads) }
         if !container.unsealed.isEmpty { keeper.published() }
         resumeUploads()
     }
@@ -94,6 +98,7 @@ package final class Volume: @unchecked Sendable {
     /// Ends them, when no request will come any more. Sessions that are still open stay as they are
     /// recorded: the next open of the container publishes what was acknowledged.
     func stop() {
+        events.stop()
         link?.stop()
         pictures?.stop()
         keeper.stop()
