@@ -189,7 +189,9 @@ extension FuseSession {
         table.read = { request, number, size, offset, info in
             handle(request) { (session, request) throws(Errno) in
                 let handle = Handle(rawValue: info?.pointee.fh ?? 0)
-                if isVirtual(number) {
+                if isVirtual(number), let info, case .events = try session.virtual.node(number) {
+                    try session.readEvents(request, info, size)
+                } else if isVirtual(number) {
                     try session.virtual.read(request, number, size, Int64(offset), handle.rawValue)
                 } else if !handle.isInBlocks
                     || !session.readBlocks(request, node(number), size, Int64(offset))
@@ -230,6 +232,10 @@ extension FuseSession {
                 }
             }
             request.succeed()
+        }
+        table.poll = { request, number, info, poll in
+            guard let (session, request) = context(request) else { return }
+            session.poll(request, number, info, poll)
         }
         table.fsync = { request, number, _, info in
             handle(request) { (session, request) throws(Errno) in
@@ -298,10 +304,12 @@ extension FuseSession {
         }
         table.getxattr = { request, number, text, size in
             handle(request) { (session, request) throws(Errno) in
-                guard let text, !isVirtual(number) else { throw Errno(ENODATA) }
-                request.answer(
-                    attribute: try session.volume.attribute(node(number), Array(name(text))),
-                    room: size)
+                guard let text else { throw Errno(ENODATA) }
+                let value =
+                    isVirtual(number)
+                    ? try session.virtual.attribute(number, Array(name(text)))
+                    : try session.volume.attribute(node(number), Array(name(text)))
+                request.answer(attribute: value, room: size)
             }
         }
         table.listxattr = { request, number, size in

@@ -88,6 +88,8 @@ final class VirtualTree: Sendable {
             switch text {
             case "status.json": return .status
             case "documents": return .documents
+            case "events": return .events(nil)
+            case _ where text.hasPrefix("events-"): return try events(text)
             case "versions": return .versions
             case "thumbnails" where volume.pictures != nil: return .thumbnails
             default: throw Errno(ENOENT)
@@ -109,8 +111,16 @@ final class VirtualTree: Sendable {
             return .thumbnailsOf(size)
         case .thumbnailsOf(let size): return try pictured(.root, name, size)
         case .thumbnailsBelow(let size, let item): return try pictured(item, name, size)
-        case .status, .document, .version, .picture: throw Errno(ENOTDIR)
+        case .status, .events, .document, .version, .picture: throw Errno(ENOTDIR)
         }
+    }
+
+    /// `events-<sequence>`; a change that has not been made yet cannot be known.
+    private func events(_ text: String) throws(Errno) -> VirtualNode {
+        guard let sequence = ChangeSequence(text.dropFirst(7)), sequence <= volume.log.head,
+            "events-\(sequence)" == text
+        else { throw Errno(ENOENT) }
+        return .events(sequence)
     }
 
     private func mirrored(_ directory: ItemNumber, _ name: [UInt8]) throws(Errno) -> VirtualNode {
@@ -182,6 +192,10 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFREG | 0o444
             status.st_size = off_t(volume.statusText().count)
             time = VolumeState.now()
+        case .events:
+            // What is here and what happens to it is for the owner of the mount to know.
+            status.st_mode = S_IFREG | 0o400
+            time = VolumeState.now()
         case .version(let item, let ordinal):
             let version = try row(item, ordinal)
             let owner = try owner(version.document)
@@ -242,7 +256,8 @@ final class VirtualTree: Sendable {
         switch directory {
         case .top:
             entries += [
-                ("status.json", .status), ("documents", .documents), ("versions", .versions),
+                ("status.json", .status), ("events", .events(nil)), ("documents", .documents),
+                ("versions", .versions),
             ]
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
         case .thumbnails:
@@ -254,7 +269,7 @@ final class VirtualTree: Sendable {
         case .history(let document):
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
         case .documents: break  // By name only: there may be a million.
-        case .status, .document, .version, .picture: throw Errno(ENOTDIR)
+        case .status, .events, .document, .version, .picture: throw Errno(ENOTDIR)
         }
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {
             var found = Entry(node: 0, status: stat(), timeout: 0)
@@ -331,7 +346,7 @@ final class VirtualTree: Sendable {
         return rows.filter { $0.node != current }.map { ($0.fileName(suffix: suffix), $0) }
     }
 
-    private func row(_ item: ItemNumber, _ ordinal: Ordinal) throws(Errno) -> VersionRow {
+    func row(_ item: ItemNumber, _ ordinal: Ordinal) throws(Errno) -> VersionRow {
         let row: VersionRow?? = try? volume.container.query { (database) throws(Failure) in
             try database.version(item, ordinal)
         }
@@ -371,6 +386,10 @@ final class VirtualTree: Sendable {
             info.pointee.fh = hold(volume.statusText())
             info.pointee.direct_io = 1
         }
+        if case .events(let sequence) = node {
+            session.openEvents(request, after: sequence)
+            return
+        }
         if case .picture(let picture) = node {
             // Held, so that the version may go while it is read.
             info.pointee.fh = hold(try bytes(of: picture))
@@ -408,6 +427,7 @@ final class VirtualTree: Sendable {
     }
 
     func release(_ number: UInt64, _ handle: UInt64) {
+        if case .events? = try? node(number) { return volume.events.close(handle) }
         if handle != 0 { state.withLock { $0.texts[handle] = nil } }
         if case .version(let item, let ordinal)? = try? node(number) {
             unpin(NodeNumber(item, ordinal))
