@@ -206,12 +206,10 @@ extension FuseSession {
         }
         table.flush = { request, number, info in
             handle(request) { (session, request) throws(Errno) in
-                if let info, !isVirtual(number) {
-                    try session.volume.flush(
-                        node(number), Handle(rawValue: info.pointee.fh),
-                        owner: info.pointee.lock_owner)
-                }
-                request.succeed()
+                guard let info, !isVirtual(number) else { return request.succeed() }
+                try session.volume.flush(
+                    node(number), Handle(rawValue: info.pointee.fh), owner: info.pointee.lock_owner
+                ) { request.succeed() }
             }
         }
         table.release = { request, number, info in
@@ -299,9 +297,7 @@ extension FuseSession {
         table.getxattr = { request, number, text, size in
             handle(request) { (session, request) throws(Errno) in
                 guard let text, !isVirtual(number) else { throw Errno(ENODATA) }
-                request.answer(
-                    attribute: try session.volume.attribute(node(number), Array(name(text))),
-                    room: size)
+                try session.getAttribute(request, node(number), Array(name(text)), size)
             }
         }
         table.listxattr = { request, number, size in

@@ -323,6 +323,7 @@ extension VolumeState {
         session.author = author
         sessions[position] = session
         record.pointee.flags.insert(.inSession)
+        if let pictures, isDrawnAtPublish(position) { pictures.queue.warmUp() }
         return session
     }
 
