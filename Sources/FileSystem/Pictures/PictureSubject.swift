@@ -14,8 +14,6 @@ struct PictureSubject: Sendable {
     var group: UInt32
     var modified: Timestamp
 
-    var order: PictureOrder { order(staged: nil) }
-
     /// - Parameter staged: what is to be drawn if it is not published yet.
     func order(staged: ContentStamp?) -> PictureOrder {
         PictureOrder(

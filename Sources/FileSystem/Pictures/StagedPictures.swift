@@ -79,6 +79,9 @@ final class StagedPictures: Sendable {
         state.withLock { $0.unwritten[node] != nil || $0.awaited[node] != nil }
     }
 
+    /// The state of a published version that is still drawn as it was staged; nil for others.
+    func awaited(_ node: NodeNumber) -> ContentStamp? { state.withLock { $0.awaited[node] } }
+
     /// What was shown with a version and has to be written.
     func takeUnwritten(_ node: NodeNumber) -> [UInt8]? {
         state.withLock { $0.unwritten.isEmpty ? nil : $0.unwritten.removeValue(forKey: node) }

@@ -96,7 +96,12 @@ final class VolumePictures: Sendable {
         guard subject.size > 0, maker.canDraw(subject.type),
             !isTemporaryName(subject.fileName)
         else { return false }
-        return queue.ask(subject.order, isLasting: isLasting)
+        return queue.ask(order(subject), isLasting: isLasting)
+    }
+
+    /// What is drawn of a version as it was staged is not to be drawn again.
+    private func order(_ subject: PictureSubject) -> PictureOrder {
+        subject.order(staged: staged.awaited(subject.node))
     }
 
     /// Calls `then` when the document's picture is there, if it was published just now without; else,
@@ -124,7 +129,7 @@ final class VolumePictures: Sendable {
         if let file = shelf.head(subject.node, subject.type) {
             return file.failure.map { "failed: \($0)" } ?? "ready"
         }
-        if ask(subject, isLasting: false) || queue.isPending(subject.order) { return "pending" }
+        if ask(subject, isLasting: false) || queue.isPending(order(subject)) { return "pending" }
         if subject.type.isOwn, subject.size > 0, let problem = queue.problem {
             return "unavailable: \(problem)"
         }
