@@ -47,7 +47,8 @@ struct PublishedPictureTests {
     func `no reader sees a new content without its picture`(_ dataPath: DataPath) throws {
         try withPictures(dataPath, patience: Self.patience) { desk in
             let samples = try samples(desk, 4)
-            let references = Dictionary(uniqueKeysWithValues: samples.map { ($0.slide, $0.picture) })
+            let references = Dictionary(
+                uniqueKeysWithValues: samples.map { ($0.slide, $0.picture) })
             let folder = "\(desk.container.base)/slides"
             mkdir(folder, 0o755)
             for (number, sample) in samples.enumerated() {
@@ -150,7 +151,9 @@ struct PublishedPictureTests {
             defer { agent.end() }
             #expect(agent.content("a.slide") == slide)
             #expect(
-                waitUntil { agent.attribute("a.slide", "user.shapeedit.thumbnail.state") == "ready" }
+                waitUntil {
+                    agent.attribute("a.slide", "user.shapeedit.thumbnail.state") == "ready"
+                }
             )
             try #expect(agent.content(desk.path("a.slide")) == desk.reference(slide, "slide"))
         }
