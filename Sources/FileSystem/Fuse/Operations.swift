@@ -110,7 +110,7 @@ extension FuseSession {
                 guard let text else { throw Errno(EINVAL) }
                 try session.guardName(parent, name(text), EPERM)
                 try session.volume.removeDirectory(node(parent), name(text), request.caller)
-                request.succeed()
+                session.volume.settlePictures { request.succeed() }
             }
         }
         table.rename = { request, parent, text, newParent, newText, flags in

@@ -26,12 +26,13 @@ final class VolumePictures: Sendable {
     private let drawing: Drawing
     /// Tells watchers of placeholders; a thread of its own, since it may wait for a directory in
     /// which a LOOKUP waits for a picture.
-    private let notifier = Notifier()
-    private let tree = Lock<Unowned?>(nil)
+    let notifier = Notifier()
+    let stale = StaleList()
+    let tree = Lock<Unowned?>(nil)
     /// When versions were published that have to be drawn afterwards.
     private let publishes = Lock<[ItemNumber: (node: NodeNumber, at: UInt64)]>([:])
 
-    private struct Unowned: Sendable {
+    struct Unowned: Sendable {
         unowned let tree: VirtualTree
     }
 
@@ -183,8 +184,11 @@ final class VolumePictures: Sendable {
         ask(subject, isLasting: true)
     }
 
-    /// A version's bytes are gone.
-    func remove(_ node: NodeNumber) { shelf.remove(node) }
+    /// A version's bytes are gone. Who has a picture of it open reads on.
+    func remove(_ node: NodeNumber) {
+        tree.withLock { $0 }?.tree.keepOpenPictures(of: node)
+        shelf.remove(node)
+    }
 
     /// The picture of a version is there: who watches its placeholder or has it cached is told.
     fileprivate func announce(_ order: PictureOrder) {
@@ -267,8 +271,10 @@ extension VolumeState {
                 pictures.desktop?.changed(item, isOwn: false)
             }
         case .renamed, .removed, .linked:
+            forgetPictures(position, effects)
             pictures.moved(self, position, effects)
         case .attributes:
+            forgetPictures(position)
             if index[item: position].pointee.isRegular {
                 pictures.desktop?.changed(number(position), isOwn: false)
             }

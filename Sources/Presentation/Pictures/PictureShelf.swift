@@ -47,6 +47,12 @@ package final class PictureShelf: Sendable {
         return head?.file.type == type ? head?.file : nil
     }
 
+    /// The type that a version's pictures were drawn as; nil if there are none.
+    package func type(_ node: NodeNumber) -> PictureType? {
+        let known = state.withLock { $0.heads[node] } ?? folder.head(node)?.file
+        return known?.failure == nil ? known?.type : nil
+    }
+
     /// One of a version's pictures.
     package func bytes(_ node: NodeNumber, _ type: PictureType, _ size: PictureSize) -> [UInt8]? {
         guard let place = head(node, type)?.places[size] else { return nil }
