@@ -135,13 +135,18 @@ extension FuseSession {
         table.opendir = { request, number, info in
             handle(request) { (session, request) throws(Errno) in
                 guard let info else { throw Errno(EINVAL) }
-                if !isVirtual(number) {
-                    session.volume.noteAccess(node(number), 0)
-                    session.volume.pictures?.desktop?.listed(node(number).item)
-                    info.pointee.cache_readdir = 1
-                    info.pointee.keep_cache = 1
+                if isVirtual(number) {
+                    fuse_reply_open(request.pointer, info)
+                    return
                 }
-                fuse_reply_open(request.pointer, info)
+                session.volume.noteAccess(node(number), 0)
+                info.pointee.cache_readdir = 1
+                info.pointee.keep_cache = 1
+                let answer = info.pointee
+                session.volume.whenListable(node(number)) {
+                    var answer = answer
+                    fuse_reply_open(request.pointer, &answer)
+                }
             }
         }
         table.readdir = { request, number, size, offset, _ in

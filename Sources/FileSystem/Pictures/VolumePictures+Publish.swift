@@ -43,6 +43,17 @@ extension VolumePictures {
     }
 }
 
+extension Volume {
+    /// Calls `then` when a directory may be listed: when file managers find what there is of pictures
+    /// in the user's thumbnail cache, or that takes too long.
+    func whenListable(_ directory: NodeNumber, then: @escaping @Sendable () -> Void) {
+        guard let pictures, let desktop = pictures.desktop else { return then() }
+        desktop.listed(
+            directory.item, until: MonotonicClock.after(milliseconds: pictures.patience),
+            scheduler, then: then)
+    }
+}
+
 extension VolumeState {
     /// What is to be drawn when a session's last close is acknowledged; nil if nothing is.
     func drawing(of session: WriteSession, _ status: FileStatus) -> PictureDrawing? {

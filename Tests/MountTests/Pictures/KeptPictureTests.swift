@@ -13,7 +13,8 @@ struct KeptPictureTests {
     /// A desk with pictures in the kernel's cache, another process that looks, and what it looks
     /// for.
     private func withReader(
-        _ dataPath: DataPath, _ body: (PictureDesk, Agent, [(ByteString, ByteString)]) throws -> Void
+        _ dataPath: DataPath,
+        _ body: (PictureDesk, Agent, [(ByteString, ByteString)]) throws -> Void
     ) throws {
         try withPictures(dataPath, patience: Self.patience) { desk in
             let reader = try Agent(in: desk.container.mountPoint)
