@@ -1,3 +1,5 @@
+internal import Catalog
+
 /// Where an item is, or would be: names from the container's root down. The root itself has none.
 package struct ClaimPath: Hashable, Sendable, CustomStringConvertible {
     /// The bytes of each name; none is empty, `.`, or `..`, and none has a slash in it.
@@ -33,4 +35,7 @@ package struct ClaimPath: Hashable, Sendable, CustomStringConvertible {
     package func moved(from source: ClaimPath, to target: ClaimPath) -> ClaimPath? {
         isAtOrBelow(source) ? ClaimPath(target.names + names.dropFirst(source.names.count)) : nil
     }
+
+    /// This place, or the package that it is inside of.
+    package var document: ClaimPath { ClaimPath(Array(names.prefix(PackageName.depth(names)))) }
 }

@@ -34,6 +34,8 @@ package final class Volume: @unchecked Sendable {
     let notifier = Notifier()
     let scheduler = Scheduler()
     let keeper = Keeper()
+    /// Claims and presenters.
+    package let coordinator = Coordinator()
     /// Mounted with noatime: reads leave no trace.
     package var noAccessTimes = false
     var channel: (any KernelChannel)?
@@ -71,7 +73,7 @@ package final class Volume: @unchecked Sendable {
         state = Lock(
             VolumeState(
                 index: container.index, log: container.log, nextNumber: container.nextNumber,
-                unsealed: container.unsealed))
+                unsealed: container.unsealed, coordinator: coordinator))
     }
 
     /// Makes pictures of the documents and shows them. Before the volume is mounted.
@@ -86,6 +88,7 @@ package final class Volume: @unchecked Sendable {
         notifier.start()
         scheduler.start()
         keeper.start(self)
+        coordinator.start()
         pictures?.start()
         if !container.unsealed.isEmpty { keeper.published() }
         resumeUploads()
@@ -94,6 +97,7 @@ package final class Volume: @unchecked Sendable {
     /// Ends them, when no request will come any more. Sessions that are still open stay as they are
     /// recorded: the next open of the container publishes what was acknowledged.
     func stop() {
+        coordinator.stop()
         link?.stop()
         pictures?.stop()
         keeper.stop()

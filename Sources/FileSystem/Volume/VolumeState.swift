@@ -44,6 +44,9 @@ struct Redirection {
 final class VolumeState {
     let index: MemoryIndex
     let log: ChangeLog
+    let coordinator: Coordinator
+    /// Processes that made operations while there were claims.
+    var operators: [Int32: Operator] = [:]
     var sessions: [MemoryIndex.Position: WriteSession] = [:]
     /// By item, then by node.
     var oldNodes: [UInt64: [UInt64: OldNode]] = [:]
@@ -89,8 +92,10 @@ final class VolumeState {
     var pictures: VolumePictures?
 
     init(
-        index: MemoryIndex, log: ChangeLog, nextNumber: UInt64, unsealed: [NodeNumber]
+        index: MemoryIndex, log: ChangeLog, nextNumber: UInt64, unsealed: [NodeNumber],
+        coordinator: Coordinator
     ) {
+        self.coordinator = coordinator
         self.unsealed = unsealed
         self.index = index
         self.log = log
@@ -175,6 +180,8 @@ final class VolumeState {
     ) -> ChangeSequence {
         let row = index.row(position)
         followPictures(kind, position, effects)
+        followClaims(
+            kind, position, parent: parent, name: name, process: process, effects)
         return log.append(
             Mutation(
                 time: time, kind: kind, item: row.number,
