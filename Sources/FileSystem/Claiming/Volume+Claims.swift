@@ -6,6 +6,9 @@ internal import SystemCalls
 
 /// Claims by name on the items of a volume.
 extension Volume {
+    /// Programs ask for claims at this path; the status tells it.
+    package func noteControl(_ path: String) { state.withLock { $0.control = path } }
+
     /// Asks for a claim; `nil` if there are too many.
     ///
     /// From the first claim on, write sessions count as claims of the processes that write.

@@ -45,6 +45,8 @@ final class VolumeState {
     let index: MemoryIndex
     let log: ChangeLog
     let coordinator: Coordinator
+    /// The path of the control socket, if there is one.
+    var control: String?
     /// Processes that made operations while there were claims.
     var operators: [Int32: Operator] = [:]
     var sessions: [MemoryIndex.Position: WriteSession] = [:]
