@@ -22,8 +22,9 @@ package final class VarlinkClient {
         }
     }
 
-    /// The next reply. A signal that is handled ends the waiting: `nil`.
-    package func next() throws(Failure) -> VarlinkReply? {
+    /// The next reply; waits so many milliseconds for it.
+    package func next(milliseconds: Int) throws(Failure) -> VarlinkReply {
+        let end = MonotonicClock.after(milliseconds: UInt64(milliseconds))
         var bytes = [UInt8](repeating: 0, count: 65_536)
         while true {
             if let end = input.firstIndex(of: 0) {
@@ -34,8 +35,13 @@ package final class VarlinkClient {
                 }
                 return reply
             }
+            let now = MonotonicClock.now
+            var polled = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+            let left = end > now ? (end - now) / 1_000_000 + 1 : 0
+            if left == 0 { throw Failure(.unavailable, "the mount's daemon does not answer") }
+            if poll(&polled, 1, Int32(clamping: left)) <= 0 { continue }
             let count = recv(descriptor.number, &bytes, bytes.count, 0)
-            if count < 0, errno == EINTR { return nil }
+            if count < 0, errno == EINTR { continue }
             if count <= 0 {
                 throw Failure(.unavailable, "the mount's daemon closed the connection")
             }
