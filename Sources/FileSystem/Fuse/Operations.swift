@@ -101,16 +101,14 @@ extension FuseSession {
             handle(request) { (session, request) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
                 try session.guardName(parent, name(text), EPERM)
-                let nodes = try session.volume.unlink(node(parent), name(text), request.caller)
-                session.volume.refresh(nodes) { request.succeed() }
+                try session.unlink(request, node(parent), name(text))
             }
         }
         table.rmdir = { request, parent, text in
             handle(request) { (session, request) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
                 try session.guardName(parent, name(text), EPERM)
-                try session.volume.removeDirectory(node(parent), name(text), request.caller)
-                session.volume.settlePictures { request.succeed() }
+                try session.removeDirectory(request, node(parent), name(text))
             }
         }
         table.rename = { request, parent, text, newParent, newText, flags in
@@ -127,9 +125,7 @@ extension FuseSession {
                 guard let text else { throw Errno(EINVAL) }
                 if isVirtual(number) { throw Errno(EXDEV) }
                 try session.guardName(newParent, name(text))
-                let (entry, others) = try session.volume.link(
-                    node(number), node(newParent), name(text), request.caller)
-                session.volume.refresh(others) { request.answer(entry) }
+                try session.link(request, node(number), node(newParent), name(text))
             }
         }
         table.opendir = { request, number, info in
@@ -187,7 +183,7 @@ extension FuseSession {
                 if isVirtual(number) {
                     try session.virtual.open(request, number, info, in: session)
                 } else {
-                    session.openWhenHere(request, node(number), info.pointee.flags)
+                    session.openWhenFree(request, node(number), info.pointee.flags)
                 }
             }
         }
@@ -300,7 +296,7 @@ extension FuseSession {
             handle(request) { (session, request) throws(Errno) in
                 guard let attributes else { throw Errno(EINVAL) }
                 if isVirtual(number) { throw Errno(EROFS) }
-                try session.set(
+                try session.setWhenFree(
                     request, node(number), info.map { Handle(rawValue: $0.pointee.fh) },
                     Settings(attributes.pointee, valid))
             }

@@ -36,6 +36,8 @@ package final class Volume: @unchecked Sendable {
     let keeper = Keeper()
     /// Those who follow what happens.
     let events: VolumeEvents
+    /// Claims and presenters.
+    package let coordinator = Coordinator()
     /// Mounted with noatime: reads leave no trace.
     package var noAccessTimes = false
     var channel: (any KernelChannel)?
@@ -70,7 +72,7 @@ package final class Volume: @unchecked Sendable {
         self.container = container
         content = container.content
         log = container.log
-        state = Lock(VolumeState(container))
+        state = Lock(VolumeState(container, coordinator))
         events = VolumeEvents(container, state)
     }
 
@@ -86,6 +88,7 @@ package final class Volume: @unchecked Sendable {
         notifier.start()
         scheduler.start()
         keeper.start(self)
+        coordinator.start()
         pictures?.start()
         if let link { events.follow(link.downloads) }
         if !container.unsealed.isEmpty { keeper.published() }
@@ -96,6 +99,7 @@ package final class Volume: @unchecked Sendable {
     /// recorded: the next open of the container publishes what was acknowledged.
     func stop() {
         events.stop()
+        coordinator.stop()
         link?.stop()
         pictures?.stop()
         keeper.stop()
