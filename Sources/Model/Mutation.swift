@@ -17,6 +17,8 @@ package enum Effect: Hashable, Sendable {
     case placeVersion(ItemNumber, Ordinal, ContentPlace)
     /// Whether the version stays whatever its age; a pin goes with its version.
     case pinVersion(ItemNumber, Ordinal, Bool)
+    case putBookmark(BookmarkRow)
+    case removeBookmark(BookmarkID)
     case putSession(SessionRow)
     case removeSession(ItemNumber, Ordinal)
 }
@@ -55,6 +57,8 @@ package enum ChangeKind: UInt8, Sendable, CaseIterable {
     case materialized = 17
     /// A version was pinned or unpinned.
     case versionPinned = 18
+    /// A bookmark was made or revoked.
+    case bookmarked = 19
 }
 
 /// A directory and a name in it.

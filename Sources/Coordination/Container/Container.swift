@@ -23,6 +23,8 @@ package final class Container: @unchecked Sendable {
     package let unsealed: [NodeNumber]
     /// Versions that stay whatever their age, as of the opening.
     package let pinnedVersions: [NodeNumber]
+    /// The bookmarks, as of the opening.
+    package let bookmarks: Bookmarks
     /// The address of the store that the container's contents go to; `nil` if they stay here.
     package let store: String?
     private let lock: ContainerLock
@@ -106,6 +108,7 @@ package final class Container: @unchecked Sendable {
         recovered = opened.recovered
         unsealed = opened.unsealed
         pinnedVersions = opened.pinnedVersions
+        bookmarks = opened.bookmarks
         nextNumber = opened.nextNumber
         store = opened.store
         log = ChangeLog(journal: opened.journal, database: opened.database)
@@ -118,6 +121,7 @@ package final class Container: @unchecked Sendable {
         var recovered: RecoveryReport?
         var unsealed: [NodeNumber]
         var pinnedVersions: [NodeNumber]
+        var bookmarks: Bookmarks
         var nextNumber: UInt64
         var store: String?
         var journal: Journal
@@ -139,6 +143,8 @@ package final class Container: @unchecked Sendable {
             index: index, database: database, content: content, orphans: orphans)
         let report = try recovery.run(replayed: replayed)
         content.adoptSpares()
+        let bookmarks = Bookmarks(
+            try database.bookmarks(), key: try BookmarkKey.load(database))
         try database.setMeta("clean", "0")
         try database.setMeta("boot", Recovery.boot())
         try database.checkpoint()
@@ -148,7 +154,7 @@ package final class Container: @unchecked Sendable {
         return Opened(
             content: content, index: index, recovered: report,
             unsealed: try database.stagedVersions().map(\.node),
-            pinnedVersions: try database.pinnedVersions(),
+            pinnedVersions: try database.pinnedVersions(), bookmarks: bookmarks,
             nextNumber: max(recovery.nextNumber, 2), store: try database.meta(storeKey),
             journal: journal, database: database,
             reader: try CatalogDatabase(path: folder.catalog, create: false))

@@ -234,11 +234,12 @@ final class Weeding: Sendable {
                 state.index.removeItem(position)
                 state.makers[item] = nil
                 state.pinnedVersions.subtract(versions.map(\.node))
+                let bookmarks = state.dropBookmarks(of: document)
                 volume.log.append(
                     Mutation(
                         time: VolumeState.now(), kind: .purged, item: item,
                         effects: [.removeItem(item)]
-                            + versions.map { .removeVersion($0.item, $0.ordinal) }))
+                            + versions.map { .removeVersion($0.item, $0.ordinal) } + bookmarks))
                 return true
             }
             if removed {

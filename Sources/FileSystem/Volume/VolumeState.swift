@@ -77,6 +77,7 @@ final class VolumeState {
     var held = UseCounts()
     /// Versions that stay whatever their age.
     var pinnedVersions: Set<NodeNumber>
+    var bookmarks: Bookmarks
     /// Unlinked items that the kernel has forgotten, with the moment from which they may go.
     var dying: [UInt64: UInt64] = [:]
     /// Versions that are not sealed yet, in the order of their publish.
@@ -92,8 +93,9 @@ final class VolumeState {
 
     init(
         index: MemoryIndex, log: ChangeLog, nextNumber: UInt64, unsealed: [NodeNumber],
-        pinnedVersions: Set<NodeNumber>
+        pinnedVersions: Set<NodeNumber>, bookmarks: Bookmarks
     ) {
+        self.bookmarks = bookmarks
         self.pinnedVersions = pinnedVersions
         self.unsealed = unsealed
         self.index = index

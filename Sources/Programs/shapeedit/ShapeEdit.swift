@@ -16,7 +16,7 @@ struct ShapeEdit: ParsableCommand {
         version: version,
         subcommands: [
             MountCommand.self, UnmountCommand.self, StatusCommand.self, ContainerCommand.self,
-            WatchCommand.self, CompletionsCommand.self,
+            BookmarkCommand.self, WatchCommand.self, CompletionsCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(
