@@ -73,8 +73,8 @@ package final class Volume: @unchecked Sendable {
         state = Lock(
             VolumeState(
                 index: container.index, log: container.log, nextNumber: container.nextNumber,
-                unsealed: container.unsealed, pinnedVersions: Set(container.pinnedVersions),
-                bookmarks: container.bookmarks))
+                unsealed: container.unsealed, lastPublished: container.lastPublished,
+                pinnedVersions: Set(container.pinnedVersions), bookmarks: container.bookmarks))
         events = VolumeEvents(container, state)
     }
 
