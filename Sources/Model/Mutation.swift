@@ -19,6 +19,9 @@ package enum Effect: Hashable, Sendable {
     case pinVersion(ItemNumber, Ordinal, Bool)
     case putBookmark(BookmarkRow)
     case removeBookmark(BookmarkID)
+    /// When a document was last opened by somebody.
+    case putRecent(DocumentID, Timestamp)
+    case removeRecent(DocumentID)
     case putSession(SessionRow)
     case removeSession(ItemNumber, Ordinal)
 }
@@ -59,6 +62,8 @@ package enum ChangeKind: UInt8, Sendable, CaseIterable {
     case versionPinned = 18
     /// A bookmark was made or revoked.
     case bookmarked = 19
+    /// Documents were opened by somebody, or are not among the last any more.
+    case opened = 20
 }
 
 /// A directory and a name in it.

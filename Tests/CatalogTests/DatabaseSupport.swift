@@ -34,6 +34,7 @@ struct Tables: Equatable {
     var sessions: [SessionRow] = []
     var pins: [NodeNumber] = []
     var bookmarks: [BookmarkRow] = []
+    var recents: [DocumentID: Timestamp] = [:]
     var changes: [ChangeRow] = []
     var applied: ChangeSequence = 0
     var highest: UInt64 = 0
@@ -52,6 +53,7 @@ struct Tables: Equatable {
         sessions = try database.sessions()
         pins = try database.pinnedVersions()
         bookmarks = try database.bookmarks()
+        recents = try database.recents()
         changes = try database.changes(after: 0, limit: .max)
         applied = database.appliedSequence
         highest = database.highestNumber
@@ -126,7 +128,7 @@ extension SplitMix {
         let ordinal = UInt32(below(3))
         let known: [[UInt8]] = [[], [0xff, 0xfe], Array("a".utf8), Array("b".utf8)]
         let name = known[below(known.count)]
-        return switch below(15) {
+        return switch below(17) {
         case 0: .putItem(self.item(item))
         case 1: .removeItem(item)
         case 2: .putName(parent: item, name: name, item: ItemNumber(rawValue: UInt64(below(6) + 1)))
@@ -140,6 +142,8 @@ extension SplitMix {
         case 10: .placeVersion(item, ordinal, place())
         case 12: .putBookmark(bookmark())
         case 13: .removeBookmark(bookmark().id)
+        case 14: .putRecent(DocumentID(rawValue: UInt64(below(5))), timestamp())
+        case 15: .removeRecent(DocumentID(rawValue: UInt64(below(5))))
         case 11: .pinVersion(item, ordinal, chance(70))
         default: .removeSession(item, ordinal)
         }

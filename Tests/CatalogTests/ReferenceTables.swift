@@ -13,6 +13,7 @@ struct ReferenceTables {
     private var sessions: [Pair: SessionRow] = [:]
     private var pins: Set<Pair> = []
     private var bookmarks: [BookmarkID: BookmarkRow] = [:]
+    private var recents: [DocumentID: Timestamp] = [:]
     private var changes: [ChangeRow] = []
     private var highest: UInt64 = 0
 
@@ -59,6 +60,8 @@ struct ReferenceTables {
             if isPinned { pins.insert(pair) } else { pins.remove(pair) }
         case .putBookmark(let row): bookmarks[row.id] = row
         case .removeBookmark(let id): bookmarks[id] = nil
+        case .putRecent(let document, let opened): recents[document] = opened
+        case .removeRecent(let document): recents[document] = nil
         case .putSession(let row): sessions[Pair(item: row.item, ordinal: row.ordinal)] = row
         case .removeSession(let item, let ordinal):
             sessions[Pair(item: item, ordinal: ordinal)] = nil
@@ -83,6 +86,7 @@ struct ReferenceTables {
         tables.bookmarks = bookmarks.values.sorted {
             ($0.id.high, $0.id.low) < ($1.id.high, $1.id.low)
         }
+        tables.recents = recents
         tables.changes = changes
         tables.applied = changes.last?.sequence ?? 0
         tables.highest = highest

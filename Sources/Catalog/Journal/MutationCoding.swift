@@ -5,7 +5,7 @@ enum MutationCoding {
     private enum Tag: UInt8 {
         case putItem = 1, removeItem, putName, removeName, putAttribute, removeAttribute
         case putVersion, removeVersion, adoptVersions, putSession, removeSession, placeVersion
-        case pinVersion, putBookmark, removeBookmark
+        case pinVersion, putBookmark, removeBookmark, putRecent, removeRecent
     }
 
     static func encode(_ mutation: Mutation) -> [UInt8] {
@@ -103,6 +103,13 @@ enum MutationCoding {
         case .removeBookmark(let id):
             writer.put(Tag.removeBookmark.rawValue)
             encode(id, &writer)
+        case .putRecent(let document, let opened):
+            writer.put(Tag.putRecent.rawValue)
+            writer.put(document.rawValue)
+            writer.putFixed(opened.rawValue)
+        case .removeRecent(let document):
+            writer.put(Tag.removeRecent.rawValue)
+            writer.put(document.rawValue)
         case .putSession(let row):
             writer.put(Tag.putSession.rawValue)
             encode(row, &writer)
@@ -120,6 +127,12 @@ enum MutationCoding {
         if tag == .putVersion { return .putVersion(try decodeVersion(&reader)) }
         if tag == .putItem { return .putItem(try decodeItem(&reader)) }
         if tag == .putSession { return .putSession(try decodeSession(&reader)) }
+        if tag == .putRecent || tag == .removeRecent {
+            let document = DocumentID(rawValue: try reader.unsigned())
+            return tag == .removeRecent
+                ? .removeRecent(document)
+                : .putRecent(document, Timestamp(rawValue: try reader.fixed()))
+        }
         if tag == .removeBookmark { return .removeBookmark(try decodeBookmarkID(&reader)) }
         if tag == .putBookmark {
             return .putBookmark(
@@ -152,7 +165,8 @@ enum MutationCoding {
         case .pinVersion:
             let ordinal = try reader.unsigned32()
             return .pinVersion(item, ordinal, try reader.bool())
-        case .putItem, .putVersion, .putSession, .putBookmark, .removeBookmark:
+        case .putItem, .putVersion, .putSession, .putBookmark, .removeBookmark, .putRecent,
+            .removeRecent:
             throw ByteReader.Malformed()
         }
     }

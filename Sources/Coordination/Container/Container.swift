@@ -27,6 +27,8 @@ package final class Container: @unchecked Sendable {
     package let pinnedVersions: [NodeNumber]
     /// The bookmarks, as of the opening.
     package let bookmarks: Bookmarks
+    /// Documents that were opened lately, as of the opening.
+    package let recents: [DocumentID: Timestamp]
     /// The address of the store that the container's contents go to; `nil` if they stay here.
     package let store: String?
     private let lock: ContainerLock
@@ -111,6 +113,7 @@ package final class Container: @unchecked Sendable {
         unsealed = opened.unsealed
         pinnedVersions = opened.pinnedVersions
         bookmarks = opened.bookmarks
+        recents = opened.recents
         nextNumber = opened.nextNumber
         lastPublished = opened.lastPublished
         store = opened.store
@@ -125,6 +128,7 @@ package final class Container: @unchecked Sendable {
         var unsealed: [NodeNumber]
         var pinnedVersions: [NodeNumber]
         var bookmarks: Bookmarks
+        var recents: [DocumentID: Timestamp]
         var nextNumber: UInt64
         var lastPublished: Timestamp
         var store: String?
@@ -159,7 +163,8 @@ package final class Container: @unchecked Sendable {
             content: content, index: index, recovered: report,
             unsealed: try database.stagedVersions().map(\.node),
             pinnedVersions: try database.pinnedVersions(), bookmarks: bookmarks,
-            nextNumber: max(recovery.nextNumber, 2), lastPublished: recovery.time,
+            recents: try database.recents(), nextNumber: max(recovery.nextNumber, 2),
+            lastPublished: recovery.time,
             store: try database.meta(storeKey),
             journal: journal, database: database,
             reader: try CatalogDatabase(path: folder.catalog, create: false))

@@ -48,12 +48,4 @@ extension VirtualTree {
             }
         }
     }
-
-    /// unlink(2) below `.shapeedit`: only bookmarks can be removed.
-    func remove(_ parent: UInt64, _ name: [UInt8], _ caller: Caller) throws(Errno) {
-        guard case .bookmarks = try node(parent) else { throw Errno(EROFS) }
-        let text = String(decoding: name, as: UTF8.self)
-        guard case .bookmark(let id, _) = try bookmark(named: text) else { throw Errno(ENOENT) }
-        try volume.revokeBookmark(id, caller)
-    }
 }

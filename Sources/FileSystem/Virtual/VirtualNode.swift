@@ -15,6 +15,9 @@ enum VirtualNode: Hashable, Sendable {
     case bookmarks
     /// A symlink to where its document was when it was looked up.
     case bookmark(BookmarkID, path: [UInt8])
+    case recents
+    /// A symlink to where the document was when it was looked up.
+    case recent(DocumentID, path: [UInt8], opened: Timestamp)
     case versions
     /// Mirrors a directory: its documents are folders of their earlier versions.
     case versionsBelow(ItemNumber)

@@ -89,6 +89,7 @@ final class VirtualTree: Sendable {
             case "status.json": return .status
             case "documents": return .documents
             case "bookmarks": return .bookmarks
+            case "recents": return .recents
             case "events": return .events(nil)
             case _ where text.hasPrefix("events-"): return try events(text)
             case "versions": return .versions
@@ -101,6 +102,7 @@ final class VirtualTree: Sendable {
             }
             return .document(document, path: path)
         case .bookmarks: return try bookmark(named: text)
+        case .recents: return try recent(named: text)
         case .versions: return try mirrored(.root, name)
         case .versionsBelow(let item): return try mirrored(item, name)
         case .history(let document):
@@ -113,7 +115,8 @@ final class VirtualTree: Sendable {
             return .thumbnailsOf(size)
         case .thumbnailsOf(let size): return try pictured(.root, name, size)
         case .thumbnailsBelow(let size, let item): return try pictured(item, name, size)
-        case .status, .events, .document, .bookmark, .version, .picture: throw Errno(ENOTDIR)
+        case .status, .events, .document, .bookmark, .recent, .version, .picture:
+            throw Errno(ENOTDIR)
         }
     }
 
@@ -166,7 +169,7 @@ final class VirtualTree: Sendable {
             // Where a document lies is for the owner of the mount to know.
             status.st_mode = S_IFDIR | 0o500
             status.st_nlink = 2
-        case .bookmarks:
+        case .bookmarks, .recents:
             // Writing is removing: nothing can be made here.
             status.st_mode = S_IFDIR | 0o700
             status.st_nlink = 2
@@ -174,6 +177,10 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFLNK | 0o777
             status.st_size = off_t(Self.fromBelow(path).count)
             time = try created(id)
+        case .recent(_, let path, let opened):
+            status.st_mode = S_IFLNK | 0o777
+            status.st_size = off_t(Self.fromBelow(path).count)
+            time = opened
         case .picture(let picture):
             time = try describe(picture, &status)
             attributeTimeout = Entry.brief
@@ -257,7 +264,7 @@ final class VirtualTree: Sendable {
         case .top:
             entries += [
                 ("status.json", .status), ("events", .events(nil)), ("documents", .documents),
-                ("bookmarks", .bookmarks), ("versions", .versions),
+                ("bookmarks", .bookmarks), ("recents", .recents), ("versions", .versions),
             ]
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
         case .thumbnails:
@@ -269,8 +276,10 @@ final class VirtualTree: Sendable {
         case .history(let document):
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
         case .bookmarks: entries += bookmarkNames()
+        case .recents: entries += recents()
         case .documents: break  // By name only: there may be a million.
-        case .status, .events, .document, .bookmark, .version, .picture: throw Errno(ENOTDIR)
+        case .status, .events, .document, .bookmark, .recent, .version, .picture:
+            throw Errno(ENOTDIR)
         }
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {
             var found = Entry(node: 0, status: stat(), timeout: 0)
@@ -320,7 +329,8 @@ final class VirtualTree: Sendable {
 
     func target(_ number: UInt64) throws(Errno) -> [UInt8] {
         switch try node(number) {
-        case .document(_, let path), .bookmark(_, let path): return Self.fromBelow(path) + [0]
+        case .document(_, let path), .bookmark(_, let path), .recent(_, let path, _):
+            return Self.fromBelow(path) + [0]
         default: throw Errno(EINVAL)
         }
     }

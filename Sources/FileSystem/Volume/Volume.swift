@@ -34,6 +34,7 @@ package final class Volume: @unchecked Sendable {
     let notifier = Notifier()
     let scheduler = Scheduler()
     let keeper = Keeper()
+    let openNotes = OpenNotes()
     /// Those who follow what happens.
     let events: VolumeEvents
     /// Mounted with noatime: reads leave no trace.
@@ -74,7 +75,8 @@ package final class Volume: @unchecked Sendable {
             VolumeState(
                 index: container.index, log: container.log, nextNumber: container.nextNumber,
                 unsealed: container.unsealed, lastPublished: container.lastPublished,
-                pinnedVersions: Set(container.pinnedVersions), bookmarks: container.bookmarks))
+                pinnedVersions: Set(container.pinnedVersions), bookmarks: container.bookmarks,
+                recents: RecentOpens(container.recents)))
         events = VolumeEvents(container, state)
     }
 

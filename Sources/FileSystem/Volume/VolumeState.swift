@@ -80,6 +80,8 @@ final class VolumeState {
     /// Versions that stay whatever their age.
     var pinnedVersions: Set<NodeNumber>
     var bookmarks: Bookmarks
+    /// Documents that people opened lately.
+    var recents: RecentOpens
     /// Unlinked items that the kernel has forgotten, with the moment from which they may go.
     var dying: [UInt64: UInt64] = [:]
     /// Versions that are not sealed yet, in the order of their publish.
@@ -95,8 +97,10 @@ final class VolumeState {
 
     init(
         index: MemoryIndex, log: ChangeLog, nextNumber: UInt64, unsealed: [NodeNumber],
-        lastPublished: Timestamp, pinnedVersions: Set<NodeNumber>, bookmarks: Bookmarks
+        lastPublished: Timestamp, pinnedVersions: Set<NodeNumber>, bookmarks: Bookmarks,
+        recents: RecentOpens
     ) {
+        self.recents = recents
         publishing = PublishClock(after: lastPublished)
         self.pinnedVersions = pinnedVersions
         self.bookmarks = bookmarks
