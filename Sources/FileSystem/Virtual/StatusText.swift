@@ -4,7 +4,7 @@ internal import SystemCalls
 
 extension Volume {
     /// `.shapeedit/status.json`: what `shapeedit status` shows of this mount.
-    func statusText() -> [UInt8] {
+    package func statusText() -> [UInt8] {
         let facts = state.withLock { state in
             (
                 items: state.index.count, sessions: state.sessions.count,
@@ -40,6 +40,9 @@ extension Volume {
             if let problem = link.uploads.problem {
                 fields.append(("storeProblem", quoted(problem)))
             }
+        }
+        if let control = state.withLock({ $0.control }) {
+            fields.append(("control", quoted(control)))
         }
         if let report = container.recovered {
             fields.append(("recovery", quoted(report.description)))

@@ -29,6 +29,11 @@ enum VirtualNode: Hashable, Sendable {
     case thumbnailsOf(PictureSize)
     case thumbnailsBelow(PictureSize, ItemNumber)
     case picture(PictureNode)
+
+    /// The folder of one size that mirrors a directory.
+    static func thumbnails(of directory: ItemNumber, _ size: PictureSize) -> VirtualNode {
+        directory == .root ? .thumbnailsOf(size) : .thumbnailsBelow(size, directory)
+    }
 }
 
 extension VersionRow {

@@ -25,6 +25,8 @@ final class VirtualTree: Sendable {
         /// Texts of open generated files, as they were at open.
         var texts: [UInt64: [UInt8]] = [:]
         var nextText: UInt64 = 1
+        /// Pictures that the kernel knows of versions that are gone.
+        var openPictures: [PictureNode: [UInt8]] = [:]
     }
     private let state = Lock(State())
     unowned let volume: Volume
@@ -65,7 +67,22 @@ final class VirtualTree: Sendable {
             guard var known = state.known[number] else { return }
             known.lookups -= min(count, known.lookups)
             state.known[number] = known.lookups == 0 ? nil : known
-            if known.lookups == 0 { state.numbers[known.node] = nil }
+            if known.lookups == 0 {
+                state.numbers[known.node] = nil
+                if case .picture(let picture) = known.node { state.openPictures[picture] = nil }
+            }
+        }
+    }
+
+    /// The picture of a version that is gone.
+    func openPicture(_ picture: PictureNode) -> [UInt8]? {
+        state.withLock { $0.openPictures[picture] }
+    }
+
+    /// Keeps a picture of a version that goes, if the kernel still knows it.
+    func keepOpen(_ picture: PictureNode, _ bytes: [UInt8]) {
+        state.withLock { state in
+            if state.numbers[.picture(picture)] != nil { state.openPictures[picture] = bytes }
         }
     }
 
@@ -182,19 +199,17 @@ final class VirtualTree: Sendable {
             status.st_size = off_t(Self.fromBelow(path).count)
             time = opened
         case .picture(let picture):
-            time = try describe(picture, &status)
-            attributeTimeout = Entry.brief
+            let (modified, lasts) = try describe(picture, &status)
+            time = modified
+            timeout = lasts ? Entry.forever : 0
+            attributeTimeout = lasts ? Entry.forever : Entry.brief
         case .thumbnailsOf:
-            let owner = try owner(.root)
-            status.st_mode = S_IFDIR | owner.mode & 0o555
-            (status.st_uid, status.st_gid) = (owner.user, owner.group)
-            status.st_nlink = 2
-            (timeout, attributeTimeout) = (Entry.forever, Entry.brief)
-        case .versionsBelow(let item), .thumbnailsBelow(_, let item):
-            let owner = try owner(item)
-            status.st_mode = S_IFDIR | owner.mode & 0o555
-            (status.st_uid, status.st_gid) = (owner.user, owner.group)
-            status.st_nlink = 2
+            try describe(mirror: .root, &status)
+            (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
+        case .thumbnailsBelow(_, let item):
+            try describe(mirror: item, &status)
+            (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
+        case .versionsBelow(let item): try describe(mirror: item, &status)
         case .history(let document):
             // Who may read the document may list its versions.
             let owner = try owner(document)
@@ -231,14 +246,23 @@ final class VirtualTree: Sendable {
             node: number, status: status, timeout: timeout, attributeTimeout: attributeTimeout)
     }
 
+    /// What a directory's mirror shows of it. The kernel may keep that of a folder of pictures.
+    private func describe(mirror item: ItemNumber, _ status: inout stat) throws(Errno) {
+        let owner = try owner(item)
+        status.st_mode = S_IFDIR | owner.mode & 0o555
+        (status.st_uid, status.st_gid) = (owner.user, owner.group)
+        status.st_nlink = 2
+    }
+
     private typealias Owner = (mode: UInt32, user: UInt32, group: UInt32)
 
     private func owner(_ item: ItemNumber) throws(Errno) -> Owner {
         try volume.read { (state) throws(Errno) in
             let position = state.index.find(item)
             if position == 0 { throw Errno(ENOENT) }
-            let record = state.index[item: position].pointee
-            return (record.mode, record.user, record.group)
+            let record = state.index[item: position]
+            record.pointee.flags.insert(.isPictured)
+            return (record.pointee.mode, record.pointee.user, record.pointee.group)
         }
     }
 
@@ -401,10 +425,10 @@ final class VirtualTree: Sendable {
             session.openEvents(request, after: sequence)
             return
         }
-        if case .picture(let picture) = node {
-            // Held, so that the version may go while it is read.
-            info.pointee.fh = hold(try bytes(of: picture))
+        if case .picture = node {
+            // Its bytes never change, and nothing is to be done when it is closed.
             info.pointee.keep_cache = 1
+            info.pointee.noflush = 1
         }
         fuse_reply_open(request.pointer, info)
     }
@@ -421,9 +445,12 @@ final class VirtualTree: Sendable {
         _ request: Request, _ number: UInt64, _ size: Int, _ offset: Int64, _ handle: UInt64
     ) throws(Errno) {
         switch try node(number) {
-        case .status, .picture:
+        case .status:
             let text = state.withLock { $0.texts[handle] } ?? []
             request.answer(Array(text.dropFirst(Int(offset)).prefix(size)))
+        case .picture(let picture):
+            request.answer(
+                .bytes(try bytes(of: picture)[...]), from: offset, size)
         case .version(let item, let ordinal):
             let version = try row(item, ordinal)
             let file = try volume.content.open(

@@ -37,6 +37,8 @@ package final class Volume: @unchecked Sendable {
     let openNotes = OpenNotes()
     /// Those who follow what happens.
     let events: VolumeEvents
+    /// Claims and presenters.
+    package let coordinator = Coordinator()
     /// Mounted with noatime: reads leave no trace.
     package var noAccessTimes = false
     var channel: (any KernelChannel)?
@@ -71,12 +73,7 @@ package final class Volume: @unchecked Sendable {
         self.container = container
         content = container.content
         log = container.log
-        state = Lock(
-            VolumeState(
-                index: container.index, log: container.log, nextNumber: container.nextNumber,
-                unsealed: container.unsealed, lastPublished: container.lastPublished,
-                pinnedVersions: Set(container.pinnedVersions), bookmarks: container.bookmarks,
-                recents: RecentOpens(container.recents)))
+        state = Lock(VolumeState(container, coordinator))
         events = VolumeEvents(container, state)
     }
 
@@ -92,6 +89,7 @@ package final class Volume: @unchecked Sendable {
         notifier.start()
         scheduler.start()
         keeper.start(self)
+        coordinator.start()
         pictures?.start()
         if let link { events.follow(link.downloads) }
         if !container.unsealed.isEmpty { keeper.published() }
@@ -102,6 +100,7 @@ package final class Volume: @unchecked Sendable {
     /// recorded: the next open of the container publishes what was acknowledged.
     func stop() {
         events.stop()
+        coordinator.stop()
         link?.stop()
         pictures?.stop()
         keeper.stop()

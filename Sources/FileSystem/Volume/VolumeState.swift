@@ -44,6 +44,11 @@ struct Redirection {
 final class VolumeState {
     let index: MemoryIndex
     let log: ChangeLog
+    let coordinator: Coordinator
+    /// The path of the control socket, if there is one.
+    var control: String?
+    /// Processes that made operations while there were claims.
+    var operators: [Int32: Operator] = [:]
     var sessions: [MemoryIndex.Position: WriteSession] = [:]
     /// By item, then by node.
     var oldNodes: [UInt64: [UInt64: OldNode]] = [:]
@@ -95,19 +100,16 @@ final class VolumeState {
     /// Follows what is recorded; nil for a volume without pictures.
     var pictures: VolumePictures?
 
-    init(
-        index: MemoryIndex, log: ChangeLog, nextNumber: UInt64, unsealed: [NodeNumber],
-        lastPublished: Timestamp, pinnedVersions: Set<NodeNumber>, bookmarks: Bookmarks,
-        recents: RecentOpens
-    ) {
-        self.recents = recents
-        publishing = PublishClock(after: lastPublished)
-        self.pinnedVersions = pinnedVersions
-        self.bookmarks = bookmarks
-        self.unsealed = unsealed
-        self.index = index
-        self.log = log
-        self.nextNumber = nextNumber
+    init(_ container: Container, _ coordinator: Coordinator) {
+        self.coordinator = coordinator
+        index = container.index
+        log = container.log
+        nextNumber = container.nextNumber
+        publishing = PublishClock(after: container.lastPublished)
+        unsealed = container.unsealed
+        pinnedVersions = Set(container.pinnedVersions)
+        bookmarks = container.bookmarks
+        recents = RecentOpens(container.recents)
     }
 
     func takeNumber() -> UInt64 {
@@ -191,6 +193,8 @@ final class VolumeState {
     ) -> ChangeSequence {
         let row = index.row(position)
         followPictures(kind, position, effects)
+        followClaims(
+            kind, position, parent: parent, name: name, process: process, effects)
         return log.append(
             Mutation(
                 time: time, kind: kind, item: row.number,

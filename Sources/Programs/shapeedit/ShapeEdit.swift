@@ -27,6 +27,8 @@ struct ShapeEdit: ParsableCommand {
                     CancelCommand.self,
                 ]),
             CommandGroup(
+                name: "Coordination", subcommands: [CoordinateCommand.self, ClaimsCommand.self]),
+            CommandGroup(
                 name: "Documents",
                 subcommands: [
                     NewCommand.self, ShowCommand.self, GetCommand.self, ConvertCommand.self,
