@@ -17,6 +17,11 @@ package enum Effect: Hashable, Sendable {
     case placeVersion(ItemNumber, Ordinal, ContentPlace)
     /// Whether the version stays whatever its age; a pin goes with its version.
     case pinVersion(ItemNumber, Ordinal, Bool)
+    case putBookmark(BookmarkRow)
+    case removeBookmark(BookmarkID)
+    /// When a document was last opened by somebody.
+    case putRecent(DocumentID, Timestamp)
+    case removeRecent(DocumentID)
     case putSession(SessionRow)
     case removeSession(ItemNumber, Ordinal)
 }
@@ -55,6 +60,10 @@ package enum ChangeKind: UInt8, Sendable, CaseIterable {
     case materialized = 17
     /// A version was pinned or unpinned.
     case versionPinned = 18
+    /// A bookmark was made or revoked.
+    case bookmarked = 19
+    /// Documents were opened by somebody, or are not among the last any more.
+    case opened = 20
 }
 
 /// A directory and a name in it.

@@ -5,7 +5,7 @@ enum MutationCoding {
     private enum Tag: UInt8 {
         case putItem = 1, removeItem, putName, removeName, putAttribute, removeAttribute
         case putVersion, removeVersion, adoptVersions, putSession, removeSession, placeVersion
-        case pinVersion
+        case pinVersion, putBookmark, removeBookmark, putRecent, removeRecent
     }
 
     static func encode(_ mutation: Mutation) -> [UInt8] {
@@ -94,6 +94,22 @@ enum MutationCoding {
             writer.put(item.rawValue)
             writer.put(ordinal)
             writer.put(isPinned)
+        case .putBookmark(let row):
+            writer.put(Tag.putBookmark.rawValue)
+            encode(row.id, &writer)
+            writer.put(row.document.rawValue)
+            writer.put(Array(row.application.utf8))
+            writer.putFixed(row.created.rawValue)
+        case .removeBookmark(let id):
+            writer.put(Tag.removeBookmark.rawValue)
+            encode(id, &writer)
+        case .putRecent(let document, let opened):
+            writer.put(Tag.putRecent.rawValue)
+            writer.put(document.rawValue)
+            writer.putFixed(opened.rawValue)
+        case .removeRecent(let document):
+            writer.put(Tag.removeRecent.rawValue)
+            writer.put(document.rawValue)
         case .putSession(let row):
             writer.put(Tag.putSession.rawValue)
             encode(row, &writer)
@@ -111,6 +127,21 @@ enum MutationCoding {
         if tag == .putVersion { return .putVersion(try decodeVersion(&reader)) }
         if tag == .putItem { return .putItem(try decodeItem(&reader)) }
         if tag == .putSession { return .putSession(try decodeSession(&reader)) }
+        if tag == .putRecent || tag == .removeRecent {
+            let document = DocumentID(rawValue: try reader.unsigned())
+            return tag == .removeRecent
+                ? .removeRecent(document)
+                : .putRecent(document, Timestamp(rawValue: try reader.fixed()))
+        }
+        if tag == .removeBookmark { return .removeBookmark(try decodeBookmarkID(&reader)) }
+        if tag == .putBookmark {
+            return .putBookmark(
+                BookmarkRow(
+                    id: try decodeBookmarkID(&reader),
+                    document: DocumentID(rawValue: try reader.unsigned()),
+                    application: String(decoding: try reader.string(), as: UTF8.self),
+                    created: Timestamp(rawValue: try reader.fixed())))
+        }
         let item = ItemNumber(rawValue: try reader.unsigned())
         switch tag {
         case .removeItem: return .removeItem(item)
@@ -134,8 +165,21 @@ enum MutationCoding {
         case .pinVersion:
             let ordinal = try reader.unsigned32()
             return .pinVersion(item, ordinal, try reader.bool())
-        case .putItem, .putVersion, .putSession: throw ByteReader.Malformed()
+        case .putItem, .putVersion, .putSession, .putBookmark, .removeBookmark, .putRecent,
+            .removeRecent:
+            throw ByteReader.Malformed()
         }
+    }
+
+    private static func encode(_ id: BookmarkID, _ writer: inout ByteWriter) {
+        writer.putFixed(id.high)
+        writer.putFixed(id.low)
+    }
+
+    private static func decodeBookmarkID(_ reader: inout ByteReader) throws(ByteReader.Malformed)
+        -> BookmarkID
+    {
+        BookmarkID(high: try reader.fixed(), low: try reader.fixed())
     }
 
     private static func encode(_ row: ItemRow, _ writer: inout ByteWriter) {

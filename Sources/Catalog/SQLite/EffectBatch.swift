@@ -26,6 +26,8 @@ struct EffectBatch {
 
     /// Versions that are pinned (true) or not any more.
     private(set) var pins: [SessionKey: Bool] = [:]
+    private(set) var recents: [DocumentID: Timestamp?] = [:]
+    private(set) var bookmarks: [BookmarkID: BookmarkRow?] = [:]
 
     /// Items whose attributes in the tables go, before those of the batch are put.
     private(set) var strippedItems: Set<ItemNumber> = []
@@ -68,6 +70,10 @@ struct EffectBatch {
             }
         case .pinVersion(let item, let ordinal, let isPinned):
             pins[SessionKey(item: item, ordinal: ordinal)] = isPinned
+        case .putBookmark(let row): bookmarks.updateValue(row, forKey: row.id)
+        case .removeBookmark(let id): bookmarks.updateValue(nil, forKey: id)
+        case .putRecent(let document, let opened): recents.updateValue(opened, forKey: document)
+        case .removeRecent(let document): recents.updateValue(nil, forKey: document)
         case .putSession(let row):
             sessions.updateValue(row, forKey: SessionKey(item: row.item, ordinal: row.ordinal))
         case .removeSession(let item, let ordinal):

@@ -60,7 +60,7 @@ enum EventLine {
         case .evicted: "evicted"
         case .materialized: "materialized"
         case .versionPinned: "versionPinned"
-        case .staged, .sealed, .purged, .discarded, .accessed: nil
+        case .staged, .sealed, .purged, .discarded, .accessed, .bookmarked, .opened: nil
         }
     }
 }

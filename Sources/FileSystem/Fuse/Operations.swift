@@ -100,6 +100,10 @@ extension FuseSession {
         table.unlink = { request, parent, text in
             handle(request) { (session, request) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
+                if isVirtual(parent) {
+                    try session.virtual.remove(parent, Array(name(text)), request.caller)
+                    return request.succeed()
+                }
                 try session.guardName(parent, name(text), EPERM)
                 try session.unlink(request, node(parent), name(text))
             }

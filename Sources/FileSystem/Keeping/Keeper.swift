@@ -135,6 +135,7 @@ final class Keeper: Sendable {
         guard let weeding = work.withLock({ $0 }) else { return true }
         // Whatever nobody waited for is in the journal within a second, and on the disk.
         weeding.synchronizeLog()
+        weeding.settleRecents(ending: plan.ended)
         if plan.sync { weeding.synchronizeContents() }
         if plan.accessed { weeding.recordAccessTimes() }
         let tight = plan.room || weeding.isTight

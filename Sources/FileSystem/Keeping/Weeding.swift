@@ -60,6 +60,8 @@ final class Weeding: Sendable {
         if recorded { try? volume.log.flush(upTo: volume.log.head) }
     }
 
+    func settleRecents(ending: Bool) { volume.settleRecents(ending: ending) }
+
     // MARK: Sealing
 
     /// How long an unmount spends on sealing, in milliseconds.
@@ -233,11 +235,15 @@ final class Weeding: Sendable {
                 state.index.removeItem(position)
                 state.makers[item] = nil
                 state.pinnedVersions.subtract(versions.map(\.node))
+                let bookmarks = state.dropBookmarks(of: document)
+                let recents: [Effect] =
+                    state.recents.remove(document) ? [.removeRecent(document)] : []
                 volume.log.append(
                     Mutation(
                         time: VolumeState.now(), kind: .purged, item: item,
                         effects: [.removeItem(item)]
-                            + versions.map { .removeVersion($0.item, $0.ordinal) }))
+                            + versions.map { .removeVersion($0.item, $0.ordinal) } + bookmarks
+                            + recents))
                 return true
             }
             if removed {

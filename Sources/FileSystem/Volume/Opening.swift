@@ -41,8 +41,10 @@ extension Volume {
             case .redirect(let names):
                 forget(names: names) { reply(.failure(Errno(ESTALE))) }
             case .serve(let session):
+                noteOpened(node, flags, caller)
                 reply(.success(try serve(node, session, flags, process, caller)))
             case .direct(let session):
+                noteOpened(node, flags, caller)
                 let opened = try serveDirectly(node, session, flags, process, caller)
                 notifier.post { [self] in
                     channel?.invalidate(node: session.node.rawValue, pages: true)
@@ -294,6 +296,7 @@ extension Volume {
         do throws(Errno) {
             if let session = created.session { try stage(session) }
             let opened = try grant(created.node, created.session, flags, process)
+            noteOpened(created.node, flags, caller)
             return try state.withLock { (state) throws(Errno) in
                 let position = try state.position(created.node)
                 state.countLookup(created.node, at: position)

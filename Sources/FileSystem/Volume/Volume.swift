@@ -34,6 +34,7 @@ package final class Volume: @unchecked Sendable {
     let notifier = Notifier()
     let scheduler = Scheduler()
     let keeper = Keeper()
+    let openNotes = OpenNotes()
     /// Those who follow what happens.
     let events: VolumeEvents
     /// Claims and presenters.

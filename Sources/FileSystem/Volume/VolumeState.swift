@@ -84,6 +84,9 @@ final class VolumeState {
     var held = UseCounts()
     /// Versions that stay whatever their age.
     var pinnedVersions: Set<NodeNumber>
+    var bookmarks: Bookmarks
+    /// Documents that people opened lately.
+    var recents: RecentOpens
     /// Unlinked items that the kernel has forgotten, with the moment from which they may go.
     var dying: [UInt64: UInt64] = [:]
     /// Versions that are not sealed yet, in the order of their publish.
@@ -105,6 +108,8 @@ final class VolumeState {
         publishing = PublishClock(after: container.lastPublished)
         unsealed = container.unsealed
         pinnedVersions = Set(container.pinnedVersions)
+        bookmarks = container.bookmarks
+        recents = RecentOpens(container.recents)
     }
 
     func takeNumber() -> UInt64 {

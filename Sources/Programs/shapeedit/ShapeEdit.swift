@@ -16,7 +16,8 @@ struct ShapeEdit: ParsableCommand {
         version: version,
         subcommands: [
             MountCommand.self, UnmountCommand.self, StatusCommand.self, ContainerCommand.self,
-            WatchCommand.self, CompletionsCommand.self,
+            BookmarkCommand.self, RecentsCommand.self, WatchCommand.self,
+            CompletionsCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(
