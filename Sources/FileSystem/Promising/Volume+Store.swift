@@ -24,7 +24,9 @@ extension Volume {
             store: store, logger: logger,
             source: { [weak self] job in self?.source(of: job) },
             done: { [weak self] job in self?.stored(job) })
-        link = StoreLink(address: store.address, downloads: downloads, uploads: uploads)
+        link = StoreLink(
+            address: store.address, downloads: downloads, uploads: uploads,
+            pictures: StoredPictures(store))
     }
 
     // MARK: To the store
@@ -76,6 +78,7 @@ extension Volume {
             state.place(node, .stored, job.blob.hash, .uploaded)
         }
         link?.note(nil, for: node)
+        pictures?.upload(node)
         if pin(of: node) == .onlineOnly { try? evict(node) }
     }
 
