@@ -37,6 +37,7 @@ struct PowerLossTests {
             container.waitForEnd(of: daemon)
             MountTable.detach(container.mountPoint)
             try disk.returnPower()
+            try bootAgain(container)
             try container.mount()
             let problems = writers.flatMap { $0.verify() }
             for problem in problems.prefix(5) { Issue.record("round \(round): \(problem)") }
@@ -48,6 +49,15 @@ struct PowerLossTests {
         #expect(try container.check().status == 0)
         #expect(acknowledged > Self.rounds * 5, "the writers did next to nothing")
         print("power loss test: \(Self.rounds) rounds, \(acknowledged) acknowledged by fsync")
+    }
+
+    /// A machine that lost power has booted: the container sees that another boot wrote it.
+    private func bootAgain(_ container: Container) throws {
+        let result = try run([
+            "sqlite3", "\(container.folder)/catalog.sqlite",
+            "update meta set value = 'another' where key = 'boot'; select changes();",
+        ])
+        try #require(result.text == "1\n", "\(result)")
     }
 
     @Test func `what was closed is safe by itself after some seconds`() throws {
@@ -69,6 +79,7 @@ struct PowerLossTests {
         MountTable.detach(container.mountPoint)
         agent.end()
         try disk.returnPower()
+        try bootAgain(container)
         try container.mount()
         let reader = try Agent(in: container.mountPoint)
         defer { reader.end() }

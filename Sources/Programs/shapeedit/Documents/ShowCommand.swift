@@ -1,8 +1,8 @@
 import ArgumentParser
 import Documents
 import Drawing
-import Editor
 import Editing
+import Editor
 import Glibc
 import Model
 
