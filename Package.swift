@@ -138,10 +138,18 @@ let package = Package(
             name: "DocumentFiles",
             dependencies: ["Model", "SystemCalls", "CSystemShim", "Documents", "Editing"],
             path: "Sources/DocumentFiles", swiftSettings: strict),
+        .target(
+            name: "Control",
+            dependencies: [
+                "Model", "SystemCalls", "CSystemShim", "Documents", "Coordination", "FileSystem",
+            ],
+            path: "Sources/Control",
+            resources: [.embedInCode("Interface/org.shapeedit.Control.varlink")],
+            swiftSettings: strict),
         .executableTarget(
             name: "shapeedit",
             dependencies: [
-                "Model", "SystemCalls", "Catalog", "Content", "Stores", "Coordination",
+                "Model", "SystemCalls", "Catalog", "Content", "Stores", "Coordination", "Control",
                 "FileSystem", "Documents", "Editing", "Drawing", "DocumentFiles", "Terminal",
                 "Editor", "Browser", "Pictures", "Thumbnailing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -105,6 +105,8 @@ final class VirtualTree: Sendable {
             switch text {
             case "status.json": return .status
             case "documents": return .documents
+            case "events": return .events(nil)
+            case _ where text.hasPrefix("events-"): return try events(text)
             case "versions": return .versions
             case "thumbnails" where volume.pictures != nil: return .thumbnails
             default: throw Errno(ENOENT)
@@ -126,8 +128,16 @@ final class VirtualTree: Sendable {
             return .thumbnailsOf(size)
         case .thumbnailsOf(let size): return try pictured(.root, name, size)
         case .thumbnailsBelow(let size, let item): return try pictured(item, name, size)
-        case .status, .document, .version, .picture: throw Errno(ENOTDIR)
+        case .status, .events, .document, .version, .picture: throw Errno(ENOTDIR)
         }
+    }
+
+    /// `events-<sequence>`; a change that has not been made yet cannot be known.
+    private func events(_ text: String) throws(Errno) -> VirtualNode {
+        guard let sequence = ChangeSequence(text.dropFirst(7)), sequence <= volume.log.head,
+            "events-\(sequence)" == text
+        else { throw Errno(ENOENT) }
+        return .events(sequence)
     }
 
     private func mirrored(_ directory: ItemNumber, _ name: [UInt8]) throws(Errno) -> VirtualNode {
@@ -196,6 +206,10 @@ final class VirtualTree: Sendable {
         case .status:
             status.st_mode = S_IFREG | 0o444
             status.st_size = off_t(volume.statusText().count)
+            time = VolumeState.now()
+        case .events:
+            // What is here and what happens to it is for the owner of the mount to know.
+            status.st_mode = S_IFREG | 0o400
             time = VolumeState.now()
         case .version(let item, let ordinal):
             let version = try row(item, ordinal)
@@ -266,7 +280,8 @@ final class VirtualTree: Sendable {
         switch directory {
         case .top:
             entries += [
-                ("status.json", .status), ("documents", .documents), ("versions", .versions),
+                ("status.json", .status), ("events", .events(nil)), ("documents", .documents),
+                ("versions", .versions),
             ]
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
         case .thumbnails:
@@ -278,7 +293,7 @@ final class VirtualTree: Sendable {
         case .history(let document):
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
         case .documents: break  // By name only: there may be a million.
-        case .status, .document, .version, .picture: throw Errno(ENOTDIR)
+        case .status, .events, .document, .version, .picture: throw Errno(ENOTDIR)
         }
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {
             var found = Entry(node: 0, status: stat(), timeout: 0)
@@ -355,7 +370,7 @@ final class VirtualTree: Sendable {
         return rows.filter { $0.node != current }.map { ($0.fileName(suffix: suffix), $0) }
     }
 
-    private func row(_ item: ItemNumber, _ ordinal: Ordinal) throws(Errno) -> VersionRow {
+    func row(_ item: ItemNumber, _ ordinal: Ordinal) throws(Errno) -> VersionRow {
         let row: VersionRow?? = try? volume.container.query { (database) throws(Failure) in
             try database.version(item, ordinal)
         }
@@ -394,6 +409,10 @@ final class VirtualTree: Sendable {
         if node == .status {
             info.pointee.fh = hold(volume.statusText())
             info.pointee.direct_io = 1
+        }
+        if case .events(let sequence) = node {
+            session.openEvents(request, after: sequence)
+            return
         }
         if case .picture = node {
             // Its bytes never change, and nothing is to be done when it is closed.
@@ -435,6 +454,7 @@ final class VirtualTree: Sendable {
     }
 
     func release(_ number: UInt64, _ handle: UInt64) {
+        if case .events? = try? node(number) { return volume.events.close(handle) }
         if handle != 0 { state.withLock { $0.texts[handle] = nil } }
         if case .version(let item, let ordinal)? = try? node(number) {
             unpin(NodeNumber(item, ordinal))

@@ -100,6 +100,7 @@ extension Volume {
     func end(_ session: WriteSession, _ item: ItemNumber, _ process: Int32) {
         state.withLock { _ in
             session.handles -= 1
+            session.lastWriter = process
             let left = (session.writers[process] ?? 1) - 1
             session.writers[process] = left > 0 ? left : nil
         }
@@ -212,18 +213,19 @@ extension VolumeState {
         setCurrent(
             position, session.node, status,
             durable: session.syncedStatus == status, author: session.author,
-            removing: session.recorded == nil ? nil : session.node)
+            removing: session.recorded == nil ? nil : session.node, process: session.lastWriter)
         let record = index[item: position]
         record.pointee.lookups = lookups
         record.pointee.flags.remove(.inSession)
         sessions[position] = nil
+        unclaim(session)
         _ = noteIfDead(position)
     }
 
     /// Makes `node`'s content, described by its file's status, the item's current version.
     func setCurrent(
         _ position: MemoryIndex.Position, _ node: NodeNumber, _ status: FileStatus,
-        durable: Bool, author: UInt32, removing: NodeNumber?
+        durable: Bool, author: UInt32, removing: NodeNumber?, process: Int32 = 0
     ) {
         retireCurrent(position)
         let time = publishTime()
@@ -255,7 +257,8 @@ extension VolumeState {
         let name = record.pointee.firstName
         self.record(
             .published, position, parent: name == 0 ? 0 : index[name: name].pointee.parent,
-            name: name == 0 ? nil : Array(index.nameBytes(name)), at: time, effects)
+            name: name == 0 ? nil : Array(index.nameBytes(name)), process: process, at: time,
+            effects)
         unsealed.append(node)
     }
 
@@ -265,6 +268,7 @@ extension VolumeState {
         record.pointee.flags.remove(.inSession)
         sessions[position] = nil
         pictures?.staged.discard(session.node)
+        unclaim(session)
         if session.lookups > 0 {
             keepOldNode(
                 session.node,

@@ -75,9 +75,11 @@ extension Volume {
             state.redirections[caller.thread] = nil
             // Counted here, so that the session cannot end before the handle is made.
             session.count(process, user: caller.user)
+            state.noteWriter(session, at: position, process)
             return .serve(session)
         }
         let session = state.joinSession(position, author: caller.user)
+        state.noteWriter(session, at: position, process)
         if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {
             state.redirections[caller.thread] = nil
             session.count(process, user: caller.user)
@@ -283,6 +285,7 @@ extension Volume {
             }
             let session = state.joinSession(position, author: caller.user)
             session.count(process, user: caller.user)
+            state.noteWriter(session, at: position, process)
             session.maker = process
             session.isLikelySmall =
                 channel?.passesThrough != true || state.makesSmallFiles(process)

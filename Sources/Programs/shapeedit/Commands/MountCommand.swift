@@ -1,5 +1,6 @@
 import ArgumentParser
 import Content
+import Control
 import Coordination
 import FileSystem
 import Glibc
@@ -123,8 +124,11 @@ struct Mount: Sendable {
             container.close()
             throw error
         }
+        let control = ControlAddress.listen(for: volume, container: name)
         ready()
+        control?.start()
         session.run(threads: fuse.threads)
+        control?.stop()
         session.unmount()
         container.close()
     }
