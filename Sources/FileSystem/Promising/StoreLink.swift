@@ -11,15 +11,17 @@ final class StoreLink: Sendable {
     let address: String
     let downloads: Downloads
     let uploads: Uploads
+    let pictures: StoredPictures
     /// Why the content of a node did not come, or was not let go.
     private let problems = Lock<[NodeNumber: String]>([:])
     /// Problems that are remembered.
     private static let mostProblems = 10_000
 
-    init(address: String, downloads: Downloads, uploads: Uploads) {
+    init(address: String, downloads: Downloads, uploads: Uploads, pictures: StoredPictures) {
         self.address = address
         self.downloads = downloads
         self.uploads = uploads
+        self.pictures = pictures
     }
 
     /// Queues current versions that have been sealed.
@@ -45,5 +47,6 @@ final class StoreLink: Sendable {
     func stop() {
         uploads.stop()
         downloads.stop()
+        pictures.stop()
     }
 }

@@ -60,6 +60,8 @@ extension Volume {
             return (current, Blob(hash: hash, size: record.pointee.size))
         }
         guard let (current, blob) = found else { return }
+        // It went with the content or when it was drawn, unless the daemon died in between.
+        pictures?.upload(current)
         link.downloads.leave(blob.hash)
         try log.synchronize()
         let needed: Bool? = blobs.withLock { _ in

@@ -27,7 +27,9 @@ extension Volume {
             failed: { [weak self] job, problem in
                 self?.link?.note("it is not in the store yet: \(problem)", for: job.node)
             })
-        link = StoreLink(address: store.address, downloads: downloads, uploads: uploads)
+        link = StoreLink(
+            address: store.address, downloads: downloads, uploads: uploads,
+            pictures: StoredPictures(store))
     }
 
     // MARK: To the store
@@ -79,6 +81,7 @@ extension Volume {
             state.place(node, .stored, job.blob.hash, .uploaded)
         }
         link?.note(nil, for: node)
+        pictures?.upload(node)
         if pin(of: node) == .onlineOnly { try? evict(node) }
     }
 

@@ -36,6 +36,8 @@ extension Volume {
                 ("downloadingBytes", String(active.reduce(0) { $0 + $1.blob.size })),
                 ("downloadedBytes", String(active.reduce(0) { $0 + $1.received })),
                 ("uploads", String(link.uploads.count)),
+                ("fetchedPictureBytes", String(link.pictures.fetchedBytes)),
+                ("pictureUploads", String(link.pictures.uploads)),
             ]
             if let problem = link.uploads.problem {
                 fields.append(("storeProblem", quoted(problem)))

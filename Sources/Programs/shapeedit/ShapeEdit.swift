@@ -33,7 +33,7 @@ struct ShapeEdit: ParsableCommand {
                 subcommands: [
                     NewCommand.self, ShowCommand.self, GetCommand.self, ConvertCommand.self,
                     RenderCommand.self, ThumbnailCommand.self, DiffCommand.self,
-                    ValidateCommand.self,
+                    ValidateCommand.self, BrowseCommand.self,
                 ]),
             CommandGroup(
                 name: "Editing",
