@@ -143,7 +143,7 @@ final class Keeper: Sendable {
         var gained = weeding.purge(now: tight || plan.ended)
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
         weeding.removeUnusedPacks(ending: plan.ended)
-        if plan.trim { trimMemory() }
+        if plan.trim { Memory.trim() }
         state.signal { state in
             state.rounds += 1
             state.gained = gained

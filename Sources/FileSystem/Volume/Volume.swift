@@ -73,7 +73,8 @@ package final class Volume: @unchecked Sendable {
         state = Lock(
             VolumeState(
                 index: container.index, log: container.log, nextNumber: container.nextNumber,
-                unsealed: container.unsealed, coordinator: coordinator))
+                unsealed: container.unsealed, lastPublished: container.lastPublished,
+                coordinator: coordinator))
     }
 
     /// Makes pictures of the documents and shows them. Before the volume is mounted.

@@ -63,7 +63,10 @@ import Testing
                 """
             for (user, expected) in [("0", 0), ("\(nobody)", 3)] {
                 let result = try run(
-                    ["setpriv", "--reuid=\(user)", "--clear-groups", "/usr/bin/python3", "-c", line, socket])
+                    [
+                        "setpriv", "--reuid=\(user)", "--clear-groups", "/usr/bin/python3", "-c",
+                        line, socket,
+                    ])
                 let isReset = result.errorText.contains("ConnectionResetError")
                 #expect(result.status == expected || expected == 3 && isReset, "\(result)")
             }
