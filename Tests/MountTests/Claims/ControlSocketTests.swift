@@ -58,17 +58,18 @@ import Testing
                 import socket, sys
                 connection = socket.socket(socket.AF_UNIX)
                 connection.connect(sys.argv[1])
-                connection.sendall(b'{"method": "org.varlink.service.GetInfo"}\\0')
-                sys.exit(0 if connection.recv(1) else 3)
+                try:
+                    connection.sendall(b'{"method": "org.varlink.service.GetInfo"}\\0')
+                    sys.exit(0 if connection.recv(1) else 3)
+                except OSError:
+                    sys.exit(3)
                 """
             for (user, expected) in [("0", 0), ("\(nobody)", 3)] {
-                let result = try run(
-                    [
-                        "setpriv", "--reuid=\(user)", "--clear-groups", "/usr/bin/python3", "-c",
-                        line, socket,
-                    ])
-                let isReset = result.errorText.contains("ConnectionResetError")
-                #expect(result.status == expected || expected == 3 && isReset, "\(result)")
+                let result = try run([
+                    "setpriv", "--reuid=\(user)", "--clear-groups", "/usr/bin/python3", "-c", line,
+                    socket,
+                ])
+                #expect(result.status == expected, "\(result)")
             }
         }
     }
