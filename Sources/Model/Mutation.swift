@@ -17,6 +17,10 @@ package enum Effect: Hashable, Sendable {
     case placeVersion(ItemNumber, Ordinal, ContentPlace)
     case putSession(SessionRow)
     case removeSession(ItemNumber, Ordinal)
+    case putSource(SourceRow)
+    case putOrigin(OriginRow)
+    /// Nothing if there is none.
+    case removeOrigin(ItemNumber)
 }
 
 /// What a change was, as the log tells it to those who react to it.
@@ -51,6 +55,8 @@ package enum ChangeKind: UInt8, Sendable, CaseIterable {
     case evicted = 16
     /// A version that was only promised is here, durably.
     case materialized = 17
+    /// An item was made, moved, changed or removed as its source is now.
+    case imported = 18
 }
 
 /// A change of the container: an entry of the change log together with what it does to the tables.

@@ -11,6 +11,8 @@ struct ReferenceTables {
     private var attributes: [Key: [UInt8]] = [:]
     private var versions: [Pair: VersionRow] = [:]
     private var sessions: [Pair: SessionRow] = [:]
+    private var sources: [ItemNumber: SourceRow] = [:]
+    private var origins: [ItemNumber: OriginRow] = [:]
     private var changes: [ChangeRow] = []
     private var highest: UInt64 = 0
 
@@ -48,6 +50,9 @@ struct ReferenceTables {
         case .putSession(let row): sessions[Pair(item: row.item, ordinal: row.ordinal)] = row
         case .removeSession(let item, let ordinal):
             sessions[Pair(item: item, ordinal: ordinal)] = nil
+        case .putSource(let row): sources[row.root] = row
+        case .putOrigin(let row): origins[row.item] = row
+        case .removeOrigin(let item): origins[item] = nil
         }
     }
 
@@ -63,6 +68,8 @@ struct ReferenceTables {
         }
         tables.versions = versions.values.sorted { ($0.item, $0.ordinal) < ($1.item, $1.ordinal) }
         tables.sessions = sessions.values.sorted { ($0.item, $0.ordinal) < ($1.item, $1.ordinal) }
+        tables.sources = sources.values.sorted { $0.root < $1.root }
+        tables.origins = origins.values.sorted { $0.item < $1.item }
         tables.changes = changes
         tables.applied = changes.last?.sequence ?? 0
         tables.highest = highest

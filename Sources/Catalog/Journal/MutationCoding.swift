@@ -5,6 +5,7 @@ enum MutationCoding {
     private enum Tag: UInt8 {
         case putItem = 1, removeItem, putName, removeName, putAttribute, removeAttribute
         case putVersion, removeVersion, adoptVersions, putSession, removeSession, placeVersion
+        case putSource, putOrigin, removeOrigin
     }
 
     static func encode(_ mutation: Mutation) -> [UInt8] {
@@ -95,6 +96,16 @@ enum MutationCoding {
             writer.put(Tag.removeSession.rawValue)
             writer.put(item.rawValue)
             writer.put(ordinal)
+        case .putSource(let row):
+            writer.put(Tag.putSource.rawValue)
+            writer.put(row.root.rawValue)
+            writer.put(Array(row.address.utf8))
+        case .putOrigin(let row):
+            writer.put(Tag.putOrigin.rawValue)
+            encode(row, &writer)
+        case .removeOrigin(let item):
+            writer.put(Tag.removeOrigin.rawValue)
+            writer.put(item.rawValue)
         }
     }
 
@@ -105,6 +116,7 @@ enum MutationCoding {
         if tag == .putVersion { return .putVersion(try decodeVersion(&reader)) }
         if tag == .putItem { return .putItem(try decodeItem(&reader)) }
         if tag == .putSession { return .putSession(try decodeSession(&reader)) }
+        if tag == .putOrigin { return .putOrigin(try decodeOrigin(&reader)) }
         let item = ItemNumber(rawValue: try reader.unsigned())
         switch tag {
         case .removeItem: return .removeItem(item)
@@ -125,7 +137,11 @@ enum MutationCoding {
         case .placeVersion:
             let ordinal = try reader.unsigned32()
             return .placeVersion(item, ordinal, try decodePlace(&reader))
-        case .putItem, .putVersion, .putSession: throw ByteReader.Malformed()
+        case .putSource:
+            return .putSource(
+                SourceRow(root: item, address: String(decoding: try reader.string(), as: UTF8.self)))
+        case .removeOrigin: return .removeOrigin(item)
+        case .putItem, .putVersion, .putSession, .putOrigin: throw ByteReader.Malformed()
         }
     }
 
@@ -221,6 +237,25 @@ enum MutationCoding {
             modified: Timestamp(rawValue: try reader.fixed()),
             changed: Timestamp(rawValue: try reader.fixed()), wrote: try reader.bool(),
             synced: try reader.bool())
+    }
+
+    private static func encode(_ row: OriginRow, _ writer: inout ByteWriter) {
+        writer.put(row.item.rawValue)
+        writer.put(row.source.rawValue)
+        writer.put(row.path)
+        writer.put(row.identity)
+        writer.put(row.tag)
+        encode(row.content, &writer)
+    }
+
+    private static func decodeOrigin(_ reader: inout ByteReader) throws(ByteReader.Malformed)
+        -> OriginRow
+    {
+        OriginRow(
+            item: ItemNumber(rawValue: try reader.unsigned()),
+            source: ItemNumber(rawValue: try reader.unsigned()), path: try reader.string(),
+            identity: try reader.string(), tag: try reader.string(),
+            content: try decodeHash(&reader))
     }
 
     private static func decodePlace(_ reader: inout ByteReader) throws(ByteReader.Malformed)

@@ -107,11 +107,14 @@ struct Mount: Sendable {
         if let report = container.recovered { Console.complain("\(name): \(report)") }
         let volume = Volume(container: container)
         volume.noAccessTimes = options.noAccessTimes
+        volume.quota = options.quota
         if let store = container.store {
             volume.connect(
                 try ContainerStore.open(store, patience: options.storePatience),
                 logger: ContainerStore.logger)
         }
+        volume.connectSources(
+            ContainerStore.settings(options.storePatience), logger: ContainerStore.logger)
         volume.showPictures(
             PictureOptions(
                 program: PictureProgram.path, desktop: options.keepsDesktop ? point : nil))
