@@ -139,7 +139,8 @@ enum MutationCoding {
             return .placeVersion(item, ordinal, try decodePlace(&reader))
         case .putSource:
             return .putSource(
-                SourceRow(root: item, address: String(decoding: try reader.string(), as: UTF8.self)))
+                SourceRow(root: item, address: String(decoding: try reader.string(), as: UTF8.self))
+            )
         case .removeOrigin: return .removeOrigin(item)
         case .putItem, .putVersion, .putSession, .putOrigin: throw ByteReader.Malformed()
         }

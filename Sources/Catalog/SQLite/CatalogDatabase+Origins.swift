@@ -108,7 +108,8 @@ extension CatalogDatabase {
     }
 
     func put(_ row: OriginRow) throws(Failure) {
-        let put = try connection.statement("INSERT OR REPLACE INTO origin VALUES (?, ?, ?, ?, ?, ?)")
+        let put = try connection.statement(
+            "INSERT OR REPLACE INTO origin VALUES (?, ?, ?, ?, ?, ?)")
         put.bind(1, row.item.rawValue)
         put.bind(2, row.source.rawValue)
         put.bind(3, row.path)
