@@ -44,6 +44,9 @@ let package = Package(
             name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
+            name: "CZlib", path: "Sources/System/CZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
             name: "CCrypto", path: "Sources/System/CCrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
@@ -89,7 +92,7 @@ let package = Package(
             name: "Editor", dependencies: ["Documents", "Drawing", "Editing", "Terminal"],
             path: "Sources/Editor", swiftSettings: strict),
         .target(
-            name: "Catalog", dependencies: ["Model", "SystemCalls", "CSQLite"],
+            name: "Catalog", dependencies: ["Model", "SystemCalls", "CSQLite", "CZlib"],
             path: "Sources/Catalog", swiftSettings: strict),
         .target(
             name: "Content", dependencies: ["Model", "SystemCalls"], path: "Sources/Content",

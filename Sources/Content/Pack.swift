@@ -46,19 +46,21 @@ final class Pack: @unchecked Sendable {
     ///
     /// - Returns: where the content is.
     func append(_ bytes: inout [UInt8], _ head: Head) throws(Errno) -> Int64 {
-        var words = [
-            Self.magic, head.node.rawValue, UInt64(bitPattern: head.size), head.modified.rawValue,
-            head.changed.rawValue, 0,
-        ]
-        words[5] = Self.mix(words)
         bytes.withUnsafeMutableBytes { bytes in
-            for (index, word) in words.enumerated() {
+            var sum = Self.seed
+            func put(_ word: UInt64, _ index: Int) {
                 bytes.storeBytes(of: word.littleEndian, toByteOffset: index * 8, as: UInt64.self)
+                sum = Self.mix(sum, word)
             }
+            put(Self.magic, 0)
+            put(head.node.rawValue, 1)
+            put(UInt64(bitPattern: head.size), 2)
+            put(head.modified.rawValue, 3)
+            put(head.changed.rawValue, 4)
+            put(sum, 5)
         }
         let start = end
-        let entry = bytes
-        try file.with { (file) throws(Errno) in try file.write(entry, at: start) }
+        try file.with { [bytes] (file) throws(Errno) in try file.write(bytes, at: start) }
         end = start + Int64(bytes.count)
         return start + Int64(Self.header)
     }
@@ -80,7 +82,7 @@ final class Pack: @unchecked Sendable {
                             fromByteOffset: index * 8, as: UInt64.self))
                 }
             }
-            guard words[0] == magic, words[5] == mix(words) else { break }
+            guard words[0] == magic, words[5] == words[..<5].reduce(seed, mix) else { break }
             var head = Head(
                 node: NodeNumber(rawValue: words[1]), size: Int64(bitPattern: words[2]),
                 modified: Timestamp(rawValue: words[3]), changed: Timestamp(rawValue: words[4]))
@@ -93,12 +95,11 @@ final class Pack: @unchecked Sendable {
         return entries
     }
 
-    /// The first five words in one.
-    private static func mix(_ words: [UInt64]) -> UInt64 {
-        words[..<5].reduce(0xcbf2_9ce4_8422_2325) { sum, word in
-            var mixed = (sum ^ word) &* 0x9e37_79b9_7f4a_7c15
-            mixed ^= mixed >> 29
-            return mixed
-        }
+    private static let seed: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    /// A step of the sum of the first five words.
+    private static func mix(_ sum: UInt64, _ word: UInt64) -> UInt64 {
+        let mixed = (sum ^ word) &* 0x9e37_79b9_7f4a_7c15
+        return mixed ^ mixed >> 29
     }
 }

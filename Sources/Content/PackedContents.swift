@@ -114,10 +114,15 @@ package final class PackedContents: Sendable {
         try state.withLock { (state) throws(Errno) in
             guard let index = state.entries.index(forKey: node),
                 !state.entries.values[index].isRecorded,
-                var bytes = state.entries.values[index].bytes
+                var bytes = state.entries.values[index].bytes.take()
             else { return }
+            // Taken out and put back: to write the header into it would copy it otherwise.
+            defer { state.entries.values[index].bytes = bytes }
             let status = state.entries.values[index].status
-            if bytes.isEmpty { bytes = [UInt8](repeating: 0, count: Self.header) }
+            if bytes.isEmpty {
+                bytes = [UInt8](repeating: 0, count: Self.header)
+                state.held += bytes.count
+            }
             let (pack, offset) = try append(
                 &bytes,
                 Pack.Head(

@@ -17,6 +17,8 @@ struct FileHistory {
     private var attempts: [FileState] = [.absent]
     /// The newest attempt that the file system has acknowledged.
     private var acknowledged = 0
+    /// The newest that counts, if that is fixed.
+    private var frozen: Int?
 
     /// Notes what is about to be done.
     mutating func willBecome(_ state: FileState) {
@@ -28,10 +30,16 @@ struct FileHistory {
         acknowledged = attempts.count - 1
     }
 
+    /// Forgets acknowledgements from here on: what is found later is from this moment.
+    mutating func freeze() {
+        frozen = frozen ?? acknowledged
+    }
+
     /// Compares with what was found (nil for no file): nil if that is possible, else what is
     /// wrong. What was found is the new beginning.
     mutating func judge(_ found: [UInt8]?, file: FileName) -> String? {
-        let states = attempts[acknowledged...]
+        let states = attempts[(frozen ?? acknowledged)...]
+        frozen = nil
         let isAsTried = { (state: FileState) in
             switch state {
             // A file whose making was not acknowledged may be there, empty.

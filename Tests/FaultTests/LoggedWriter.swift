@@ -14,14 +14,22 @@ final class LoggedWriter: @unchecked Sendable {
     /// How many files a writer has.
     static let fileCount = 12
 
+    /// What an acknowledged change survives.
+    enum Survival {
+        /// The death of the daemon: all that returned.
+        case daemon
+        /// The loss of power: what fsync() returned for.
+        case power
+    }
+
     /// The call that ended the last run.
     private var ending: CallFailure?
     /// The same, for those who ask while it runs.
     private let published = Mutex<CallFailure?>(nil)
     /// Acknowledgements of the last run.
     private(set) var acknowledgements = 0
-    /// Its files.
-    private(set) var files: [FileName: FileHistory] = [:]
+    private let files = Mutex<[FileName: FileHistory]>([:])
+    private let survival: Survival
 
     let agent: Agent
     private let number: Int
@@ -31,8 +39,11 @@ final class LoggedWriter: @unchecked Sendable {
     private var finished = DispatchSemaphore(value: 0)
 
     /// A writer below a container's mount point.
-    init(number: Int, container: Container, seed: UInt64) throws {
+    init(
+        number: Int, container: Container, seed: UInt64, survival: Survival = .daemon
+    ) throws {
         self.number = number
+        self.survival = survival
         mountPoint = container.mountPoint
         random = SplitMix(seed: seed &+ UInt64(number))
         agent = try Agent(in: container.base)
@@ -58,12 +69,21 @@ final class LoggedWriter: @unchecked Sendable {
     /// The call that has ended the run already.
     var endingSoFar: CallFailure? { published.withLock { $0 } }
 
+    /// Acknowledgements do not count from here on.
+    func freeze() {
+        files.withLock { files in
+            for file in files.keys { files[file]?.freeze() }
+        }
+    }
+
     /// Compares all files with what was logged; what is wrong. The agent is the reader.
     func verify() -> [String] {
-        files.keys.compactMap { file in
-            switch CarefulCalls(agent).content("\(mountPoint)/\(file)") {
-            case .success(let content): files[file]?.judge(content, file: file)
-            case .failure(let failure): "\(file): \(failure)"
+        files.withLock { files in
+            files.keys.compactMap { file in
+                switch CarefulCalls(agent).content("\(mountPoint)/\(file)") {
+                case .success(let content): files[file]?.judge(content, file: file)
+                case .failure(let failure): "\(file): \(failure)"
+                }
             }
         }
     }
@@ -77,7 +97,9 @@ final class LoggedWriter: @unchecked Sendable {
         let content = file.content(version: version)
         let calls = CarefulCalls(agent)
         let kind = random.below(13)
-        files[file, default: FileHistory()].willBecome(kind == 0 ? .absent : .version(version))
+        files.withLock {
+            $0[file, default: FileHistory()].willBecome(kind == 0 ? .absent : .version(version))
+        }
         do {
             switch kind {
             case 0: try calls.remove(path)
@@ -91,7 +113,7 @@ final class LoggedWriter: @unchecked Sendable {
                 try calls.rename(temporary, path)
             default: try map(content, to: path)
             }
-            acknowledge(file)
+            if survival == .daemon { acknowledge(file) }
         } catch {
             ending = error
             published.withLock { $0 = error }
@@ -101,7 +123,7 @@ final class LoggedWriter: @unchecked Sendable {
 
     private func acknowledge(_ file: FileName) {
         acknowledgements += 1
-        files[file]?.hasBecomeSo()
+        files.withLock { $0[file]?.hasBecomeSo() }
     }
 
     /// Writes in one to four pieces; with a file to synchronize, that is acknowledged before

@@ -1,41 +1,79 @@
+internal import CZlib
+
 /// Appends values in the journal's form: integers in 7-bit groups, byte strings with their length.
-struct ByteWriter {
-    private(set) var bytes: [UInt8] = []
+///
+/// Into memory of its own, not an array: every change of every file goes through here, byte by byte.
+struct ByteWriter: ~Copyable {
+    private var memory: UnsafeMutableRawBufferPointer
+    /// Bytes written.
+    private(set) var count = 0
 
-    init() { bytes.reserveCapacity(256) }
+    init(capacity: Int = 1 << 10) {
+        memory = .allocate(byteCount: capacity, alignment: 16)
+    }
 
-    /// Goes on behind `bytes`.
-    init(after bytes: consuming [UInt8]) { self.bytes = bytes }
+    deinit { memory.deallocate() }
+
+    /// What was written.
+    var bytes: [UInt8] { Array(memory[..<count]) }
+
+    /// Lends what was written from `start` on.
+    func withBytes<Result, Problem>(
+        from start: Int = 0, _ body: (UnsafeRawBufferPointer) throws(Problem) -> Result
+    ) throws(Problem) -> Result {
+        try body(UnsafeRawBufferPointer(rebasing: memory[start..<count]))
+    }
+
+    private mutating func makeRoom(for more: Int) {
+        if memory.count - count >= more { return }
+        let larger = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: max(memory.count * 2, count + more), alignment: 16)
+        larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<count]))
+        memory.deallocate()
+        memory = larger
+    }
 
     mutating func put(_ value: UInt64) {
+        makeRoom(for: 10)
         var rest = value
         while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            memory[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+            count += 1
             rest >>= 7
         }
-        bytes.append(UInt8(rest))
+        memory[count] = UInt8(truncatingIfNeeded: rest)
+        count += 1
     }
 
     mutating func put(_ value: UInt32) { put(UInt64(value)) }
     mutating func put(_ value: Int64) { put(UInt64(bitPattern: value << 1 ^ value >> 63)) }
-    mutating func put(_ value: Bool) { bytes.append(value ? 1 : 0) }
-    mutating func put(_ value: UInt8) { bytes.append(value) }
+    mutating func put(_ value: Bool) { put(value ? 1 : 0 as UInt8) }
+
+    mutating func put(_ value: UInt8) {
+        makeRoom(for: 1)
+        memory[count] = value
+        count += 1
+    }
 
     mutating func put(_ value: [UInt8]) {
         put(UInt64(value.count))
-        bytes.append(contentsOf: value)
+        makeRoom(for: value.count)
+        value.withUnsafeBytes {
+            UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: $0)
+        }
+        count += value.count
     }
 
     /// Eight bytes, lowest first: for values whose high bits are set, which 7-bit groups lengthen.
     mutating func putFixed(_ value: UInt64) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        makeRoom(for: 8)
+        memory.storeBytes(of: value.littleEndian, toByteOffset: count, as: UInt64.self)
+        count += 8
     }
 
     /// Replaces four bytes, lowest first.
     mutating func set(_ value: UInt32, at place: Int) {
-        bytes.withUnsafeMutableBytes {
-            $0.storeBytes(of: value.littleEndian, toByteOffset: place, as: UInt32.self)
-        }
+        memory.storeBytes(of: value.littleEndian, toByteOffset: place, as: UInt32.self)
     }
 }
 
@@ -99,17 +137,9 @@ struct ByteReader {
 
 /// CRC-32 (IEEE 802.3), so that a record cut off by a power loss is recognised.
 enum Checksum {
-    private static let table: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { value, _ in
-            value & 1 == 1 ? value >> 1 ^ 0xedb8_8320 : value >> 1
-        }
-    }
-
-    static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        table.withUnsafeBufferPointer { table in
-            ~bytes.reduce(~UInt32(0)) { value, byte in
-                table[Int((value ^ UInt32(byte)) & 0xff)] ^ value >> 8
-            }
-        }
+    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        UInt32(
+            truncatingIfNeeded: crc32_z(
+                0, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count))
     }
 }

@@ -141,20 +141,21 @@ package final class ChangeLog: @unchecked Sendable {
         }
         while !mutations.isEmpty {
             // Put into bytes here, not when it was appended: that was under the volume's lock.
-            var bytes: [UInt8] = []
+            var records = ByteWriter()
             var count = 0
-            for mutation in mutations where bytes.count < Self.reserve {
-                Journal.append(mutation, to: &bytes)
+            for mutation in mutations {
+                if records.count >= Self.reserve { break }
+                Journal.append(mutation, to: &records)
                 count += 1
             }
             let part = mutations.prefix(count)
-            do throws(Errno) { try makeRoom(for: bytes.count, state) } catch {
+            do throws(Errno) { try makeRoom(for: records.count, state) } catch {
                 // Nothing is lost: it waits here until there is room.
                 pending.withLock { $0.mutations = mutations + $0.mutations }
                 throw error
             }
             let last = part[part.endIndex - 1].sequence
-            do throws(Errno) { try journal.write(bytes, last: last) } catch {
+            do throws(Errno) { try journal.write(records, last: last) } catch {
                 // What is in memory can no longer be recorded: nothing more may be acknowledged.
                 isBroken.store(true, ordering: .releasing)
                 throw error

@@ -83,7 +83,7 @@ package final class Journal {
             let length = Int(Self.word(bytes, offset))
             guard length > 0, length <= bytes.count - offset - 8 else { break }
             let payload = bytes[offset + 8..<offset + 8 + length]
-            guard Checksum.of(payload) == Self.word(bytes, offset + 4),
+            guard payload.withUnsafeBytes(Checksum.of) == Self.word(bytes, offset + 4),
                 let mutation = try? MutationCoding.decode(payload),
                 list.isEmpty || mutation.sequence == list[list.count - 1].sequence + 1
             else { break }
@@ -98,16 +98,13 @@ package final class Journal {
     }
 
     /// Adds the mutation's record, as it stands in a file.
-    package static func append(_ mutation: Mutation, to bytes: inout [UInt8]) {
-        let start = bytes.count
-        var writer = ByteWriter(after: bytes)
-        bytes = []
-        writer.putFixed(UInt64(0))
+    static func append(_ mutation: borrowing Mutation, to writer: inout ByteWriter) {
+        let start = writer.count
+        writer.putFixed(0)
         MutationCoding.encode(mutation, &writer)
         let payload = start + 8
-        writer.set(UInt32(writer.bytes.count - payload), at: start)
-        writer.set(Checksum.of(writer.bytes[payload...]), at: start + 4)
-        bytes = writer.bytes
+        writer.set(UInt32(writer.count - payload), at: start)
+        writer.set(writer.withBytes(from: payload, Checksum.of), at: start + 4)
     }
 
     /// Room left in the file being written.
@@ -118,12 +115,14 @@ package final class Journal {
     package var lastOfOther: ChangeSequence { fills[1 - current].last }
 
     /// Writes whole records, the last of which is `last`; they must fit in ``room``.
-    package func write(_ bytes: [UInt8], last: ChangeSequence) throws(Errno) {
+    func write(_ records: borrowing ByteWriter, last: ChangeSequence) throws(Errno) {
         let offset = fills[current].offset
-        try withFile(current) { (file) throws(Errno) in
-            try file.write(bytes, at: Int64(offset))
+        try records.withBytes { (bytes) throws(Errno) in
+            try withFile(current) { (file) throws(Errno) in
+                try file.write(bytes, at: Int64(offset))
+            }
         }
-        fills[current].offset = offset + bytes.count
+        fills[current].offset = offset + records.count
         fills[current].last = last
     }
 

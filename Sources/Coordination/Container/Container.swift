@@ -17,6 +17,8 @@ package final class Container: @unchecked Sendable {
     package let index: MemoryIndex
     /// The first number that no item or document has had.
     package let nextNumber: UInt64
+    /// No version was published later.
+    package let lastPublished: Timestamp
     /// What recovery did; `nil` after a clean close.
     package let recovered: RecoveryReport?
     /// Published versions that are not sealed yet, left by a crash.
@@ -104,6 +106,7 @@ package final class Container: @unchecked Sendable {
         recovered = opened.recovered
         unsealed = opened.unsealed
         nextNumber = opened.nextNumber
+        lastPublished = opened.lastPublished
         store = opened.store
         log = ChangeLog(journal: opened.journal, database: opened.database)
         reader = Lock(opened.reader)
@@ -115,6 +118,7 @@ package final class Container: @unchecked Sendable {
         var recovered: RecoveryReport?
         var unsealed: [NodeNumber]
         var nextNumber: UInt64
+        var lastPublished: Timestamp
         var store: String?
         var journal: Journal
         var database: CatalogDatabase
@@ -140,11 +144,12 @@ package final class Container: @unchecked Sendable {
         try database.checkpoint()
         content.holdReserve()
         // The journal and the rows that were read through are as large as the index.
-        trimMemory()
+        Memory.trim()
         return Opened(
             content: content, index: index, recovered: report,
             unsealed: try database.stagedVersions().map(\.node),
-            nextNumber: max(recovery.nextNumber, 2), store: try database.meta(storeKey),
+            nextNumber: max(recovery.nextNumber, 2), lastPublished: recovery.time,
+            store: try database.meta(storeKey),
             journal: journal, database: database,
             reader: try CatalogDatabase(path: folder.catalog, create: false))
     }

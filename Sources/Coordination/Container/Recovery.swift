@@ -17,8 +17,12 @@ struct Recovery {
     private let orphans: [ItemNumber]
     private var mutations: [Mutation] = []
     private var report = RecoveryReport()
+    /// Versions whose contents were moved among the blobs.
+    private var sealedHere: [NodeNumber: VersionRow] = [:]
     private(set) var nextNumber: UInt64
-    private let time: Timestamp
+    /// Now, and not before any version was published.
+    let time: Timestamp
+    private let versions: [VersionRow]
     private let clean: Bool
     private let durableUntil: Timestamp
 
@@ -31,8 +35,13 @@ struct Recovery {
         self.orphans = orphans
         nextNumber = database.highestNumber + 1
         durableUntil = content.durableUntil()
+        versions = try database.stagedVersions()
+        // All others are durable.
+        let latest = versions.map(\.published).max() ?? durableUntil
         let now = WallClock.now
-        time = Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
+        time = max(
+            Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds),
+            max(latest, durableUntil).successor)
         clean = try database.meta("clean") == "1"
         let boot = try database.meta("boot")
         report.afterPowerLoss = !clean && boot != Self.boot()
@@ -53,7 +62,6 @@ struct Recovery {
         recovery.report.replayed = replayed
         var kept: Set<NodeNumber> = []
         let sessions = try database.sessions()
-        let versions = try database.stagedVersions()
         try adoptPacked(sessions, versions)
         for row in sessions {
             if recovery.resume(row) { kept.insert(row.node) }
@@ -180,7 +188,11 @@ struct Recovery {
     private mutating func fallBack(_ version: VersionRow) throws(Failure) {
         var effects: [Effect] = [.removeVersion(version.item, version.ordinal)]
         let position = index.find(version.item)
-        if position != 0, index[item: position].pointee.ordinal == version.ordinal {
+        // An item without a name goes anyway. What it would fall back to is its successor's history
+        // now, and would stand there as the newest.
+        if position != 0, index[item: position].pointee.links > 0,
+            index[item: position].pointee.ordinal == version.ordinal
+        {
             let record = index[item: position]
             var earlier = try database.versions(of: version.document).last {
                 $0.node != version.node && $0.published <= version.published && isWhole($0)
@@ -199,6 +211,7 @@ struct Recovery {
                 record.pointee.modified = earlier.modified.rawValue
                 record.pointee.place = earlier.place
                 record.pointee.hash = earlier.hash
+                earlier.document = DocumentID(rawValue: record.pointee.document)
                 earlier.item = version.item
                 earlier.ordinal = ordinal
                 earlier.published = time
@@ -211,8 +224,11 @@ struct Recovery {
     }
 
     /// The version with its content among the blobs; `nil` if it has none that can be read.
-    private func sealed(_ version: VersionRow) throws(Failure) -> VersionRow? {
+    private mutating func sealed(_ version: VersionRow) throws(Failure) -> VersionRow? {
         if version.place.isNamed { return version }
+        // Two items may go back to the same version: a backup that was renamed away, and the
+        // document that was written in its place.
+        if let known = sealedHere[version.node] { return known }
         guard let hash = hash(version.node, version.size) else { return nil }
         do throws(Errno) { try content.seal(version.node, hash: hash) } catch {
             // Another time it may work: the document is not to be given up for that.
@@ -223,6 +239,7 @@ struct Recovery {
         var sealed = version
         sealed.place = .sealed
         sealed.hash = hash
+        sealedHere[version.node] = sealed
         return sealed
     }
 

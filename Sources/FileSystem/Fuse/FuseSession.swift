@@ -72,6 +72,7 @@ package final class FuseSession: @unchecked Sendable {
     /// Serves requests until the mount is gone or a signal says stop.
     package func run(threads: UInt32) {
         guard let session else { return }
+        Memory.serve()
         volume.start()
         // Leases are only asked for to learn whether they can be had.
         signal(SIGIO, SIG_IGN)

@@ -145,7 +145,7 @@ final class Keeper: Sendable {
         weeding.letClosedGo()
         weeding.keepQuota()
         weeding.removeUnusedPacks(ending: plan.ended)
-        if plan.trim { trimMemory() }
+        if plan.trim { Memory.trim() }
         state.signal { state in
             state.rounds += 1
             state.gained = gained

@@ -31,9 +31,8 @@ final class Weeding: Sendable {
 
     /// Makes everything published so far durable, and what came from the store.
     func synchronizeContents() {
-        let now = VolumeState.now()
-        let arrived = volume.state.withLock { $0.arrived }
-        do throws(Errno) { try content.synchronize(until: now) } catch { return }
+        let (moment, arrived) = volume.state.withLock { ($0.publishTime(), $0.arrived) }
+        do throws(Errno) { try content.synchronize(until: moment) } catch { return }
         volume.recordArrivals(arrived)
     }
 

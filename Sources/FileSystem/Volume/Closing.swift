@@ -208,7 +208,7 @@ extension VolumeState {
         durable: Bool, author: UInt32, removing: NodeNumber?
     ) {
         retireCurrent(position)
-        let time = Self.now()
+        let time = publishTime()
         let record = index[item: position]
         let document = DocumentID(rawValue: record.pointee.document)
         // A document that began with this item and had no content has no earlier version.

@@ -76,7 +76,7 @@ package final class Volume: @unchecked Sendable {
         state = Lock(
             VolumeState(
                 index: container.index, log: container.log, nextNumber: container.nextNumber,
-                unsealed: container.unsealed))
+                unsealed: container.unsealed, lastPublished: container.lastPublished))
     }
 
     /// Makes pictures of the documents and shows them. Before the volume is mounted.

@@ -64,6 +64,8 @@ final class VolumeState {
     var lockOwners: [UInt64: Set<UInt64>] = [:]
     /// The next item number or document id.
     var nextNumber: UInt64
+    /// When versions are published.
+    private var publishing: PublishClock
     /// Items whose sessions wait for processes that were redirected.
     var expecting: Set<ItemNumber> = []
     var isSweepPlanned = false
@@ -94,8 +96,10 @@ final class VolumeState {
     var pictures: VolumePictures?
 
     init(
-        index: MemoryIndex, log: ChangeLog, nextNumber: UInt64, unsealed: [NodeNumber]
+        index: MemoryIndex, log: ChangeLog, nextNumber: UInt64, unsealed: [NodeNumber],
+        lastPublished: Timestamp
     ) {
+        publishing = PublishClock(after: lastPublished)
         self.unsealed = unsealed
         self.index = index
         self.log = log
@@ -171,6 +175,9 @@ final class VolumeState {
         let now = WallClock.now
         return Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
     }
+
+    /// A moment later than that of every version, for the next one or for saying which are durable.
+    func publishTime() -> Timestamp { publishing.next(Self.now()) }
 
     /// Appends a mutation about `position`, whose row comes first among the effects.
     @discardableResult

@@ -16,7 +16,7 @@ enum Service {
             while true {
                 let received = try channel.receive(limit: DrawingRequest.messageBytes)
                 try channel.send(answer(received).message)
-                trimMemory()
+                Memory.trim()
             }
         } catch {
             // The end of the work, as it is meant.

@@ -1,8 +1,10 @@
 #include "pngshim.h"
 
+#include <endian.h>
 #include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct shim_png {
     png_structp png;
@@ -59,17 +61,28 @@ shim_png *shim_png_begin(uint32_t width, uint32_t height, int level, shim_png_si
     return self;
 }
 
+/* Red, green, blue, four bytes at a time: four pixels are three words, the first byte highest. Byte
+   by byte this took a twelfth of the time of a slide's picture. */
+static void pack_row(uint8_t *target, const uint32_t *source, uint32_t width) {
+    uint32_t x = 0;
+    for (; width - x >= 4; x += 4, source += 4, target += 12) {
+        uint32_t a = source[0] & 0xffffff, b = source[1] & 0xffffff, c = source[2] & 0xffffff,
+                 d = source[3] & 0xffffff;
+        uint32_t words[3] = {htobe32(a << 8 | b >> 16), htobe32(b << 16 | c >> 8),
+                             htobe32(c << 24 | d)};
+        memcpy(target, words, sizeof words);
+    }
+    for (; x < width; x++, source++, target += 3) {
+        target[0] = (uint8_t)(*source >> 16);
+        target[1] = (uint8_t)(*source >> 8);
+        target[2] = (uint8_t)*source;
+    }
+}
+
 int shim_png_rows(shim_png *self, const uint32_t *pixels, size_t rows) {
     if (setjmp(png_jmpbuf(self->png)) != 0) return -1;
     for (size_t y = 0; y < rows; y++) {
-        const uint32_t *source = pixels + y * self->width;
-        uint8_t *target = self->row;
-        for (uint32_t x = 0; x < self->width; x++) {
-            uint32_t pixel = source[x];
-            target[3 * x] = (uint8_t)(pixel >> 16);
-            target[3 * x + 1] = (uint8_t)(pixel >> 8);
-            target[3 * x + 2] = (uint8_t)pixel;
-        }
+        pack_row(self->row, pixels + y * self->width, self->width);
         png_write_row(self->png, self->row);
     }
     return 0;

@@ -54,6 +54,11 @@ int shim_rename_exclusively(const char *from, const char *to) {
 
 void shim_trim_memory(void) { malloc_trim(0); }
 
+void shim_pad_memory(int step, int excess) {
+    mallopt(M_TOP_PAD, step);
+    mallopt(M_TRIM_THRESHOLD, excess);
+}
+
 int shim_unmount_lazily(const char *path) { return umount2(path, MNT_DETACH); }
 
 int shim_is_written(int descriptor) {

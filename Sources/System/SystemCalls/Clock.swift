@@ -1,4 +1,3 @@
-internal import CSystemShim
 internal import Glibc
 
 /// Nanoseconds that only go forward, for waits and ages.
@@ -24,9 +23,6 @@ public enum WallClock {
         return (Int64(moment.tv_sec), Int64(moment.tv_nsec))
     }
 }
-
-/// Gives memory that was freed back to the system.
-public func trimMemory() { shim_trim_memory() }
 
 /// This process's id.
 public func processIdentifier() -> Int32 { getpid() }

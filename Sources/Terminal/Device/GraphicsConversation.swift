@@ -3,26 +3,28 @@ internal import Glibc
 /// Asks the terminal of standard input and output how it takes pictures, for commands that print
 /// and do not take the screen over.
 public enum GraphicsConversation {
-    /// The answer; what the environment says if standard input or output is no terminal, or nothing
-    /// comes within ``GraphicsQuery/timeLimit``. The terminal is left as it was. Keys pressed
-    /// meanwhile are lost.
-    public static func ask(environment: [String: String]) -> GraphicsProtocol {
+    /// The query with its answers; what the environment says if standard input or output is no
+    /// terminal, or nothing comes within ``GraphicsQuery/timeLimit``. The terminal is left as it
+    /// was. Keys pressed meanwhile are lost.
+    public static func ask(environment: [String: String]) -> GraphicsQuery {
         let term = environment["TERM"] ?? ""
-        guard isatty(1) != 0, !term.isEmpty, term != "dumb" else { return .none }
+        guard isatty(1) != 0, !term.isEmpty, term != "dumb" else {
+            return GraphicsQuery(wanted: GraphicsProtocol.none, environment: environment)
+        }
         var query = GraphicsQuery(environment: environment)
         var before = termios()
         guard !query.isAnswered, isatty(0) != 0, tcgetattr(0, &before) == 0 else {
-            return query.graphics
+            return query
         }
         var raw = before
         raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
-        guard tcsetattr(0, TCSANOW, &raw) == 0 else { return query.graphics }
+        guard tcsetattr(0, TCSANOW, &raw) == 0 else { return query }
         defer { tcsetattr(0, TCSANOW, &before) }
         let question = query.question
         guard question.withUnsafeBytes({ write(1, $0.baseAddress, $0.count) }) == question.count
-        else { return query.graphics }
+        else { return query }
         listen(&query)
-        return query.graphics
+        return query
     }
 
     private static func listen(_ query: inout GraphicsQuery) {

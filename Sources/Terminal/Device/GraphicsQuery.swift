@@ -55,10 +55,13 @@ public struct GraphicsQuery: Hashable, Sendable {
         return hasColors ? .blocks : .none
     }
 
-    /// The size of a cell in pixels, if the terminal told.
-    public var cellSize: (width: Int, height: Int)? {
-        for case .cellSize(let width, let height) in replies { return (width, height) }
-        return nil
+    /// The size of a cell in pixels, if the terminal told: in an answer, or with its own size.
+    public func cellSize(in size: TerminalDevice.Size) -> (width: Int, height: Int)? {
+        for case .cellSize(let width, let height) in replies where width > 0 && height > 0 {
+            return (width, height)
+        }
+        guard size.width >= size.columns, size.height >= size.rows else { return nil }
+        return (size.width / size.columns, size.height / size.rows)
     }
 
     private var isITerm: Bool {

@@ -95,9 +95,12 @@ public final class TerminalDevice {
     }
 
     /// The size now; 80 by 24 if the terminal does not know.
-    public var size: Size {
+    public var size: Size { TerminalDevice.size(of: output) }
+
+    /// The size of the terminal behind a descriptor; 80 by 24 if it does not know or there is none.
+    public static func size(of descriptor: Int32) -> Size {
         var numbers: [Int32] = [0, 0, 0, 0]
-        let result = shim_terminal_size(output, &numbers)
+        let result = shim_terminal_size(descriptor, &numbers)
         guard result == 0, numbers[0] > 0, numbers[1] > 0 else {
             return Size(columns: 80, rows: 24, width: 0, height: 0)
         }

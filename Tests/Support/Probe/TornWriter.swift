@@ -110,3 +110,9 @@ private struct PieceWriter {
         usleep(UInt32(milliseconds) * 1000)
     }
 }
+
+/// Whether whoever started this program wants it to stop.
+private func inputHasEnded() -> Bool {
+    var entry = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
+}

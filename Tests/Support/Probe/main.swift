@@ -11,8 +11,6 @@ case "agent": runAgent(arguments.dropFirst())
 case "guard": guardMounts(arguments.dropFirst())
 case "torn-writer": runTornWriter(arguments.dropFirst())
 case "torn-reader": runTornReader(arguments.dropFirst())
-case "logged-writer": runLoggedWriter(arguments.dropFirst())
-case "logged-check": checkLoggedWriter(arguments.dropFirst())
 default:
     exit(EX_USAGE)
 }

@@ -1,6 +1,4 @@
 import ArgumentParser
-import Drawing
-import Editor
 import Model
 import Terminal
 
@@ -24,10 +22,13 @@ struct GraphicsOption: ParsableArguments {
         }
     }
 
-    /// `nil`: no picture. A pipe or a dumb terminal never gets one unless it was asked for by name.
-    func chosen() throws(Failure) -> TerminalGraphics? {
-        let chosen =
-            try wanted ?? GraphicsConversation.ask(environment: TerminalOutput.environment)
-        return chosen.encoding
+    /// What is known of the terminal. A pipe or a dumb terminal never gets a picture unless it was
+    /// asked for by name.
+    func chosen() throws(Failure) -> GraphicsQuery {
+        let environment = TerminalOutput.environment
+        if let wanted = try wanted {
+            return GraphicsQuery(wanted: wanted, environment: environment)
+        }
+        return GraphicsConversation.ask(environment: environment)
     }
 }

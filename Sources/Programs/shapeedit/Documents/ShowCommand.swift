@@ -2,6 +2,7 @@ import ArgumentParser
 import Documents
 import Drawing
 import Editing
+import Editor
 import Glibc
 import Model
 
@@ -18,7 +19,7 @@ struct ShowCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let kind = try graphics.chosen()
+        let terminal = try graphics.chosen()
         let content = try DocumentSource.load(file, type: try typing.documentType)
         let problems = content.document.problems()
         if json {
@@ -35,10 +36,10 @@ struct ShowCommand: ParsableCommand {
         for line in content.document.summary { Console.say(line) }
         for note in content.notes { Console.complain("\(file): \(note)") }
         for problem in problems { Console.complain("\(file): \(problem)") }
-        guard let kind else { return }
+        guard let graphics = terminal.graphics.encoding else { return }
         let picture = DocumentPicture.picture(of: content.document, named: file, mode: .app)
         do throws(DrawingError) {
-            try TerminalOutput.draw(picture, as: kind)
+            try TerminalOutput.draw(picture, as: graphics, on: terminal)
         } catch { throw Failure(.badData, "\(file): \(error)") }
     }
 }

@@ -1,5 +1,4 @@
 import Drawing
-import Glibc
 import SystemCalls
 import Terminal
 
@@ -10,22 +9,30 @@ enum TerminalOutput {
         GraphicsQuery.variables.reduce(into: [:]) { $0[$1] = Containers.environment($1) }
     }
 
-    /// Draws as large as the terminal allows, below 80 columns and 24 rows where its size is not
+    /// Rows that stay free for the prompt and the last of what was printed before.
+    private static let freeRows = 4
+    /// Pixels at most to a side: more would only be slow.
+    private static let side = 2_000
+
+    /// Draws as large as the terminal allows, within 80 columns and 24 rows where its size is not
     /// known.
-    static func draw(_ picture: Picture, as graphics: TerminalGraphics) throws(DrawingError) {
-        var window = winsize()
-        let isKnown = ioctl(1, UInt(TIOCGWINSZ), &window) == 0 && window.ws_col > 0
-        let columns = isKnown ? Int(window.ws_col) : 80
-        let rows = max(1, (isKnown ? Int(window.ws_row) : 24) - 4)
-        // A cell is about twice as high as wide: one pixel a column and two a row for half blocks,
-        // ten times that for real pixels.
-        let scale = graphics == .halfBlocks ? 1 : 10
+    static func draw(_ picture: Picture, as graphics: TerminalGraphics, on terminal: GraphicsQuery)
+        throws(DrawingError)
+    {
+        let window = TerminalDevice.size(of: Descriptors.output)
+        // Half blocks have one pixel a column and two a row. Real pixels must be those of the
+        // terminal: sixel has no other measure, and a picture wider than the terminal is cut.
+        let cell =
+            graphics == .halfBlocks
+            ? (width: 1, height: 2) : terminal.cellSize(in: window) ?? (width: 10, height: 20)
         let bounds = try PixelSize(
-            width: min(columns * scale, 2_000), height: min(rows * 2 * scale, 2_000))
+            width: min(window.columns * cell.width, side),
+            height: min(max(1, window.rows - freeRows) * cell.height, side))
         let size = picture.size(fitting: bounds)
         let bitmap = try picture.bitmap(fitting: size)
         let bytes = try bitmap.terminalBytes(
-            graphics, columns: max(1, size.width / scale), rows: max(1, size.height / scale / 2))
+            graphics, columns: max(1, size.width / cell.width),
+            rows: max(1, size.height / cell.height))
         // A terminal that has gone away needs no picture.
         try? Descriptors.write(bytes, to: Descriptors.output)
     }

@@ -50,11 +50,8 @@ struct EditorRun: ~Copyable {
     private static func shape(_ device: TerminalDevice, _ query: GraphicsQuery) -> TerminalShape {
         let size = device.size
         var cell = TerminalShape.CellSize.usual
-        if let (width, height) = query.cellSize {
+        if let (width, height) = query.cellSize(in: size) {
             cell = TerminalShape.CellSize(width: width, height: height)
-        } else if size.width >= size.columns, size.height >= size.rows {
-            cell = TerminalShape.CellSize(
-                width: size.width / size.columns, height: size.height / size.rows)
         }
         return TerminalShape(
             columns: size.columns, rows: size.rows, graphics: query.graphics, cell: cell)

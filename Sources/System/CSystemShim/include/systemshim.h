@@ -42,6 +42,9 @@ int shim_set_path_attribute(
 uint64_t shim_birth_time(int directory, const char *name);
 /* Gives freed memory back to the system. */
 void shim_trim_memory(void);
+
+/* Pools of memory grow by `step` bytes and shrink when `excess` bytes at their end are free. */
+void shim_pad_memory(int step, int excess);
 /* umount2 with MNT_DETACH. */
 int shim_unmount_lazily(const char *path);
 

@@ -1,0 +1,91 @@
+import Glibc
+import Probing
+import TestSupport
+
+/// A disk that can lose power: an ext4 image on a loop device, in an XFS that clones the image in
+/// one moment. The clone has what the device had got by then, and nothing of what was still in the
+/// kernel's cache.
+///
+/// A device with a cache of its own that writes in another order than it was told is not this one.
+final class FragileDisk {
+    /// Whether such disks can be made here.
+    static let canBeMade =
+        geteuid() == 0 && isInstalled("mkfs.ext4") && isInstalled("mkfs.xfs")
+        && (try? run(["losetup", "-f"]).status) == 0
+    /// What a skipped test says.
+    static let reason = "needs root, mkfs.ext4, mkfs.xfs and free loop devices"
+
+    /// Where it is mounted; it is empty.
+    let mountPoint: String
+
+    private let base: String
+    private let outer: String
+    private let guardPipe: Pipe
+    private let guardian: RunningProgram
+
+    /// Makes and mounts one.
+    init(mebibytes: Int) throws {
+        base = try TemporaryDirectory.make()
+        (outer, mountPoint) = ("\(base)/outer", "\(base)/disk")
+        // If the tests are killed, the guard takes the disks away.
+        guardPipe = try Pipe()
+        guardian = try RunningProgram(
+            [try BuiltPrograms.probe(), "guard", base, mountPoint, outer].map { Array($0.utf8) },
+            input: guardPipe.reading)
+        do {
+            for directory in [outer, mountPoint] { mkdir(directory, 0o755) }
+            try command("truncate", "-s", "\(4 * mebibytes)M", "\(base)/outer.image")
+            try command("mkfs.xfs", "-q", "-m", "reflink=1", "\(base)/outer.image")
+            try command("mount", "-o", "loop", "\(base)/outer.image", outer)
+            try command("truncate", "-s", "\(mebibytes)M", "\(outer)/image")
+            try command("mkfs.ext4", "-q", "-m", "0", "\(outer)/image")
+            try powerOn()
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    private func powerOn() throws {
+        try command("mount", "-o", "loop", "\(outer)/image", mountPoint)
+    }
+
+    /// Keeps what would be there if the power went now.
+    func losePower() throws {
+        try command("cp", "--reflink=always", "\(outer)/image", "\(outer)/lost")
+    }
+
+    /// Goes on with what was there when ``losePower()`` was called. Nobody may use the disk.
+    func returnPower() throws {
+        try unmount(mountPoint)
+        try command("mv", "\(outer)/lost", "\(outer)/image")
+        try powerOn()
+    }
+
+    private func command(_ words: String...) throws {
+        let result = try run(words)
+        guard result.status == 0 else { throw TestSetupFailure("\(words): \(result)") }
+    }
+
+    private func unmount(_ place: String) throws {
+        // A daemon that has just been killed may still be closing files.
+        for _ in 0..<50 where MountTable.isMounted(place) {
+            if try run(["umount", place]).status == 0 { return }
+            usleep(100_000)
+        }
+        if MountTable.isMounted(place) { throw TestSetupFailure("\(place) stays mounted") }
+    }
+
+    /// Unmounts and removes it.
+    func remove() {
+        for place in [mountPoint, outer] {
+            do { try unmount(place) } catch { _ = try? run(["umount", "-l", place]) }
+        }
+        TemporaryDirectory.remove(base)
+        var done: UInt8 = 1
+        write(guardPipe.writing, &done, 1)
+        _ = guardian.wait(seconds: 10)
+        guardPipe.closeWriting()
+        guardPipe.closeReading()
+    }
+}

@@ -1,0 +1,90 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// The disk loses what the kernel had not written yet: what fsync() returned for is there, and
+/// every file is a whole version.
+@Suite(.oneAtATime, .enabled(if: FragileDisk.canBeMade, "\(FragileDisk.reason)"))
+struct PowerLossTests {
+    static let rounds = 12
+    static let writerCount = 2
+
+    @Test func `what was synchronized survives a loss of power, and nothing is a mixture`() throws {
+        let seed = TestSeed.value
+        print("power loss test: SHAPEEDIT_TEST_SEED=\(seed)")
+        var random = SplitMix(seed: seed)
+        let disk = try FragileDisk(mebibytes: 1024)
+        defer { disk.remove() }
+        let container = try Container(dataHome: "\(disk.mountPoint)/data")
+        defer { container.remove() }
+        // The container itself was made durable by the command that made it.
+        let writers = try (0..<Self.writerCount).map {
+            try LoggedWriter(number: $0, container: container, seed: seed, survival: .power)
+        }
+        defer { for writer in writers { writer.agent.end() } }
+        var acknowledged = 0
+        for round in 1...Self.rounds {
+            try container.mount()
+            let daemon = try #require(try container.status().pid)
+            for writer in writers { writer.start() }
+            usleep(100_000 + UInt32(random.below(1_500_000)))
+            for writer in writers { writer.freeze() }
+            try disk.losePower()
+            kill(pid_t(daemon), SIGKILL)
+            for writer in writers { writer.join() }
+            acknowledged += writers.reduce(0) { $0 + $1.acknowledgements }
+            container.waitForEnd(of: daemon)
+            MountTable.detach(container.mountPoint)
+            try disk.returnPower()
+            try bootAgain(container)
+            try container.mount()
+            let problems = writers.flatMap { $0.verify() }
+            for problem in problems.prefix(5) { Issue.record("round \(round): \(problem)") }
+            try container.unmount()
+            let check = try container.check()
+            #expect(check.status == 0 || check.status == 1, "round \(round): \(check)")
+            if !problems.isEmpty { break }
+        }
+        #expect(try container.check().status == 0)
+        #expect(acknowledged > Self.rounds * 5, "the writers did next to nothing")
+        print("power loss test: \(Self.rounds) rounds, \(acknowledged) acknowledged by fsync")
+    }
+
+    /// A machine that lost power has booted: the container sees that another boot wrote it.
+    private func bootAgain(_ container: Container) throws {
+        let result = try run([
+            "sqlite3", "\(container.folder)/catalog.sqlite",
+            "update meta set value = 'another' where key = 'boot'; select changes();",
+        ])
+        try #require(result.text == "1\n", "\(result)")
+    }
+
+    @Test func `what was closed is safe by itself after some seconds`() throws {
+        let disk = try FragileDisk(mebibytes: 512)
+        defer { disk.remove() }
+        let container = try Container(dataHome: "\(disk.mountPoint)/data")
+        defer { container.remove() }
+        try container.mount()
+        let agent = try Agent(in: container.mountPoint)
+        defer { agent.end() }
+        let content = Documents.content(name: "closed", size: 10_000)
+        try CarefulCalls(agent).store("closed", content, flags: O_TRUNC)
+        // Promised are five; a machine under load is not what is tested.
+        sleep(15)
+        try disk.losePower()
+        let daemon = try #require(try container.status().pid)
+        kill(pid_t(daemon), SIGKILL)
+        container.waitForEnd(of: daemon)
+        MountTable.detach(container.mountPoint)
+        agent.end()
+        try disk.returnPower()
+        try bootAgain(container)
+        try container.mount()
+        let reader = try Agent(in: container.mountPoint)
+        defer { reader.end() }
+        #expect(try CarefulCalls(reader).content("closed").get() == content)
+        reader.end()
+        try container.unmount()
+    }
+}
