@@ -74,7 +74,7 @@ struct ImportStep {
             state.counts.inTheWay += 1
             return
         }
-        let time = VolumeState.now()
+        let time = volume.publishTime()
         let item = ItemNumber(rawValue: volume.takeNumber())
         var row = ItemRow(
             number: item, mode: 0, user: caller.user, group: caller.group,
@@ -246,7 +246,7 @@ struct ImportStep {
             stale.nodes.insert(NodeNumber(rawValue: name.parent))
         }
         volume.retireCurrent(position)
-        let time = VolumeState.now()
+        let time = volume.publishTime()
         let ordinal =
             record.pointee.nextOrdinal > NodeNumber.largestOrdinal ? 1 : record.pointee.nextOrdinal
         record.pointee.nextOrdinal = ordinal + 1
