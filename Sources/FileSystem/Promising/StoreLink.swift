@@ -12,10 +12,6 @@ final class StoreLink: Sendable {
     let downloads: Downloads
     let uploads: Uploads
     let pictures: StoredPictures
-    /// Why the content of a node did not come, or was not let go.
-    private let problems = Lock<[NodeNumber: String]>([:])
-    /// Problems that are remembered.
-    private static let mostProblems = 10_000
 
     init(address: String, downloads: Downloads, uploads: Uploads, pictures: StoredPictures) {
         self.address = address
@@ -32,16 +28,6 @@ final class StoreLink: Sendable {
                 return Uploads.Job(
                     node: version.node, blob: Blob(hash: hash, size: version.size))
             })
-    }
-
-    func problem(_ node: NodeNumber) -> String? { problems.withLock { $0[node] } }
-
-    /// Remembers why nothing came of what was asked for; `nil`: something did.
-    func note(_ problem: String?, for node: NodeNumber) {
-        problems.withLock { problems in
-            if problem != nil, problems.count >= Self.mostProblems { problems = [:] }
-            problems[node] = problem
-        }
     }
 
     func stop() {

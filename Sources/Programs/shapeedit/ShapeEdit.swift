@@ -23,7 +23,8 @@ struct ShapeEdit: ParsableCommand {
             CommandGroup(
                 name: "Contents",
                 subcommands: [
-                    EvictCommand.self, MaterializeCommand.self, PinCommand.self, UnpinCommand.self,
+                    ImportCommand.self, EvictCommand.self, MaterializeCommand.self, PinCommand.self,
+                    UnpinCommand.self,
                     CancelCommand.self,
                 ]),
             CommandGroup(
