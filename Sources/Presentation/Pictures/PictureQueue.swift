@@ -2,8 +2,7 @@ package import Model
 internal import SystemCalls
 internal import Thumbnailing
 
-/// Draws what was asked for, on a few threads with a worker process each. The first one is for our own
-/// documents alone: a close may wait for one, and programs of the machine may take their time.
+/// Draws what was asked for, on a few threads with a worker process each.
 ///
 /// Any thread. Who asked last is served first. A document has one order: a newer version takes the
 /// place of an older one. What nobody has asked for again within ``patience`` is dropped.
@@ -40,23 +39,8 @@ package final class PictureQueue: Sendable {
         var serial: UInt64 = 0
         var running: [ItemNumber: Running] = [:]
         var waiters: [ItemNumber: [UInt64: @Sendable (_ ended: Bool) -> Void]] = [:]
-        /// Of those waiting, how many are for our own documents.
-        var ownWaiting = 0
-        var hasFirst = false
-        var isFirstIdle = false
-        /// Threads besides the first.
-        var others = 0
-        var idleOthers = 0
-
-        mutating func wait(_ order: Waiting) {
-            let old = waiting.updateValue(order, forKey: order.order.item)
-            ownWaiting += (order.order.type.isOwn ? 1 : 0) - (old?.order.type.isOwn == true ? 1 : 0)
-        }
-
-        mutating func endWait(_ item: ItemNumber) {
-            guard let old = waiting.removeValue(forKey: item) else { return }
-            if old.order.type.isOwn { ownWaiting -= 1 }
-        }
+        var threads = 0
+        var idle = 0
         /// Ends the start of the first process.
         var start: Cancellation?
         var ended = false
@@ -106,52 +90,35 @@ package final class PictureQueue: Sendable {
     /// - Parameter isLasting: it is drawn even if nobody asks again.
     @discardableResult
     package func ask(_ order: PictureOrder, isLasting: Bool) -> Bool {
-        let (accepted, started, overdue) = state.signal {
-            state -> (Bool, NewThread?, Cancellation?) in
+        let (accepted, started, overdue) = state.signal { state -> (Bool, Int, Cancellation?) in
             // Taken under the lock: no drawing began later.
             let now = MonotonicClock.now
             if state.ended || (order.type.isOwn && now < state.pausedUntil) {
-                return (false, nil, nil)
+                return (false, 0, nil)
             }
             var overdue: Cancellation?
             if let running = state.running[order.item] {
-                if running.order.isSame(order) { return (true, nil, nil) }
+                if running.order.isSame(order) { return (true, 0, nil) }
                 if running.began + Self.overtime < now { overdue = running.cancellation }
             }
             let old = state.waiting[order.item]
             if old == nil, state.waiting.count >= Self.waitingLimit {
                 state.counts.dropped += 1
-                return (false, nil, overdue)
+                return (false, 0, overdue)
             }
             state.serial += 1
             let lasts = isLasting || (old?.isLasting == true && old?.order.isSame(order) == true)
-            state.wait(
-                Waiting(order: order, asked: now, isLasting: lasts, serial: state.serial))
+            state.waiting[order.item] = Waiting(
+                order: order, asked: now, isLasting: lasts, serial: state.serial)
             state.stack.append((order.item, state.serial))
             Self.tidy(&state)
-            return (true, Self.newThread(isOwn: order.type.isOwn, &state), overdue)
+            let isShort = state.idle < state.waiting.count && state.threads < Self.threads
+            if isShort { state.threads += 1 }
+            return (true, isShort ? state.threads : 0, overdue)
         }
         overdue?.cancel()
-        if let started { start(isFirst: started == .first) }
+        if started > 0 { start(isFirst: started == 1) }
         return accepted
-    }
-
-    private enum NewThread {
-        case first
-        case other
-    }
-
-    /// Counts the thread that is to be started for one more order, if there are too few.
-    private static func newThread(isOwn: Bool, _ state: inout State) -> NewThread? {
-        if isOwn, !state.hasFirst {
-            state.hasFirst = true
-            return .first
-        }
-        let idle = state.idleOthers + (isOwn && state.isFirstIdle ? 1 : 0)
-        let wanting = state.waiting.count - (isOwn ? 0 : state.ownWaiting)
-        guard idle < wanting, state.others < threads - 1 else { return nil }
-        state.others += 1
-        return .other
     }
 
     /// Starts a thread. The first one stays, and so does its process; the others stand back for all
@@ -163,14 +130,14 @@ package final class PictureQueue: Sendable {
                 // It counts as idle: a second process would not be sooner.
                 let start = try? Cancellation()
                 let isOver = state.withLock { state -> Bool in
-                    state.isFirstIdle = true
+                    state.idle += 1
                     state.start = start
                     return state.ended
                 }
                 // What keeps it from starting is found out again by the first drawing.
                 if !isOver { try? worker.warmUp(cancellation: start) }
                 state.withLock { state in
-                    state.isFirstIdle = false
+                    state.idle -= 1
                     state.start = nil
                 }
             }
@@ -190,7 +157,7 @@ package final class PictureQueue: Sendable {
     package func cancel(_ item: ItemNumber) {
         let (running, waiters) = state.withLock {
             state -> (Cancellation?, [@Sendable (Bool) -> Void]) in
-            state.endWait(item)
+            state.waiting[item] = nil
             return (state.running[item]?.cancellation, Self.takeWaiters(of: item, &state))
         }
         running?.cancel()
@@ -200,8 +167,8 @@ package final class PictureQueue: Sendable {
     /// Starts the first thread and its process, so that the first picture need not wait for them.
     package func warmUp() {
         let starts = state.withLock { state -> Bool in
-            guard !state.hasFirst, !state.ended else { return false }
-            state.hasFirst = true
+            guard state.threads == 0, !state.ended else { return false }
+            state.threads = 1
             return true
         }
         if starts { start(isFirst: true) }
@@ -245,7 +212,6 @@ package final class PictureQueue: Sendable {
         let (running, waiters) = state.signal { state in
             state.ended = true
             state.waiting = [:]
-            state.ownWaiting = 0
             state.stack = []
             defer { state.waiters = [:] }
             return (
@@ -256,7 +222,7 @@ package final class PictureQueue: Sendable {
         for cancellation in running { cancellation.cancel() }
         for waiter in waiters { waiter(false) }
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
-            !$0.hasFirst && $0.others == 0 ? true : nil
+            $0.threads == 0 ? true : nil
         }
     }
 
@@ -271,9 +237,7 @@ package final class PictureQueue: Sendable {
                 return
             case .ended:
                 worker.stop()
-                state.signal { state in
-                    if isFirst { state.hasFirst = false } else { state.others -= 1 }
-                }
+                state.signal { $0.threads -= 1 }
                 return
             }
         }
@@ -288,14 +252,12 @@ package final class PictureQueue: Sendable {
     }
 
     private func next(_ isFirst: Bool) -> Step {
-        state.withLock { state in
-            if isFirst { state.isFirstIdle = true } else { state.idleOthers += 1 }
-        }
+        state.withLock { $0.idle += 1 }
         while true {
             let step = state.wait(until: MonotonicClock.now + Self.idleness) { state -> Step? in
                 if state.ended { return .ended }
-                guard let order = Self.pop(&state, onlyOwn: isFirst) else { return nil }
-                if isFirst { state.isFirstIdle = false } else { state.idleOthers -= 1 }
+                guard let order = Self.pop(&state) else { return nil }
+                state.idle -= 1
                 let cancellation = try? Cancellation()
                 state.running[order.item] = Running(
                     order: order, began: MonotonicClock.now, cancellation: cancellation)
@@ -304,8 +266,8 @@ package final class PictureQueue: Sendable {
             if let step { return step }
             let isSuperfluous = state.withLock { state -> Bool in
                 guard !isFirst, state.stack.isEmpty, !state.ended else { return false }
-                state.others -= 1
-                state.idleOthers -= 1
+                state.threads -= 1
+                state.idle -= 1
                 return true
             }
             if isSuperfluous { return .idle }
@@ -314,18 +276,17 @@ package final class PictureQueue: Sendable {
 
     /// Takes out the order that was asked for last, passing over those that nobody waits for and
     /// those whose document is being drawn, which come again when that is done.
-    private static func pop(_ state: inout State, onlyOwn: Bool) -> PictureOrder? {
-        if onlyOwn, state.ownWaiting == 0 { return nil }
+    private static func pop(_ state: inout State) -> PictureOrder? {
         let now = MonotonicClock.now
         var later: [(item: ItemNumber, serial: UInt64)] = []
         defer { state.stack += later.reversed() }
         while let (item, serial) = state.stack.popLast() {
             guard let waiting = state.waiting[item], waiting.serial == serial else { continue }
-            if state.running[item] != nil || (onlyOwn && !waiting.order.type.isOwn) {
+            if state.running[item] != nil {
                 later.append((item, serial))
                 continue
             }
-            state.endWait(item)
+            state.waiting[item] = nil
             if waiting.isLasting || now <= waiting.asked + patience { return waiting.order }
             state.counts.dropped += 1
         }
