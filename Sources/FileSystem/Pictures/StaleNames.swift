@@ -63,33 +63,41 @@ extension VolumeState {
 
 /// Collects stale names under the volume's lock, until somebody has the kernel forget them.
 final class StaleList: Sendable {
-    private let list = Lock<[StaleNames]>([])
+    private struct State {
+        var list: [StaleNames] = []
+        /// Taken by somebody, and perhaps not forgotten by the kernel yet.
+        var underWay = 0
+    }
+    private let state = Lock(State())
 
-    func add(_ names: StaleNames) { list.withLock { $0.append(names) } }
+    func add(_ names: StaleNames) { state.withLock { $0.list.append(names) } }
 
-    /// All that was added since the last call.
-    func take() -> [StaleNames] {
-        list.withLock { list in
-            if list.isEmpty { return [] }
-            defer { list = [] }
-            return list
+    /// All that was added since the last call, to be ended by ``end()``; nil if there is nothing, and
+    /// nothing under way.
+    func take() -> [StaleNames]? {
+        state.withLock { state in
+            if state.list.isEmpty, state.underWay == 0 { return nil }
+            state.underWay += 1
+            defer { state.list = [] }
+            return state.list
         }
     }
+
+    /// The kernel has forgotten what was taken.
+    func end() { state.withLock { $0.underWay -= 1 } }
 }
 
 extension VolumePictures {
-    /// Runs `then` when the kernel has forgotten what became stale; at once if that is nothing.
+    /// Runs `then` when the kernel has forgotten what became stale; at once if that is nothing. What
+    /// another request has taken is waited for: jobs of the notifier run one after the other.
     func settle(then: @escaping @Sendable () -> Void) {
-        let stale = stale.take()
-        if stale.isEmpty { return then() }
+        guard let names = stale.take() else { return then() }
         notifier.post { [self] in
-            forget(stale)
+            forget(names)
+            stale.end()
             then()
         }
     }
-
-    /// The same on a thread that may wait for requests.
-    func settleNow() { forget(stale.take()) }
 
     private func forget(_ stale: [StaleNames]) {
         guard let tree = tree.withLock({ $0 })?.tree else { return }

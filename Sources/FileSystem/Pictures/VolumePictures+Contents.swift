@@ -16,17 +16,17 @@ extension VolumePictures {
             volume.content.hasAmpleRoom
             || (try? volume.content.space()).map { $0.free > Volume.nearlyFullDisk } ?? false
         guard hasRoom else { return nil }
-        let content = volume.state.withLock { state -> ContentReference? in
-            let content = order.staged == nil ? nil : state.staged(order.node)
-            guard let content = content ?? state.published(order.node), content.size > 0 else {
-                return nil
+        // It is not thinned out while it is drawn.
+        volume.state.withLock { $0.drawn.add(order.node) }
+        let input = try? volume.followingMoves { () throws(Errno) -> PictureInput? in
+            let content = volume.state.withLock { state in
+                let staged = order.staged == nil ? nil : state.staged(order.node)
+                return staged ?? state.published(order.node)
             }
-            // It is not thinned out while it is drawn.
-            state.drawn.add(order.node)
-            return content
+            guard let content, content.size > 0 else { return nil }
+            return try self.input(content, order.type)
         }
-        guard let content else { return nil }
-        if let input = try? input(content, order.type) { return input }
+        if let input { return input }
         volume.state.withLock { $0.drawn.remove(order.node) }
         return nil
     }

@@ -27,4 +27,15 @@ package struct Companion: Hashable, Sendable {
 
     /// The largest there may be, in bytes.
     package static let limit = 8 << 20
+
+    /// The error for something larger than ``limit``.
+    func isTooLarge(at address: String) -> StoreError {
+        StoreError(.corrupt, at: address, "\(fileName) is larger than anything put there")
+    }
+
+    /// What a server has sent.
+    func bytes(of answer: HTTPAnswer, at address: String) throws(StoreError) -> [UInt8] {
+        if answer.isCut { throw isTooLarge(at: address) }
+        return answer.body
+    }
 }

@@ -42,14 +42,7 @@ extension FolderStore {
             }
         }
         if found == nil { try requireStore() }
-        return try companion.checked(found, at: address)
-    }
-}
-
-extension Companion {
-    /// What a store has, unless it is too large.
-    func checked(_ bytes: [UInt8]?, at address: String) throws(StoreError) -> [UInt8]? {
-        guard let bytes, bytes.count > Self.limit else { return bytes }
-        throw StoreError(.corrupt, at: address, "\(fileName) is larger than anything put there")
+        if let found, found.count > Companion.limit { throw companion.isTooLarge(at: address) }
+        return found
     }
 }

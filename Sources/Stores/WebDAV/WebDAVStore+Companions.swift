@@ -44,10 +44,7 @@ extension WebDAVStore {
         request.bodyLimit = Companion.limit
         let answer = try transport.send(request, call)
         switch answer.head.status {
-        case 200 where answer.isCut:
-            throw StoreError(
-                .corrupt, at: address, "\(companion.fileName) is larger than anything put there")
-        case 200: return answer.body
+        case 200: return try companion.bytes(of: answer, at: address)
         case 404, 410:
             try requireStore(call)
             return nil
