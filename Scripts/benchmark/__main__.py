@@ -12,6 +12,7 @@ import documents
 import footprint
 import machine
 import operations
+import promises
 import report
 import rounds
 import systems
@@ -90,7 +91,8 @@ def run(options, folder):
     client = rounds.Client(compile_client(folder), options.cpus)
     started = []
     try:
-        compared = [name for name in options.only if name not in operations.DOCUMENTS]
+        compared = [name for name in options.only if name not in
+                    operations.DOCUMENTS + operations.PROMISES]
         if compared:
             start(options.systems, folder, options.cpus, started)
         timed = [name for name in compared if name not in operations.FOOTPRINT]
@@ -109,6 +111,8 @@ def run(options, folder):
     # Without the other daemons beside.
     outcome.update(documents.measure(
         options.only, os.environ.get("SHAPEEDIT_BINARY"), folder, repetitions, sizes.lists, say))
+    outcome.update(promises.measure(
+        options.only, os.environ.get("SHAPEEDIT_BINARY"), folder, min(repetitions, 3), say))
     facts["load at end"] = f"{os.getloadavg()[0]:.2f}"  # About 1 is the benchmark itself.
     report.summarise(outcome["operations"])
     text = report.markdown(facts, sizes, repetitions, [system.name for system in started], outcome)

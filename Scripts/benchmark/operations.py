@@ -114,7 +114,9 @@ ALL = [
 FOOTPRINT = ["memory", "mount"]
 # Of ShapeEdit's own commands, without peers; see documents.py.
 DOCUMENTS = ["editing", "lists", "drawing"]
-NAMES = [operation.name for operation in ALL] + FOOTPRINT + DOCUMENTS
+# Contents from a server, with peers of their own; see promises.py.
+PROMISES = ["promises"]
+NAMES = [operation.name for operation in ALL] + FOOTPRINT + DOCUMENTS + PROMISES
 
 
 def groups(wanted):

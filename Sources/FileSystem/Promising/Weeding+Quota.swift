@@ -13,7 +13,7 @@ extension Weeding {
     private struct Candidate {
         var node: NodeNumber
         var size: Int64
-        var opened: UInt64
+        var opened: Timestamp
     }
 
     /// Lets go of what is pinned online-only and was closed.
@@ -77,7 +77,8 @@ extension Weeding {
                         Candidate(
                             node: record.node, size: record.size,
                             opened: max(
-                                record.accessed, state.quota.opened[record.number] ?? 0)))
+                                Timestamp(rawValue: record.accessed),
+                                state.quota.opened[record.node.item] ?? Timestamp(rawValue: 0))))
                 }
             }
         }
