@@ -28,8 +28,12 @@ struct QuotaState {
     /// So many are remembered; after that their access times have to do.
     private static let mostOpened = 200_000
 
+    /// The clock stands still for some milliseconds; what is opened later is later all the same.
+    private var last = Timestamp(rawValue: 0)
+
     mutating func noteOpen(_ item: ItemNumber, at time: Timestamp) {
+        last = max(time, last.successor)
         if opened.count >= Self.mostOpened { opened.removeAll(keepingCapacity: true) }
-        opened[item] = time
+        opened[item] = last
     }
 }

@@ -79,7 +79,10 @@ extension Volume {
             state.place(node, .stored, job.blob.hash, .uploaded)
         }
         reasons.note(nil, for: node)
-        if pin(of: node) == .onlineOnly { try? evict(node) }
+        if pin(of: node) == .onlineOnly {
+            state.withLock { _ = $0.lastCloses.insert(node) }
+            keeper.wake()
+        }
         if quota.isLimited { state.withLock { $0.quota.isDue = true } }
     }
 
