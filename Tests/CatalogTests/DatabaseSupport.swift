@@ -1,6 +1,7 @@
 import Catalog
 import Foundation
 import Model
+import Probing
 import Testing
 
 /// A folder that is removed when the test lets go of it.
@@ -32,6 +33,7 @@ struct Tables: Equatable {
     var attributes: [AttributeRow] = []
     var versions: [VersionRow] = []
     var sessions: [SessionRow] = []
+    var pins: [NodeNumber] = []
     var sources: [SourceRow] = []
     var origins: [OriginRow] = []
     var changes: [ChangeRow] = []
@@ -50,6 +52,7 @@ struct Tables: Equatable {
         }
         try database.forEachVersion { versions.append($0) }
         sessions = try database.sessions()
+        pins = try database.pinnedVersions()
         sources = try database.sources()
         origins = try database.origins()
         changes = try database.changes(after: 0, limit: .max)
@@ -119,7 +122,7 @@ extension SplitMix {
         let ordinal = UInt32(below(3))
         let known: [[UInt8]] = [[], [0xff, 0xfe], Array("a".utf8), Array("b".utf8)]
         let name = known[below(known.count)]
-        return switch below(15) {
+        return switch below(16) {
         case 0: .putItem(self.item(item))
         case 1: .removeItem(item)
         case 2: .putName(parent: item, name: name, item: ItemNumber(rawValue: UInt64(below(6) + 1)))
@@ -139,6 +142,7 @@ extension SplitMix {
                     content: hashOrNone()))
         case 13: .removeOrigin(item)
         case 10: .placeVersion(item, ordinal, place())
+        case 14: .pinVersion(item, ordinal, chance(70))
         default: .removeSession(item, ordinal)
         }
     }

@@ -1,5 +1,6 @@
 import Coordination
 import Model
+import Probing
 import Testing
 
 /// Random schedules of lock requests against ``ByteLocks``.
@@ -10,7 +11,7 @@ import Testing
     @Test func `random schedules agree with locks kept byte by byte`() throws {
         let seed = UInt64.random(in: .min ... .max)
         print("lock table model test, seed \(seed)")
-        var random = Generator(seed: seed)
+        var random = SplitMix(seed: seed)
         for schedule in 0..<Self.schedules {
             var run = Run()
             for step in 0..<Self.steps {
@@ -29,7 +30,7 @@ private struct Run {
     private var nextWaiter = 0
 
     /// Does one random thing to both; whether they agree on it and on what is held afterwards.
-    mutating func step(_ random: inout Generator) -> Bool {
+    mutating func step(_ random: inout SplitMix) -> Bool {
         let request = random.request()
         var agree: Bool
         switch random.below(10) {
@@ -68,7 +69,7 @@ private struct Run {
 
     private func heldAgree() -> Bool {
         var bytes: [ByteLocks.Place: LockKind] = [:]
-        for item in Generator.items {
+        for item in SplitMix.items {
             var last: [UInt64: LockRequest] = [:]
             for lock in table.held(on: item) {
                 guard lock.family == .record else {
@@ -98,25 +99,10 @@ private struct Run {
     }
 }
 
-/// Gives the same requests for the same seed.
-private struct Generator: RandomNumberGenerator {
+extension SplitMix {
     static let items = [ItemNumber(rawValue: 1), ItemNumber(rawValue: 2)]
-    private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
-
-    // SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-
-    mutating func request() -> LockRequest {
+    fileprivate mutating func request() -> LockRequest {
         let first = below(ByteLocks.bytes)
         let length = below(min(8, ByteLocks.bytes - first))
         return LockRequest(

@@ -48,11 +48,11 @@ enum Schema {
 
     /// Statement lists; the list at index n leads from version n to n + 1. Never edit one that
     /// has been released, only append.
-    private static let migrations: [[String]] = [first, second, third]
+    private static let migrations: [[String]] = [first, second, third, fourth]
 
     // Items that are objects of a foreign tree. An older program does not know where their contents
     // are. The indexes are not unique: while objects change places, two may have one path for a moment.
-    private static let third = [
+    private static let fourth = [
         "CREATE TABLE source (root INTEGER PRIMARY KEY, address TEXT NOT NULL) STRICT",
         """
         CREATE TABLE origin (
@@ -69,6 +69,17 @@ enum Schema {
     // not know their places and must not open the container.
     private static let second = [
         "CREATE INDEX version_promised ON version (place) WHERE place = 5"
+    ]
+
+    // Versions that stay until they are unpinned; where a name was before it moved.
+    private static let third = [
+        """
+        CREATE TABLE version_pin (
+            item INTEGER NOT NULL, ordinal INTEGER NOT NULL, PRIMARY KEY (item, ordinal)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "ALTER TABLE change ADD COLUMN from_parent INTEGER",
+        "ALTER TABLE change ADD COLUMN from_name BLOB",
     ]
 
     // Integers that are unsigned in the program (numbers, identities, moments) are stored as the

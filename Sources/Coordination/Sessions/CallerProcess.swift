@@ -15,27 +15,50 @@ package enum CallerProcess {
 
     /// The program and the process of a thread, for a person; `nil` if it is not there any more.
     package static func describe(_ thread: Int32) -> String? {
-        guard thread > 0, let name = status(of: thread, "Name"),
-            let process = status(of: thread, "Tgid")
-        else { return nil }
-        return "\(name) (process \(process))"
+        guard thread > 0, let process = group(of: thread) else { return nil }
+        let name = command(of: process)
+        return name.isEmpty ? nil : "\(name) (process \(process))"
     }
 
     private static func group(of thread: Int32) -> Int32? {
-        status(of: thread, "Tgid").flatMap { Int32($0) }
-    }
-
-    /// A field of what the kernel tells of a thread.
-    private static func status(of thread: Int32, _ name: String) -> String? {
-        guard let file = try? OwnedDescriptor.open("/proc/\(thread)/status", O_RDONLY) else {
-            return nil
-        }
-        var bytes = [UInt8](repeating: 0, count: 1024)
-        let count = bytes.withUnsafeMutableBytes { (try? file.read(into: $0, at: 0)) ?? 0 }
-        for line in String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
-        where line.hasPrefix(name + ":") {
-            return String(line.dropFirst(name.utf8.count + 1).drop { $0 == "\t" || $0 == " " })
+        for line in read("/proc/\(thread)/status").split(separator: "\n")
+        where line.hasPrefix("Tgid:") {
+            return Int32(line.dropFirst(5).drop { $0 == "\t" || $0 == " " })
         }
         return nil
+    }
+
+    /// The process, its parent, grandparent and so on, as far as they can be seen.
+    package static func family(of process: Int32) -> [Int32] {
+        var family: [Int32] = []
+        var next = process
+        while next > 0, family.count < 64, !family.contains(next) {
+            family.append(next)
+            guard let parent = parent(of: next) else { break }
+            next = parent
+        }
+        return family
+    }
+
+    /// The name of the process's program, for people; empty if it has gone.
+    package static func command(of process: Int32) -> String {
+        var text = read("/proc/\(process)/comm")
+        while text.hasSuffix("\n") { text.removeLast() }
+        return text
+    }
+
+    private static func parent(of process: Int32) -> Int32? {
+        // The name in the second field may hold anything, so what counts is behind the last bracket.
+        let text = read("/proc/\(process)/stat")
+        guard let bracket = text.lastIndex(of: ")") else { return nil }
+        let fields = text[text.index(after: bracket)...].split(separator: " ")
+        return fields.count > 1 ? Int32(fields[1]) : nil
+    }
+
+    private static func read(_ path: String) -> String {
+        guard let file = try? OwnedDescriptor.open(path, O_RDONLY) else { return "" }
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let count = (try? file.read(into: &bytes, at: 0)) ?? 0
+        return String(decoding: bytes[..<count], as: UTF8.self)
     }
 }

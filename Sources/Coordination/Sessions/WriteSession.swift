@@ -29,6 +29,8 @@ package final class WriteSession: @unchecked Sendable {
     package var baseline: FileStatus?
     /// Something was written, or the size set, through the daemon.
     package var touched = false
+    /// How often that was.
+    package var writes: UInt64 = 0
     /// The baseline was taken anew after times were set: equality proves nothing any more.
     package var rebased = false
     /// Open file descriptions that may write.
@@ -62,6 +64,10 @@ package final class WriteSession: @unchecked Sendable {
     package var isQuietPlanned = false
     /// The user id of the last writer that opened it.
     package var author: UInt32 = 0
+    /// The process that closed the document last.
+    package var lastWriter: Int32 = 0
+    /// The session as claims of the processes that write, while anybody claims by name.
+    package var claims: [Int32: ClaimID] = [:]
     /// How often the kernel has looked the session's node up.
     package var lookups: UInt32 = 0
 

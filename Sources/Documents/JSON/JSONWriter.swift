@@ -12,6 +12,13 @@ extension JSONValue {
         writer.write(self, indentation: [])
         return writer.output + [UInt8(ascii: "\n")]
     }
+
+    /// Strict JSON in one line, without a line end.
+    public var line: [UInt8] {
+        var writer = JSONWriter(style: JSONStyle(indentation: nil))
+        writer.write(self, indentation: [])
+        return writer.output
+    }
 }
 
 /// How a document is laid out.

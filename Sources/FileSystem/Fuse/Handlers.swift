@@ -48,6 +48,24 @@ extension FuseSession {
         }
     }
 
+    /// A picture may be waited for, parked.
+    func getAttribute(_ request: Request, _ node: NodeNumber, _ name: [UInt8], _ room: Int)
+        throws(Errno)
+    {
+        guard name == VolumePictures.attribute, let pictures = volume.pictures,
+            let subject = volume.state.withLock({ $0.pictureSubject(of: node) })
+        else {
+            return request.answer(attribute: try volume.attribute(node, name), room: room)
+        }
+        pictures.whenDrawn(subject) { [volume] in
+            do throws(Errno) {
+                request.answer(attribute: try volume.attribute(node, name), room: room)
+            } catch {
+                request.fail(error)
+            }
+        }
+    }
+
     private func again(_ parent: NodeNumber, _ name: [UInt8], _ caller: Caller) throws(Errno)
         -> Answer<Entry>
     {
@@ -77,11 +95,58 @@ extension FuseSession {
         _ blueprint: Volume.Blueprint
     ) throws(Errno) {
         try guardName(parent, name)
-        request.answer(
-            try volume.make(NodeNumber(rawValue: parent), name, blueprint, request.caller))
+        let parent = NodeNumber(rawValue: parent)
+        try naming(request, (parent, name, .write)) { [self] (name) throws(Errno) in
+            request.answer(try volume.make(parent, name, blueprint, request.caller))
+        }
+    }
+
+    func unlink(_ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer)
+        throws(Errno)
+    {
+        try naming(request, (parent, name, .writeDeleting)) { [volume] (name) throws(Errno) in
+            let nodes = try volume.unlink(parent, name, request.caller)
+            volume.refresh(nodes) { request.succeed() }
+        }
+    }
+
+    func removeDirectory(_ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer)
+        throws(Errno)
+    {
+        try naming(request, (parent, name, .writeDeleting)) { [volume] (name) throws(Errno) in
+            try volume.removeDirectory(parent, name, request.caller)
+            volume.settlePictures { request.succeed() }
+        }
+    }
+
+    func link(
+        _ request: Request, _ node: NodeNumber, _ parent: NodeNumber,
+        _ name: UnsafeRawBufferPointer
+    ) throws(Errno) {
+        try naming(request, (parent, name, .write)) { [volume] (name) throws(Errno) in
+            let (entry, others) = try volume.link(node, parent, name, request.caller)
+            volume.refresh(others) { request.answer(entry) }
+        }
     }
 
     func rename(
+        _ request: Request, _ from: NodeNumber, _ name: UnsafeRawBufferPointer, _ to: NodeNumber,
+        _ newName: UnsafeRawBufferPointer, _ flags: UInt32
+    ) throws(Errno) {
+        guard isClaimed else {
+            return try renameNow(request, from, name, to, newName, flags)
+        }
+        let (kept, newKept) = (Kept(Array(name)), Kept(Array(newName)))
+        let operation = volume.naming([
+            (from, Array(name), .writeMoving), (to, Array(newName), .writeReplacing),
+        ])
+        whenFree(request, operation) { [self] () throws(Errno) in
+            defer { withExtendedLifetime((kept, newKept)) {} }
+            try renameNow(request, from, kept.bytes, to, newKept.bytes, flags)
+        }
+    }
+
+    private func renameNow(
         _ request: Request, _ from: NodeNumber, _ name: UnsafeRawBufferPointer, _ to: NodeNumber,
         _ newName: UnsafeRawBufferPointer, _ flags: UInt32
     ) throws(Errno) {
@@ -179,6 +244,15 @@ extension FuseSession {
     }
 
     func create(
+        _ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ mode: mode_t,
+        _ flags: Int32
+    ) throws(Errno) {
+        try naming(request, (parent, name, .write)) { [self] (name) throws(Errno) in
+            try createNow(request, parent, name, mode, flags)
+        }
+    }
+
+    private func createNow(
         _ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ mode: mode_t,
         _ flags: Int32
     ) throws(Errno) {

@@ -101,16 +101,14 @@ extension FuseSession {
             handle(request) { (session, request) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
                 try session.guardName(parent, name(text), EPERM)
-                let nodes = try session.volume.unlink(node(parent), name(text), request.caller)
-                session.volume.refresh(nodes) { request.succeed() }
+                try session.unlink(request, node(parent), name(text))
             }
         }
         table.rmdir = { request, parent, text in
             handle(request) { (session, request) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
                 try session.guardName(parent, name(text), EPERM)
-                try session.volume.removeDirectory(node(parent), name(text), request.caller)
-                request.succeed()
+                try session.removeDirectory(request, node(parent), name(text))
             }
         }
         table.rename = { request, parent, text, newParent, newText, flags in
@@ -127,21 +125,24 @@ extension FuseSession {
                 guard let text else { throw Errno(EINVAL) }
                 if isVirtual(number) { throw Errno(EXDEV) }
                 try session.guardName(newParent, name(text))
-                let (entry, others) = try session.volume.link(
-                    node(number), node(newParent), name(text), request.caller)
-                session.volume.refresh(others) { request.answer(entry) }
+                try session.link(request, node(number), node(newParent), name(text))
             }
         }
         table.opendir = { request, number, info in
             handle(request) { (session, request) throws(Errno) in
                 guard let info else { throw Errno(EINVAL) }
-                if !isVirtual(number) {
-                    session.volume.noteAccess(node(number), 0)
-                    session.volume.pictures?.desktop?.listed(node(number).item)
-                    info.pointee.cache_readdir = 1
-                    info.pointee.keep_cache = 1
+                if isVirtual(number) {
+                    fuse_reply_open(request.pointer, info)
+                    return
                 }
-                fuse_reply_open(request.pointer, info)
+                session.volume.noteAccess(node(number), 0)
+                info.pointee.cache_readdir = 1
+                info.pointee.keep_cache = 1
+                let answer = info.pointee
+                session.volume.whenListable(node(number)) {
+                    var answer = answer
+                    fuse_reply_open(request.pointer, &answer)
+                }
             }
         }
         table.readdir = { request, number, size, offset, _ in
@@ -182,14 +183,16 @@ extension FuseSession {
                 if isVirtual(number) {
                     try session.virtual.open(request, number, info, in: session)
                 } else {
-                    session.openWhenHere(request, node(number), info.pointee.flags)
+                    session.openWhenFree(request, node(number), info.pointee.flags)
                 }
             }
         }
         table.read = { request, number, size, offset, info in
             handle(request) { (session, request) throws(Errno) in
                 let handle = Handle(rawValue: info?.pointee.fh ?? 0)
-                if isVirtual(number) {
+                if isVirtual(number), let info, case .events = try session.virtual.node(number) {
+                    try session.readEvents(request, info, size)
+                } else if isVirtual(number) {
                     try session.virtual.read(request, number, size, Int64(offset), handle.rawValue)
                 } else if !handle.isInBlocks
                     || !session.readBlocks(request, node(number), size, Int64(offset))
@@ -206,12 +209,10 @@ extension FuseSession {
         }
         table.flush = { request, number, info in
             handle(request) { (session, request) throws(Errno) in
-                if let info, !isVirtual(number) {
-                    try session.volume.flush(
-                        node(number), Handle(rawValue: info.pointee.fh),
-                        owner: info.pointee.lock_owner)
-                }
-                request.succeed()
+                guard let info, !isVirtual(number) else { return request.succeed() }
+                try session.volume.flush(
+                    node(number), Handle(rawValue: info.pointee.fh), owner: info.pointee.lock_owner
+                ) { request.succeed() }
             }
         }
         table.release = { request, number, info in
@@ -230,6 +231,10 @@ extension FuseSession {
                 }
             }
             request.succeed()
+        }
+        table.poll = { request, number, info, poll in
+            guard let (session, request) = context(request) else { return }
+            session.poll(request, number, info, poll)
         }
         table.fsync = { request, number, _, info in
             handle(request) { (session, request) throws(Errno) in
@@ -291,17 +296,21 @@ extension FuseSession {
             handle(request) { (session, request) throws(Errno) in
                 guard let attributes else { throw Errno(EINVAL) }
                 if isVirtual(number) { throw Errno(EROFS) }
-                try session.set(
+                try session.setWhenFree(
                     request, node(number), info.map { Handle(rawValue: $0.pointee.fh) },
                     Settings(attributes.pointee, valid))
             }
         }
         table.getxattr = { request, number, text, size in
             handle(request) { (session, request) throws(Errno) in
-                guard let text, !isVirtual(number) else { throw Errno(ENODATA) }
-                request.answer(
-                    attribute: try session.volume.attribute(node(number), Array(name(text))),
-                    room: size)
+                guard let text else { throw Errno(ENODATA) }
+                if isVirtual(number) {
+                    request.answer(
+                        attribute: try session.virtual.attribute(number, Array(name(text))),
+                        room: size)
+                    return
+                }
+                try session.getAttribute(request, node(number), Array(name(text)), size)
             }
         }
         table.listxattr = { request, number, size in

@@ -6,7 +6,7 @@ internal import SystemCalls
 
 extension Volume {
     /// `.shapeedit/status.json`: what `shapeedit status` shows of this mount.
-    func statusText() -> [UInt8] {
+    package func statusText() -> [UInt8] {
         let facts = state.withLock { state in
             (
                 items: state.index.count, sessions: state.sessions.count,
@@ -50,6 +50,9 @@ extension Volume {
                 fields.append(("storeProblem", quoted(problem)))
             }
         }
+        if let control = state.withLock({ $0.control }) {
+            fields.append(("control", quoted(control)))
+        }
         if let report = container.recovered {
             fields.append(("recovery", quoted(report.description)))
         }
@@ -91,7 +94,7 @@ func quoted(_ text: String) -> String {
         switch scalar {
         case "\"": result += "\\\""
         case "\\": result += "\\\\"
-        case _ where scalar.value < 0x20:
+        case _ where scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value):
             let digits = String(scalar.value, radix: 16)
             result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         default: result.unicodeScalars.append(scalar)

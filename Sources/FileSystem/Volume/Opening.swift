@@ -46,7 +46,7 @@ extension Volume {
                 let opened = try serveDirectly(node, session, flags, process, caller)
                 notifier.post { [self] in
                     channel?.invalidate(node: session.node.rawValue, pages: true)
-                    reply(.success(opened))
+                    settlePictures { reply(.success(opened)) }
                 }
             }
         } catch {
@@ -58,13 +58,10 @@ extension Volume {
     func forget(
         names: [(parent: UInt64, name: [UInt8])], then: @escaping @Sendable () -> Void
     ) {
-        if names.isEmpty {
-            then()
-            return
-        }
+        if names.isEmpty { return settlePictures(then: then) }
         notifier.post { [self] in
             for (parent, name) in names { channel?.invalidateEntry(parent: parent, name: name) }
-            then()
+            settlePictures(then: then)
         }
     }
 
@@ -78,9 +75,11 @@ extension Volume {
             state.redirections[caller.thread] = nil
             // Counted here, so that the session cannot end before the handle is made.
             session.count(process, user: caller.user)
+            state.noteWriter(session, at: position, process)
             return .serve(session)
         }
         let session = state.joinSession(position, author: caller.user)
+        state.noteWriter(session, at: position, process)
         if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {
             state.redirections[caller.thread] = nil
             session.count(process, user: caller.user)
@@ -289,6 +288,7 @@ extension Volume {
             }
             let session = state.joinSession(position, author: caller.user)
             session.count(process, user: caller.user)
+            state.noteWriter(session, at: position, process)
             session.maker = process
             session.isLikelySmall =
                 channel?.passesThrough != true || state.makesSmallFiles(process)
@@ -326,6 +326,9 @@ extension VolumeState {
         session.author = author
         sessions[position] = session
         record.pointee.flags.insert(.inSession)
+        // From here on the kernel keeps no name of its pictures either.
+        forgetPictures(position)
+        if let pictures, isDrawnAtPublish(position) { pictures.queue.warmUp() }
         return session
     }
 

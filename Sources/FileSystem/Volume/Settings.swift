@@ -75,6 +75,7 @@ extension Volume {
                 return (session, [])
             }
             let session = state.joinSession(position, author: caller.user)
+            state.noteWriter(session, at: position, process)
             if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {
                 state.redirections[caller.thread] = nil
                 return (session, [])

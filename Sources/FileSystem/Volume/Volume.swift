@@ -34,6 +34,10 @@ package final class Volume: @unchecked Sendable {
     let notifier = Notifier()
     let scheduler = Scheduler()
     let keeper = Keeper()
+    /// Those who follow what happens.
+    let events: VolumeEvents
+    /// Claims and presenters.
+    package let coordinator = Coordinator()
     /// Mounted with noatime: reads leave no trace.
     package var noAccessTimes = false
     var channel: (any KernelChannel)?
@@ -73,10 +77,8 @@ package final class Volume: @unchecked Sendable {
         self.container = container
         content = container.content
         log = container.log
-        state = Lock(
-            VolumeState(
-                index: container.index, log: container.log, nextNumber: container.nextNumber,
-                unsealed: container.unsealed, lastPublished: container.lastPublished))
+        state = Lock(VolumeState(container, coordinator))
+        events = VolumeEvents(container, state)
     }
 
     /// Makes pictures of the documents and shows them. Before the volume is mounted.
@@ -91,7 +93,9 @@ package final class Volume: @unchecked Sendable {
         notifier.start()
         scheduler.start()
         keeper.start(self)
+        coordinator.start()
         pictures?.start()
+        if let link { events.follow(link.downloads) }
         if !container.unsealed.isEmpty { keeper.published() }
         resumeUploads()
     }
@@ -99,6 +103,8 @@ package final class Volume: @unchecked Sendable {
     /// Ends them, when no request will come any more. Sessions that are still open stay as they are
     /// recorded: the next open of the container publishes what was acknowledged.
     func stop() {
+        events.stop()
+        coordinator.stop()
         link?.stop()
         sources?.downloads.stop()
         pictures?.stop()

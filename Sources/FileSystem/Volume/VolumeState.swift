@@ -44,6 +44,11 @@ struct Redirection {
 final class VolumeState {
     let index: MemoryIndex
     let log: ChangeLog
+    let coordinator: Coordinator
+    /// The path of the control socket, if there is one.
+    var control: String?
+    /// Processes that made operations while there were claims.
+    var operators: [Int32: Operator] = [:]
     var sessions: [MemoryIndex.Position: WriteSession] = [:]
     /// By item, then by node.
     var oldNodes: [UInt64: [UInt64: OldNode]] = [:]
@@ -77,6 +82,8 @@ final class VolumeState {
     /// Versions that are being opened, or are open under `.shapeedit/versions`: they are neither
     /// thinned out nor evicted.
     var held = UseCounts()
+    /// Versions that stay whatever their age.
+    var pinnedVersions: Set<NodeNumber>
     /// Unlinked items that the kernel has forgotten, with the moment from which they may go.
     var dying: [UInt64: UInt64] = [:]
     /// Versions that are not sealed yet, in the order of their publish.
@@ -95,15 +102,14 @@ final class VolumeState {
     /// Follows what is recorded; nil for a volume without pictures.
     var pictures: VolumePictures?
 
-    init(
-        index: MemoryIndex, log: ChangeLog, nextNumber: UInt64, unsealed: [NodeNumber],
-        lastPublished: Timestamp
-    ) {
-        publishing = PublishClock(after: lastPublished)
-        self.unsealed = unsealed
-        self.index = index
-        self.log = log
-        self.nextNumber = nextNumber
+    init(_ container: Container, _ coordinator: Coordinator) {
+        self.coordinator = coordinator
+        index = container.index
+        log = container.log
+        nextNumber = container.nextNumber
+        publishing = PublishClock(after: container.lastPublished)
+        unsealed = container.unsealed
+        pinnedVersions = Set(container.pinnedVersions)
     }
 
     func takeNumber() -> UInt64 {
@@ -187,6 +193,8 @@ final class VolumeState {
     ) -> ChangeSequence {
         let row = index.row(position)
         followPictures(kind, position, effects)
+        followClaims(
+            kind, position, parent: parent, name: name, process: process, effects)
         return log.append(
             Mutation(
                 time: time, kind: kind, item: row.number,

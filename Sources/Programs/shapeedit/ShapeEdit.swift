@@ -16,7 +16,7 @@ struct ShapeEdit: ParsableCommand {
         version: version,
         subcommands: [
             MountCommand.self, UnmountCommand.self, StatusCommand.self, ContainerCommand.self,
-            CompletionsCommand.self,
+            WatchCommand.self, CompletionsCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(
@@ -26,6 +26,8 @@ struct ShapeEdit: ParsableCommand {
                     UnpinCommand.self,
                     CancelCommand.self,
                 ]),
+            CommandGroup(
+                name: "Coordination", subcommands: [CoordinateCommand.self, ClaimsCommand.self]),
             CommandGroup(
                 name: "Documents",
                 subcommands: [
@@ -50,7 +52,10 @@ struct ShapeEdit: ParsableCommand {
                 ]),
             CommandGroup(
                 name: "History",
-                subcommands: [UndoCommand.self, RedoCommand.self, HistoryCommand.self]),
+                subcommands: [
+                    UndoCommand.self, RedoCommand.self, HistoryCommand.self, VersionsCommand.self,
+                    RestoreCommand.self, PinVersionCommand.self, UnpinVersionCommand.self,
+                ]),
         ])
 
     /// Runs the command line; exits with a code of sysexits.h.

@@ -7,9 +7,11 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -92,6 +94,21 @@ int shim_set_path_attribute(
 
 int shim_set_attribute(int descriptor, const char *name, const void *value, size_t size) {
     return fsetxattr(descriptor, name, value, size, 0);
+}
+
+int shim_signal_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int shim_accept(int listener) {
+    return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+int shim_peer(int descriptor, int *process, unsigned *user) {
+    struct ucred credentials;
+    socklen_t size = sizeof credentials;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return -1;
+    *process = credentials.pid;
+    *user = credentials.uid;
+    return 0;
 }
 
 uint64_t shim_birth_time(int directory, const char *name) {

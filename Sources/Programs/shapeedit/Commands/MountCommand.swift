@@ -1,5 +1,6 @@
 import ArgumentParser
 import Content
+import Control
 import Coordination
 import FileSystem
 import Glibc
@@ -99,6 +100,7 @@ struct Mount: Sendable {
     /// - Parameter ready: called when the folder answers.
     func run(ready: @Sendable () -> Void = {}) throws(Failure) {
         try Requirements.check()
+        let pictures = try PictureProgram.options(desktop: options.keepsDesktop ? point : nil)
         // Only the default container makes itself, and begins with samples.
         let isNew = try !Containers.exists(name)
         if isNew { try Containers.create(name) }
@@ -115,9 +117,7 @@ struct Mount: Sendable {
         }
         volume.connectSources(
             ContainerStore.settings(options.storePatience), logger: ContainerStore.logger)
-        volume.showPictures(
-            PictureOptions(
-                program: PictureProgram.path, desktop: options.keepsDesktop ? point : nil))
+        volume.showPictures(pictures)
         if isNew { Samples.fill(volume) }
         var fuse = FuseSession.Options()
         fuse.fuse = options.fuse
@@ -127,8 +127,11 @@ struct Mount: Sendable {
             container.close()
             throw error
         }
+        let control = ControlAddress.listen(for: volume, container: name)
         ready()
+        control?.start()
         session.run(threads: fuse.threads)
+        control?.stop()
         session.unmount()
         container.close()
     }

@@ -47,5 +47,11 @@ void shim_trim_memory(void);
 void shim_pad_memory(int step, int excess);
 /* umount2 with MNT_DETACH. */
 int shim_unmount_lazily(const char *path);
+/* A descriptor that is readable after it was written to, closed on exec, never blocking. */
+int shim_signal_descriptor(void);
+/* accept4, closed on exec, not blocking. */
+int shim_accept(int listener);
+/* SO_PEERCRED: who made a socket's other end; 0 or -1. */
+int shim_peer(int descriptor, int *process, unsigned *user);
 
 #endif

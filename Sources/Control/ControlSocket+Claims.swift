@@ -1,0 +1,168 @@
+internal import Coordination
+internal import Documents
+internal import SystemCalls
+
+extension ControlSocket {
+    func claim(_ parameters: JSONObject, _ reply: VarlinkReplier) {
+        guard let list = parameters["targets"]?.array, !list.isEmpty else {
+            return reply.send(VarlinkError.invalidParameter("targets"))
+        }
+        if list.count > Self.mostTargets { return reply.send(Self.tooMany(Self.mostTargets)) }
+        var targets: [ClaimTarget] = []
+        for value in list {
+            guard let target = value.object.flatMap(ClaimTarget.init) else {
+                return reply.send(VarlinkError.invalidParameter("targets"))
+            }
+            targets.append(target)
+        }
+        guard let name = Self.optional(parameters["purpose"], \.string) else {
+            return reply.send(VarlinkError.invalidParameter("purpose"))
+        }
+        guard let number = Self.optional(parameters["presenter"], \.integer) else {
+            return reply.send(VarlinkError.invalidParameter("presenter"))
+        }
+        guard let patience = Self.optional(parameters["timeoutMilliseconds"], \.integer),
+            patience ?? 0 >= 0
+        else { return reply.send(VarlinkError.invalidParameter("timeoutMilliseconds")) }
+        let presenter = number.map { PresenterID(rawValue: UInt64(clamping: $0)) }
+        if let presenter, !owns(presenter, reply.peer) {
+            return reply.send(Self.noSuchPresenter(number ?? 0))
+        }
+        let milliseconds = min(patience ?? Self.usualPatience, Self.mostPatience)
+        ask(targets, name, presenter, UInt64(milliseconds), reply)
+    }
+
+    private func ask(
+        _ targets: [ClaimTarget], _ name: String?, _ presenter: PresenterID?,
+        _ milliseconds: UInt64, _ reply: VarlinkReplier
+    ) {
+        let request = ClaimRequest(
+            targets, purpose: state.withLock { $0.purpose(name) },
+            holder: Self.holder(reply.peer), presenter: presenter,
+            deadline: MonotonicClock.after(milliseconds: milliseconds))
+        // Targets that the volume added are none of the caller's.
+        let decide: @Sendable (ClaimID, Coordinator.Outcome) -> Void = { [self] id, outcome in
+            switch outcome {
+            case .granted(let paths):
+                let texts = paths.prefix(targets.count).map { JSONValue.string($0.description) }
+                reply.send(
+                    VarlinkReply([
+                        "claim": .integer(Int(id.rawValue)), "paths": .array(texts),
+                    ]))
+            case .refused(let refusal):
+                state.withLock { state in
+                    state.forget(id)
+                    state.holdings[reply.client]?.claims.remove(id)
+                }
+                reply.send(Self.reply(refusal))
+            }
+        }
+        // Noted before anybody can be told that it is granted, and so release it.
+        let answer = state.withLock { state -> Coordinator.Answer? in
+            let answer = volume.claim(request, reply: decide)
+            guard let answer else {
+                state.dropPurpose(name)
+                return nil
+            }
+            state.holdings[reply.client, default: .init()].claims.insert(answer.id)
+            state.purposeNames[answer.id] = name
+            return answer
+        }
+        guard let answer else { return reply.send(Self.tooMany(Coordinator.mostClaims)) }
+        if let outcome = answer.outcome { decide(answer.id, outcome) }
+    }
+
+    func release(_ parameters: JSONObject, _ reply: VarlinkReplier) {
+        guard let number = parameters["claim"]?.integer else {
+            return reply.send(VarlinkError.invalidParameter("claim"))
+        }
+        let id = ClaimID(rawValue: UInt64(clamping: number))
+        let isOwn = state.withLock { state -> Bool in
+            guard state.holdings[reply.client]?.claims.remove(id) != nil else { return false }
+            state.forget(id)
+            return true
+        }
+        guard isOwn else {
+            return reply.send(
+                VarlinkReply(
+                    error: "org.shapeedit.Control.NoSuchClaim", ["claim": .integer(number)]))
+        }
+        volume.coordinator.release([id])
+        reply.send(VarlinkReply())
+    }
+
+    func list(_ reply: VarlinkReplier) {
+        let claims = volume.coordinator.listings.map { listing -> JSONValue in
+            .object([
+                "claim": .integer(Int(listing.id.rawValue)),
+                "claimant": .object(Self.claimant(listing)),
+            ])
+        }
+        reply.send(VarlinkReply(["claims": .array(claims)]))
+    }
+
+    // MARK: Values
+
+    static func holder(_ peer: VarlinkPeer) -> ClaimHolder {
+        ClaimHolder(process: peer.process, command: CallerProcess.command(of: peer.process))
+    }
+
+    static func tooMany(_ limit: Int) -> VarlinkReply {
+        VarlinkReply(error: "org.shapeedit.Control.TooMany", ["limit": .integer(limit)])
+    }
+
+    /// The value of a parameter that may be missing; `nil` if it is there and no such value.
+    private static func optional<Value>(
+        _ parameter: JSONValue?, _ value: (JSONValue) -> Value?
+    ) -> Value?? {
+        guard let parameter, parameter != .null else { return .some(nil) }
+        return value(parameter).map { .some($0) }
+    }
+
+    private static func reply(_ refusal: ClaimRefusal) -> VarlinkReply {
+        func holders(_ list: [ClaimListing]) -> JSONObject {
+            ["holders": .array(list.map { .object(claimant($0)) })]
+        }
+        switch refusal {
+        case .timedOut(let list):
+            return VarlinkReply(error: "org.shapeedit.Control.TimedOut", holders(list))
+        case .deadlock(let list):
+            return VarlinkReply(error: "org.shapeedit.Control.Deadlock", holders(list))
+        case .cancelled: return VarlinkReply(error: "org.shapeedit.Control.Ending")
+        }
+    }
+
+    private static func claimant(_ listing: ClaimListing) -> JSONObject {
+        let kind: String
+        switch listing.origin {
+        case .coordinated: kind = listing.targets.isEmpty ? "presenter" : "claim"
+        case .opening, .naming: kind = "operation"
+        case .session: kind = "writing"
+        }
+        let now = WallClock.now
+        let age = Double(MonotonicClock.now &- listing.since) / 1e9
+        let since = Double(now.seconds) + Double(now.nanoseconds) / 1e9 - age
+        return [
+            "process": .integer(Int(listing.holder.process)),
+            "command": .string(listing.holder.command), "kind": .string(kind),
+            "state": .string(listing.phase.rawValue),
+            "since": .number((since * 1000).rounded() / 1000),
+            "targets": .array(
+                listing.targets.map {
+                    .object([
+                        "path": .string($0.path.description),
+                        "access": .string($0.access.rawValue),
+                    ])
+                }),
+        ]
+    }
+}
+
+extension ClaimTarget {
+    fileprivate init?(_ object: JSONObject) {
+        guard let path = object["path"]?.string.flatMap({ ClaimPath($0) }),
+            let access = object["access"]?.string.flatMap(ClaimAccess.init)
+        else { return nil }
+        self.init(path.document, access)
+    }
+}

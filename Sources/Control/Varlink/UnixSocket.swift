@@ -1,0 +1,77 @@
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Sockets of the file system.
+enum UnixSocket {
+    /// Listens at `path`, mode 0600. A socket that nobody answers on is replaced.
+    static func listen(at path: String) throws(Failure) -> OwnedDescriptor {
+        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        func failed(_ what: String, _ error: Errno) -> Failure {
+            Failure(.cannotCreate, "\(what): \(error)")
+        }
+        if mkdir(folder, 0o700) != 0, errno != EEXIST { throw failed(folder, Errno.last) }
+        var status = stat()
+        if lstat(folder, &status) != 0 { throw failed(folder, Errno.last) }
+        guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
+            throw Failure(.noPermission, "\(folder) is not a folder of yours")
+        }
+        if status.st_mode & 0o077 != 0, chmod(folder, 0o700) != 0 {
+            throw failed(folder, Errno.last)
+        }
+        if access(path, F_OK) == 0 {
+            if (try? connect(to: path)) != nil {
+                throw Failure(.temporary, "\(path) is served by another mount of that name")
+            }
+            unlink(path)
+        }
+        do throws(Errno) {
+            let descriptor = try make()
+            var address = try address(path)
+            // Nobody else may connect in the moment between bind and chmod either.
+            let mask = umask(0o177)
+            defer { umask(mask) }
+            try check {
+                withUnsafePointer(to: &address) {
+                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        bind(descriptor.number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                    }
+                }
+            }
+            try check { Glibc.listen(descriptor.number, 64) }
+            return descriptor
+        } catch {
+            throw failed(path, error)
+        }
+    }
+
+    /// Connects to the socket at `path`; the calls on it wait.
+    static func connect(to path: String) throws(Errno) -> OwnedDescriptor {
+        let descriptor = try make(isBlocking: true)
+        var address = try address(path)
+        try check {
+            withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    Glibc.connect(
+                        descriptor.number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+        }
+        return descriptor
+    }
+
+    private static func make(isBlocking: Bool = false) throws(Errno) -> OwnedDescriptor {
+        let flags =
+            SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | (isBlocking ? 0 : SOCK_NONBLOCK.rawValue)
+        return OwnedDescriptor(adopting: try check { socket(AF_UNIX, Int32(flags), 0) })
+    }
+
+    private static func address(_ path: String) throws(Errno) -> sockaddr_un {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8) + [0]
+        if bytes.count > MemoryLayout.size(ofValue: address.sun_path) { throw Errno(ENAMETOOLONG) }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        return address
+    }
+}

@@ -1,0 +1,51 @@
+internal import Documents
+internal import Glibc
+package import Model
+internal import SystemCalls
+
+/// A connection to a Varlink service, for one thread. Calls wait for their replies.
+package final class VarlinkClient {
+    private let descriptor: OwnedDescriptor
+    private var input: [UInt8] = []
+
+    /// Connects to the socket at `path`.
+    package init(_ path: String) throws(Failure) {
+        do throws(Errno) { descriptor = try UnixSocket.connect(to: path) } catch {
+            throw Failure(.unavailable, "\(path): \(error)")
+        }
+    }
+
+    /// Sends a call without waiting for the reply.
+    package func send(_ call: VarlinkCall) throws(Failure) {
+        do throws(Errno) { try Descriptors.write(call.bytes, to: descriptor.number) } catch {
+            throw Failure(.unavailable, "the mount's daemon does not listen: \(error)")
+        }
+    }
+
+    /// The next reply; waits so many milliseconds for it.
+    package func next(milliseconds: Int) throws(Failure) -> VarlinkReply {
+        let end = MonotonicClock.after(milliseconds: UInt64(milliseconds))
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            if let end = input.firstIndex(of: 0) {
+                let message = Array(input[..<end])
+                input.removeSubrange(...end)
+                guard let reply = VarlinkReply(message) else {
+                    throw Failure(.software, "the mount's daemon sent what is no reply")
+                }
+                return reply
+            }
+            let now = MonotonicClock.now
+            var polled = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+            let left = end > now ? (end - now) / 1_000_000 + 1 : 0
+            if left == 0 { throw Failure(.unavailable, "the mount's daemon does not answer") }
+            if poll(&polled, 1, Int32(clamping: left)) <= 0 { continue }
+            let count = recv(descriptor.number, &bytes, bytes.count, 0)
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 {
+                throw Failure(.unavailable, "the mount's daemon closed the connection")
+            }
+            input += bytes[..<count]
+        }
+    }
+}

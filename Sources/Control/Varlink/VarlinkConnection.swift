@@ -1,0 +1,80 @@
+internal import CSystemShim
+internal import Glibc
+internal import SystemCalls
+
+/// A client of the server. Only for the server's thread.
+final class VarlinkConnection {
+    private let descriptor: OwnedDescriptor
+    let peer: VarlinkPeer
+    /// What came and is not looked at.
+    private(set) var input: [UInt8] = []
+    /// How much of it is known to hold no end of a message.
+    private var searched = 0
+    /// What the client has not taken.
+    var output: [UInt8] = []
+    /// When it took something last, or there was nothing to take (monotonic nanoseconds).
+    var lastRead = MonotonicClock.now
+    /// A call is under way.
+    var isBusy = false
+    /// The client sends nothing more.
+    var isFinished = false
+    /// There is nothing more to do for it.
+    var isOver: Bool { isFinished && !isBusy && output.isEmpty && !input.contains(0) }
+
+    /// Takes the next connection that waits at the listener; `nil` if it is gone already.
+    init?(of listener: Int32) {
+        let number = shim_accept(listener)
+        if number < 0 { return nil }
+        descriptor = OwnedDescriptor(adopting: number)
+        var (process, user): (Int32, UInt32) = (0, 0)
+        guard shim_peer(number, &process, &user) == 0 else { return nil }
+        peer = VarlinkPeer(process: process, user: user)
+    }
+
+    var number: Int32 { descriptor.number }
+
+    /// What to wait for. While a call is under way nothing more is read, and only the end of the
+    /// connection, which is always waited for, counts.
+    var interest: Int16 {
+        (isBusy || isFinished ? 0 : Int16(POLLIN)) | (output.isEmpty ? 0 : Int16(POLLOUT))
+    }
+
+    /// Takes what is there, up to a message and a little; false at the end of the connection.
+    func read(_ limit: Int) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while input.count <= limit {
+            let count = recv(number, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            if count > 0 {
+                input += bytes[..<count]
+                continue
+            }
+            return count < 0 && (errno == EAGAIN || errno == EINTR)
+        }
+        return true
+    }
+
+    /// The next whole message without its end.
+    func nextMessage() -> [UInt8]? {
+        guard let end = input[searched...].firstIndex(of: 0) else {
+            searched = input.count
+            return nil
+        }
+        defer {
+            input.removeSubrange(...end)
+            searched = 0
+        }
+        return Array(input[..<end])
+    }
+
+    /// Gives what the client takes now; false if the connection has ended.
+    func write() -> Bool {
+        while !output.isEmpty {
+            let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+            let count = send(number, output, output.count, flags)
+            if count < 0 { return errno == EAGAIN || errno == EINTR }
+            output.removeFirst(count)
+            lastRead = MonotonicClock.now
+        }
+        return true
+    }
+}

@@ -1,0 +1,264 @@
+internal import Documents
+internal import Glibc
+package import Model
+internal import SystemCalls
+
+/// What a server does with calls. All of it is called on the server's thread and must not wait.
+package protocol VarlinkService: AnyObject, Sendable {
+    /// The interface's description in Varlink's language, by its name.
+    var interfaces: [String: String] { get }
+    /// What it says of itself.
+    var product: (vendor: String, name: String, version: String, url: String) { get }
+    /// Answers a call, now or later: exactly one reply that does not continue ends it.
+    func handle(_ call: VarlinkCall, _ reply: VarlinkReplier)
+    /// The client is gone; what it held is to be let go.
+    func ended(_ client: VarlinkClientID)
+}
+
+/// Names a connection as long as the server lives.
+package struct VarlinkClientID: Hashable, Sendable { let serial: UInt64 }
+
+/// Who is at the other end.
+package struct VarlinkPeer: Hashable, Sendable {
+    package let process: Int32
+    package let user: UInt32
+}
+
+/// Takes the replies to one call. Any thread; never waits.
+package struct VarlinkReplier: Sendable {
+    package let client: VarlinkClientID
+    package let peer: VarlinkPeer
+    let outbox: VarlinkOutbox
+    let isOneWay: Bool
+
+    /// Sends a reply; after one that does not continue the call is over.
+    package func send(_ reply: VarlinkReply) {
+        outbox.put(isOneWay ? [] : reply.bytes, to: client, isLast: !reply.continues)
+    }
+}
+
+/// Serves Varlink on a Unix socket: one thread for all clients, which never waits for one.
+///
+/// Calls of a connection are answered in their order; the next is looked at when the one before is
+/// over. Only the user who runs this, and root, are served.
+package final class VarlinkServer: @unchecked Sendable {
+    // Unchecked because all but `outbox` belongs to the server's thread once it runs.
+
+    /// What one client, and all of them, may take.
+    package struct Limits: Sendable {
+        /// Bytes of a message.
+        package var message = 1 << 20
+        package var clients = 256
+        /// Bytes of replies that a client has not read.
+        package var unread = 4 << 20
+        /// How long a client may read nothing while there is something, in milliseconds.
+        package var patience: UInt64 = 30_000
+        package init() {}
+    }
+
+    private let path: String
+    private let limits: Limits
+    private unowned let service: any VarlinkService
+    private let listener: OwnedDescriptor
+    private let outbox: VarlinkOutbox
+    private var connections: [VarlinkClientID: VarlinkConnection] = [:]
+    private var serial: UInt64 = 0
+    /// Connections whose call is over, and that may have sent the next.
+    private var ready: Set<VarlinkClientID> = []
+    private let done = Monitor(false)
+
+    /// Listens at `path`, in a folder that is made, 0700, if it is not there.
+    package init(at path: String, _ service: any VarlinkService, _ limits: Limits = Limits())
+        throws(Failure)
+    {
+        self.path = path
+        self.limits = limits
+        self.service = service
+        listener = try UnixSocket.listen(at: path)
+        do throws(Errno) { outbox = try VarlinkOutbox() } catch {
+            throw Failure(.system, "eventfd: \(error)")
+        }
+    }
+
+    package func start() { Threads.start("control") { [self] in run() } }
+
+    /// Closes all connections and removes the socket. Returns when the thread has ended.
+    package func stop() {
+        outbox.end()
+        let _: Bool? = done.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
+            $0 ? true : nil
+        }
+        unlink(path)
+    }
+
+    private func run() {
+        while !outbox.isEnded {
+            var places: [VarlinkClientID] = []
+            var polled = [pollfd(fd: outbox.number, events: Int16(POLLIN), revents: 0)]
+            polled.append(pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0))
+            for (id, connection) in connections {
+                places.append(id)
+                polled.append(
+                    pollfd(fd: connection.number, events: connection.interest, revents: 0))
+            }
+            let isStalled = connections.values.contains { !$0.output.isEmpty }
+            poll(&polled, UInt(polled.count), isStalled ? 1_000 : -1)
+            deliver()
+            for (id, answer) in zip(places, polled.dropFirst(2)) where answer.revents != 0 {
+                serve(id, answer.revents)
+            }
+            while !ready.isEmpty {
+                let next = ready
+                ready = []
+                for id in next { handleNext(id) }
+            }
+            if polled[1].revents != 0 { accept() }
+            cutOff()
+        }
+        for id in Array(connections.keys) { close(id) }
+        done.signal { $0 = true }
+    }
+
+    // MARK: Connections
+
+    private func accept() {
+        guard let connection = VarlinkConnection(of: listener.number) else { return }
+        // Whoever may not be here is told nothing; the file's mode keeps most away.
+        let user = connection.peer.user
+        guard user == geteuid() || user == 0, connections.count < limits.clients else { return }
+        serial += 1
+        connections[VarlinkClientID(serial: serial)] = connection
+    }
+
+    private func close(_ id: VarlinkClientID) {
+        guard connections.removeValue(forKey: id) != nil else { return }
+        outbox.forget(id)
+        service.ended(id)
+    }
+
+    /// Ends connections that take too much, or read nothing.
+    private func cutOff() {
+        let now = MonotonicClock.now
+        for (id, connection) in connections
+        where connection.output.count > limits.unread || outbox.isOverfull(id)
+            || !connection.output.isEmpty
+                && connection.lastRead + limits.patience * 1_000_000 < now
+        {
+            close(id)
+        }
+    }
+
+    private func serve(_ id: VarlinkClientID, _ events: Int16) {
+        guard let connection = connections[id] else { return }
+        if events & Int16(POLLERR | POLLNVAL) != 0 { return close(id) }
+        if events & Int16(POLLOUT) != 0, !connection.write() { return close(id) }
+        if events & Int16(POLLIN) != 0 {
+            if !connection.read(limits.message) { connection.isFinished = true }
+            handleNext(id)
+        }
+        // Who has only finished sending still gets the replies.
+        if events & Int16(POLLHUP) != 0 || connection.isOver { close(id) }
+    }
+
+    // MARK: Calls
+
+    /// Looks at the messages that came, until a call is under way.
+    private func handleNext(_ id: VarlinkClientID) {
+        while let connection = connections[id], !connection.isBusy {
+            guard let message = connection.nextMessage() else {
+                if connection.input.count > limits.message || connection.isOver { close(id) }
+                return
+            }
+            guard let call = VarlinkCall(message) else { return close(id) }
+            connection.isBusy = true
+            let replier = VarlinkReplier(
+                client: id, peer: connection.peer, outbox: outbox, isOneWay: call.isOneWay)
+            answer(call, replier)
+            deliver()
+        }
+    }
+
+    private func answer(_ call: VarlinkCall, _ replier: VarlinkReplier) {
+        let dot = call.method.lastIndex(of: ".") ?? call.method.startIndex
+        let interface = String(call.method[..<dot])
+        switch call.method {
+        case "org.varlink.service.GetInfo":
+            let names = (["org.varlink.service"] + service.interfaces.keys.sorted())
+            replier.send(
+                VarlinkReply([
+                    "vendor": .string(service.product.vendor),
+                    "product": .string(service.product.name),
+                    "version": .string(service.product.version),
+                    "url": .string(service.product.url),
+                    "interfaces": .array(names.map { .string($0) }),
+                ]))
+        case "org.varlink.service.GetInterfaceDescription":
+            guard let name = call.parameters["interface"]?.string else {
+                return replier.send(VarlinkError.invalidParameter("interface"))
+            }
+            let text =
+                name == "org.varlink.service" ? Self.description : service.interfaces[name]
+            guard let text else { return replier.send(VarlinkError.interfaceNotFound(name)) }
+            replier.send(VarlinkReply(["description": .string(text)]))
+        case _ where interface == "org.varlink.service":
+            replier.send(VarlinkError.methodNotFound(call.method))
+        case _ where service.interfaces[interface] == nil:
+            replier.send(VarlinkError.interfaceNotFound(interface))
+        default: service.handle(call, replier)
+        }
+    }
+
+    /// Passes replies on to the connections.
+    private func deliver() {
+        for (id, bytes, isLast) in outbox.take() {
+            guard let connection = connections[id] else { continue }
+            if connection.output.isEmpty { connection.lastRead = MonotonicClock.now }
+            connection.output += bytes
+            if !connection.write() {
+                close(id)
+            } else if isLast, connection.isBusy {
+                connection.isBusy = false
+                ready.insert(id)
+            }
+        }
+    }
+
+    /// The interface that every service has.
+    private static let description = """
+        # The Varlink Service Interface is provided by every varlink service. It describes the
+        # service and the interfaces it implements.
+        interface org.varlink.service
+
+        # Get a list of all the interfaces a service provides and information about the
+        # implementation.
+        method GetInfo() -> (
+          vendor: string,
+          product: string,
+          version: string,
+          url: string,
+          interfaces: []string
+        )
+
+        # Get the description of an interface that is implemented by this service.
+        method GetInterfaceDescription(interface: string) -> (description: string)
+
+        # The requested interface was not found.
+        error InterfaceNotFound (interface: string)
+
+        # The requested method was not found.
+        error MethodNotFound (method: string)
+
+        # The interface defines the requested method, but the service does not implement it.
+        error MethodNotImplemented (method: string)
+
+        # One of the passed parameters is invalid.
+        error InvalidParameter (parameter: string)
+
+        # Client is denied access.
+        error PermissionDenied ()
+
+        # Method is expected to be called with 'more' set to true, but wasn't.
+        error ExpectedMore ()
+
+        """
+}

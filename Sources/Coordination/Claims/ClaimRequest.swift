@@ -1,0 +1,138 @@
+/// One line of work: claims of the same purpose never block one another.
+package struct ClaimPurpose: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// Names a claim from the request to its end; later ones are larger.
+package struct ClaimID: RawRepresentable, Hashable, Comparable, Sendable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+    package static func < (left: ClaimID, right: ClaimID) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// Names a presenter from its registration to its end.
+package struct PresenterID: RawRepresentable, Hashable, Comparable, Sendable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+    package static func < (left: PresenterID, right: PresenterID) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// Who holds or wants a claim, as errors and lists tell it.
+package struct ClaimHolder: Hashable, Sendable {
+    package var process: Int32
+    package var command: String
+    package init(process: Int32, command: String) {
+        self.process = process
+        self.command = command
+    }
+}
+
+/// An item of a claim.
+package struct ClaimTarget: Hashable, Sendable {
+    package var path: ClaimPath
+    package var access: ClaimAccess
+    package init(_ path: ClaimPath, _ access: ClaimAccess) {
+        self.path = path
+        self.access = access
+    }
+}
+
+/// Somebody wants to read or write items.
+package struct ClaimRequest: Sendable {
+    /// Where a claim comes from. Those of programs that know nothing of claims never block one
+    /// another.
+    package enum Origin: Hashable, Sendable {
+        /// Asked for by name.
+        case coordinated
+        /// A file is being opened.
+        case opening
+        /// Names are being changed; readers are not in the way.
+        case naming
+        /// A write session that is open.
+        case session
+    }
+
+    package var targets: [ClaimTarget]
+    package var purpose: ClaimPurpose
+    package var holder: ClaimHolder
+    package var origin: Origin
+    /// Of a program that knows nothing of claims: its process, parent, grandparent and so on. It
+    /// works under the claims of all of them.
+    package var family: [Int32]
+    /// The presenter on whose behalf the claim is: it is told nothing about it.
+    package var presenter: PresenterID?
+    /// When waiting ends, in the time that the table is told.
+    package var deadline: UInt64
+
+    package init(
+        _ targets: [ClaimTarget], purpose: ClaimPurpose, holder: ClaimHolder,
+        origin: Origin = .coordinated, family: [Int32] = [], presenter: PresenterID? = nil,
+        deadline: UInt64
+    ) {
+        self.targets = targets
+        self.purpose = purpose
+        self.holder = holder
+        self.origin = origin
+        self.family = family
+        self.presenter = presenter
+        self.deadline = deadline
+    }
+}
+
+/// A claim as lists show it.
+package struct ClaimListing: Hashable, Sendable {
+    package enum Phase: String, Sendable {
+        case waiting
+        case preparing
+        case granted
+    }
+    package var id: ClaimID
+    package var holder: ClaimHolder
+    package var origin: ClaimRequest.Origin
+    package var targets: [ClaimTarget]
+    package var phase: Phase
+    /// When it came into this phase.
+    package var since: UInt64
+}
+
+/// Why a request is not granted.
+package enum ClaimRefusal: Hashable, Sendable {
+    /// The time was up; these are in the way.
+    case timedOut([ClaimListing])
+    /// These wait, directly or through others, for claims of the same purpose.
+    case deadlock([ClaimListing])
+    case cancelled
+}
+
+/// What happened, for whoever drives the table to pass on.
+package enum ClaimEvent: Hashable, Sendable {
+    /// With the paths where the targets are now, in the order of the request.
+    case granted(ClaimID, [ClaimPath])
+    case refused(ClaimID, ClaimRefusal)
+    case message(PresenterID, PresenterMessage)
+}
+
+/// What a presenter is told.
+package enum PresenterMessage: Hashable, Sendable {
+    /// Do this and answer with the claim's id.
+    case prepare(ClaimID, ClaimPreparation)
+    /// A deletion of something below a folder; answer with the claim's id.
+    case prepareDeletion(ClaimID, ClaimPath)
+    /// The claim that something was prepared for has ended.
+    case resume(ClaimID)
+    case changed
+    case moved(ClaimPath)
+    case deleted
+    case subitemAppeared(ClaimPath)
+    case subitemChanged(ClaimPath)
+    case subitemMoved(ClaimPath, ClaimPath)
+    case subitemDeleted(ClaimPath)
+    case versionGained
+    case versionLost
+    case versionConflict
+}

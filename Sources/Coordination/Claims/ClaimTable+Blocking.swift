@@ -1,0 +1,165 @@
+extension ClaimTable {
+    // MARK: Conflicts
+
+    /// Claims at, above or below the places of `claim` that could conflict with it.
+    func others(inTheWayOf claim: Claim) -> [Claim] {
+        var found: [ClaimID] = []
+        for place in claim.places {
+            found += tree.above(place.path)
+            found += tree.at(place.path)
+            if place.access.coversBelow { found += tree.below(place.path) }
+        }
+        if found.isEmpty || found == [claim.id] { return [] }
+        var seen: Set<ClaimID> = [claim.id]
+        return found.compactMap { id in
+            guard seen.insert(id).inserted, let other = claims[id],
+                Self.conflict(other, claim)
+            else { return nil }
+            return other
+        }
+    }
+
+    /// Whether two claims must not be held at once.
+    private static func conflict(_ one: Claim, _ other: Claim) -> Bool {
+        let (first, second) = (one.request, other.request)
+        if first.purpose == second.purpose { return false }
+        switch (first.origin, second.origin) {
+        case (.coordinated, .coordinated): break
+        case (.coordinated, _):
+            if second.family.contains(first.holder.process) { return false }
+        case (_, .coordinated):
+            if first.family.contains(second.holder.process) { return false }
+        default: return false
+        }
+        return one.places.contains { place in
+            other.places.contains {
+                conflict(place, first.origin, $0, second.origin)
+            }
+        }
+    }
+
+    private static func conflict(
+        _ one: ClaimTarget, _ origin: ClaimRequest.Origin, _ other: ClaimTarget,
+        _ otherOrigin: ClaimRequest.Origin
+    ) -> Bool {
+        if origin == .coordinated, otherOrigin != .coordinated, one.access.isMetadataOnly {
+            return false
+        }
+        if otherOrigin == .coordinated, origin != .coordinated, other.access.isMetadataOnly {
+            return false
+        }
+        // Who has a document open keeps what it read when names change.
+        if origin == .naming, !other.access.writes { return false }
+        if otherOrigin == .naming, !one.access.writes { return false }
+        if one.path.names.count == other.path.names.count {
+            return (one.access.writes || other.access.writes) && one.path == other.path
+        }
+        return one.path.names.count < other.path.names.count
+            ? one.access.coversBelow && other.path.isAtOrBelow(one.path)
+            : other.access.coversBelow && one.path.isAtOrBelow(other.path)
+    }
+
+    /// Whether `claim` waits for `other`, which conflicts with it.
+    func blocks(_ other: Claim, _ claim: Claim) -> Bool {
+        switch other.phase {
+        case .granted: return true
+        case .preparing:
+            // A presenter that is to save gets past the claim that waits for it.
+            guard let presenter = claim.request.presenter else { return true }
+            return !other.awaiting.contains(presenter)
+        case .waiting:
+            return other.id < claim.id && !isStuck(other.id, behind: claim)
+        }
+    }
+
+    /// Whether a request has to wait.
+    func isBlocked(_ id: ClaimID) -> Bool {
+        guard let claim = claims[id] else { return false }
+        return others(inTheWayOf: claim).contains { blocks($0, claim) }
+    }
+
+    /// Who is in the way of a request, for its error.
+    func obstacles(_ id: ClaimID) -> [ClaimListing] {
+        guard let claim = claims[id] else { return [] }
+        let held = others(inTheWayOf: claim).filter { blocks($0, claim) }.map(\.id)
+        let silent = claim.awaiting.compactMap { presenters[$0] }.map {
+            ClaimListing(
+                id: id, holder: $0.holder, origin: .coordinated, targets: [], phase: .preparing,
+                since: claim.since)
+        }
+        return held.sorted().compactMap(listing) + silent
+    }
+
+    // MARK: Waiting in circles
+
+    /// Claims that are held, or preparing, and that `claim` cannot do without the end of.
+    private func holders(inTheWayOf claim: Claim) -> [Claim] {
+        others(inTheWayOf: claim).filter { $0.phase != .waiting && blocks($0, claim) }
+    }
+
+    /// Whether a request waits for the purpose of `last` or for its presenter to prepare, directly
+    /// or through others, or is behind one in the queue that does: then `last` may pass it, or both
+    /// would wait for ever.
+    private func isStuck(_ id: ClaimID, behind last: Claim) -> Bool {
+        let (purpose, presenter) = (last.request.purpose, last.request.presenter)
+        if holding[purpose] == nil, presenter == nil || preparing.isEmpty { return false }
+        var seen: Set<ClaimID> = [id]
+        var next = [id]
+        while let claim = next.popLast().flatMap({ claims[$0] }) {
+            if let presenter, claim.awaiting.contains(presenter) { return true }
+            for other in others(inTheWayOf: claim) {
+                if other.phase == .waiting {
+                    if other.id < claim.id, seen.insert(other.id).inserted { next.append(other.id) }
+                    continue
+                }
+                if !blocks(other, claim) { continue }
+                if other.request.purpose == purpose { return true }
+                if let presenter, other.awaiting.contains(presenter) { return true }
+                for request in pending[other.request.purpose] ?? []
+                where seen.insert(request).inserted {
+                    next.append(request)
+                }
+            }
+        }
+        return false
+    }
+
+    /// The requests that wait for one another in a circle with `id`, which is the last of them;
+    /// empty if there is no such circle.
+    ///
+    /// Only held claims count: a request never waits in the queue behind one that waits for its
+    /// purpose, so no circle has a place in a queue in it.
+    private func circle(with id: ClaimID) -> [ClaimID] {
+        guard let start = claims[id], holding[start.request.purpose] != nil else { return [] }
+        var origin: [ClaimID: ClaimID] = [:]
+        var seen: Set<ClaimID> = [id]
+        var next = [id]
+        while let claim = next.popLast().flatMap({ claims[$0] }) {
+            for other in holders(inTheWayOf: claim) {
+                if other.request.purpose == start.request.purpose {
+                    var members = [claim.id]
+                    while let last = members.last, let before = origin[last] {
+                        members.append(before)
+                    }
+                    return members.reversed()
+                }
+                for request in pending[other.request.purpose] ?? []
+                where seen.insert(request).inserted {
+                    origin[request] = claim.id
+                    next.append(request)
+                }
+            }
+        }
+        return []
+    }
+
+    /// Refuses a request that would wait for ever; whether it was one.
+    @discardableResult
+    mutating func refuseDeadlock(_ id: ClaimID, _ events: inout [ClaimEvent]) -> Bool {
+        let others = circle(with: id).filter { $0 != id }
+        if others.isEmpty { return false }
+        events.append(.refused(id, .deadlock(others.compactMap(listing))))
+        remove(id, &events)
+        return true
+    }
+}

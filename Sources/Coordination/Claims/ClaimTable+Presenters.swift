@@ -1,0 +1,225 @@
+internal import Catalog
+
+extension ClaimTable {
+    /// Somebody who shows an item.
+    struct Presenter: Sendable {
+        let id: PresenterID
+        let holder: ClaimHolder
+        var path: ClaimPath
+        /// The name the item was renamed away from: it may come back as another item.
+        var former: (path: ClaimPath, process: Int32, until: UInt64)?
+    }
+
+    /// How long after a document was renamed away a file of its name, made by the same process, is
+    /// that document, in nanoseconds.
+    private static var returnPatience: UInt64 { UInt64(IdentityTunnel.lifetime * 1e9) }
+
+    /// Registers somebody who shows what is at the path.
+    package mutating func present(_ path: ClaimPath, _ holder: ClaimHolder) -> PresenterID {
+        let id = PresenterID(rawValue: nextSerial())
+        presenters[id] = Presenter(id: id, holder: holder, path: path)
+        presenterTree.insert(id, at: path)
+        return id
+    }
+
+    /// Nobody waits for the presenter any more.
+    package mutating func dismiss(_ id: PresenterID, at now: UInt64) -> [ClaimEvent] {
+        guard let presenter = presenters.removeValue(forKey: id) else { return [] }
+        presenterTree.remove(id, at: presenter.path)
+        var events: [ClaimEvent] = []
+        for claim in preparing { claims[claim]?.awaiting.remove(id) }
+        settle(now, &events)
+        return events
+    }
+
+    /// A presenter has prepared for a claim. Not an error if nobody waits for it.
+    package mutating func answer(_ id: PresenterID, _ claim: ClaimID, at now: UInt64)
+        -> [ClaimEvent]
+    {
+        guard claims[claim]?.awaiting.remove(id) != nil else { return [] }
+        var events: [ClaimEvent] = []
+        settle(now, &events)
+        return events
+    }
+
+    /// Where a presenter's item is; `nil` if it is not registered.
+    package func path(of presenter: PresenterID) -> ClaimPath? { presenters[presenter]?.path }
+
+    // MARK: Before a claim
+
+    /// What presenters are asked for before the claim is granted, in the order of registration.
+    func preparations(for claim: Claim) -> [(PresenterID, PresenterMessage)] {
+        guard claim.request.origin == .coordinated, !presenterTree.isEmpty else { return [] }
+        var asked: [PresenterID: ClaimPreparation] = [:]
+        var warned: [PresenterID: ClaimPath] = [:]
+        for (path, target) in zip(claim.current, claim.request.targets) {
+            guard let preparation = target.access.preparation else { continue }
+            var concerned = presenterTree.at(path)
+            if target.access.coversBelow { concerned += presenterTree.below(path) }
+            for id in concerned {
+                asked[id] = asked[id].map { $0.joined(preparation) } ?? preparation
+            }
+            if preparation.accommodatesDeletion {
+                for id in presenterTree.above(path) where warned[id] == nil { warned[id] = path }
+            }
+        }
+        var messages = asked.map { ($0, PresenterMessage.prepare(claim.id, $1)) }
+        for (id, path) in warned where asked[id] == nil {
+            messages.append((id, .prepareDeletion(claim.id, path)))
+        }
+        return messages.filter { $0.0 != claim.request.presenter }.sorted { $0.0 < $1.0 }
+    }
+
+    // MARK: After a change
+
+    /// Tells presenters of a change, and lets claims follow what was renamed.
+    package mutating func note(_ change: ItemChange, at now: UInt64) -> [ClaimEvent] {
+        var events: [ClaimEvent] = []
+        let silent = causers(of: change)
+        func tell(_ presenters: [PresenterID], _ message: PresenterMessage) {
+            for id in presenters where !silent.contains(id) { events.append(.message(id, message)) }
+        }
+        let path = change.path
+        switch change.kind {
+        case .changed:
+            tell(presenterTree.at(path), .changed)
+            tell(presenterTree.above(path), .subitemChanged(path))
+        case .published:
+            tell(presenterTree.at(path), .changed)
+            tell(presenterTree.at(path), .versionGained)
+            tell(presenterTree.above(path), .subitemChanged(path))
+        case .versionLost: tell(presenterTree.at(path), .versionLost)
+        case .versionConflict: tell(presenterTree.at(path), .versionConflict)
+        case .deleted:
+            tell(presenterTree.at(path), .deleted)
+            tell(presenterTree.above(path), .subitemDeleted(path))
+        case .appeared:
+            // Shown before it was there, or made anew.
+            tell(presenterTree.at(path), .changed)
+            tell(presenterTree.above(path), .subitemAppeared(path))
+            tell(takeBack(to: path, change.process, now), .moved(path))
+        case .moved(let source, let replacing):
+            if replacing { tell(presenterTree.at(path), .changed) }
+            tellOfMove(source, path, replacing, tell)
+            for (id, place) in followers(source, path, change.process, now) {
+                tell([id], .moved(place))
+            }
+            tell(takeBack(to: path, change.process, now), .moved(path))
+            moveClaims(source, path, change.process)
+            settle(now, &events)
+        }
+        return events
+    }
+
+    /// Presenters that caused a change, or on whose behalf it was made.
+    private func causers(of change: ItemChange) -> Set<PresenterID> {
+        if change.process == 0 || presenters.isEmpty { return [] }
+        var found: Set<PresenterID> = []
+        for id in presenterTree.at(change.path) + presenterTree.above(change.path)
+        where presenters[id]?.holder.process == change.process {
+            found.insert(id)
+        }
+        var sources = [change.path]
+        if case .moved(let source, _) = change.kind {
+            sources.append(source)
+            for id in presenterTree.at(source) + presenterTree.above(source)
+                + presenterTree.below(source)
+            where presenters[id]?.holder.process == change.process {
+                found.insert(id)
+            }
+        }
+        for path in sources {
+            for id in tree.at(path) + tree.above(path) {
+                guard let request = claims[id]?.request, let presenter = request.presenter,
+                    request.holder.process == change.process
+                else { continue }
+                found.insert(presenter)
+            }
+        }
+        return found
+    }
+
+    /// Folders above the old and the new place.
+    private func tellOfMove(
+        _ source: ClaimPath, _ target: ClaimPath, _ replacing: Bool,
+        _ tell: ([PresenterID], PresenterMessage) -> Void
+    ) {
+        let (old, new) = (presenterTree.above(source), presenterTree.above(target))
+        let both = Set(old).intersection(new)
+        if replacing {
+            tell(old, .subitemDeleted(source))
+            tell(new, .subitemChanged(target))
+        } else {
+            tell(old, .subitemMoved(source, target))
+            tell(new.filter { !both.contains($0) }, .subitemAppeared(target))
+        }
+    }
+
+    /// Moves presenters of what was renamed; each with its new path.
+    private mutating func followers(
+        _ source: ClaimPath, _ target: ClaimPath, _ process: Int32, _ now: UInt64
+    ) -> [(PresenterID, ClaimPath)] {
+        let moved = presenterTree.at(source) + presenterTree.below(source)
+        return moved.sorted().compactMap { id in
+            guard let old = presenters[id]?.path, let new = old.moved(from: source, to: target)
+            else { return nil }
+            place(id, at: new)
+            let isItself = old == source
+            presenters[id]?.former = isItself ? (old, process, now &+ Self.returnPatience) : nil
+            return (id, new)
+        }
+    }
+
+    /// Presenters whose document was renamed away from the path by the same process a moment ago.
+    private mutating func takeBack(
+        to path: ClaimPath, _ process: Int32, _ now: UInt64
+    ) -> [PresenterID] {
+        let back = presenters.values.filter {
+            guard let former = $0.former else { return false }
+            return former.path == path && former.process == process && now <= former.until
+                && $0.path != path
+        }.map(\.id).sorted()
+        for id in back {
+            place(id, at: path)
+            presenters[id]?.former = nil
+        }
+        return back
+    }
+
+    private mutating func place(_ id: PresenterID, at path: ClaimPath) {
+        guard let old = presenters[id]?.path else { return }
+        presenterTree.remove(id, at: old)
+        presenterTree.insert(id, at: path)
+        presenters[id]?.path = path
+    }
+
+    // MARK: Claims on what was renamed
+
+    /// Held claims cover the new place too; requests that wait follow only an announced move, and
+    /// sessions are where their file is.
+    private mutating func moveClaims(_ source: ClaimPath, _ target: ClaimPath, _ process: Int32) {
+        let concerned = Set(tree.at(source) + tree.below(source)).sorted()
+        if concerned.isEmpty { return }
+        let isAnnounced = tree.at(source).contains { id in
+            guard let claim = claims[id], claim.phase == .granted else { return false }
+            return claim.request.holder.process == process
+                && claim.places.contains { $0.path == source && $0.access == .writeMoving }
+        }
+        for id in concerned {
+            guard var claim = claims[id] else { continue }
+            if claim.phase == .waiting, !isAnnounced { continue }
+            for place in claim.places { tree.remove(id, at: place.path) }
+            claim.current = claim.current.map { $0.moved(from: source, to: target) ?? $0 }
+            let now = zip(claim.current, claim.request.targets).map {
+                ClaimTarget($0, $1.access)
+            }
+            if claim.phase == .waiting || claim.request.origin == .session {
+                claim.request.targets = now
+            }
+            let asked = claim.request.targets
+            claim.places = asked + now.filter { !asked.contains($0) }
+            for place in claim.places { tree.insert(id, at: place.path) }
+            claims[id] = claim
+        }
+    }
+}

@@ -1,0 +1,236 @@
+/// All claims and presenters of a container, and who waits for whom: the rules of the Coordination
+/// page. Pure: no I/O, no clock, no threads; whoever owns it guards it and passes on the events.
+///
+/// The same calls give the same events. Every call that can let others in returns them.
+package struct ClaimTable: Sendable {
+    /// A claim from its request to its end.
+    struct Claim: Sendable {
+        let id: ClaimID
+        var request: ClaimRequest
+        var phase = ClaimListing.Phase.waiting
+        var since: UInt64
+        /// What it covers: the request's targets, then where they were moved to.
+        var places: [ClaimTarget]
+        /// Where each target of the request is now.
+        var current: [ClaimPath]
+        /// Presenters that have not answered yet.
+        var awaiting: Set<PresenterID> = []
+        /// Presenters that are told when it ends.
+        var asked: [PresenterID] = []
+        var leaseEnd = UInt64.max
+    }
+
+    /// How long a presenter has to answer, in nanoseconds.
+    let lease: UInt64
+    var claims: [ClaimID: Claim] = [:]
+    /// Where claims are, held and waiting.
+    var tree = ClaimTree<ClaimID>()
+    /// Requests that wait, in the order they came.
+    var waiting: [ClaimID] = []
+    /// Claims that wait for presenters.
+    var preparing: Set<ClaimID> = []
+    /// How many claims of a purpose are granted or preparing.
+    var holding: [ClaimPurpose: Int] = [:]
+    /// Requests and preparing claims, by purpose.
+    var pending: [ClaimPurpose: [ClaimID]] = [:]
+    var presenters: [PresenterID: Presenter] = [:]
+    var presenterTree = ClaimTree<PresenterID>()
+    private var serial: UInt64 = 0
+
+    package init(lease: UInt64) { self.lease = lease }
+
+    /// Whether there is neither a claim nor a presenter.
+    package var isIdle: Bool { claims.isEmpty && presenters.isEmpty }
+    /// Claims, held and waiting.
+    package var count: Int { claims.count }
+    /// Registered presenters.
+    package var presenterCount: Int { presenters.count }
+
+    mutating func nextSerial() -> UInt64 {
+        serial += 1
+        return serial
+    }
+
+    // MARK: Requests
+
+    /// Asks for a claim. The events tell what became of it, unless it waits.
+    package mutating func request(
+        _ request: ClaimRequest, at now: UInt64
+    ) -> (id: ClaimID, events: [ClaimEvent]) {
+        let id = ClaimID(rawValue: nextSerial())
+        put(request, id, now)
+        var events: [ClaimEvent] = []
+        waiting.append(id)
+        pending[request.purpose, default: []].append(id)
+        if holding[request.purpose] != nil { refuseDeadlock(id, &events) }
+        // One more that waits can let others pass, too.
+        settle(now, &events)
+        return (id, events)
+    }
+
+    /// Notes a claim that is a fact: a file is being written. It may conflict with held ones.
+    package mutating func note(
+        _ request: ClaimRequest, at now: UInt64
+    ) -> (id: ClaimID, events: [ClaimEvent]) {
+        let id = ClaimID(rawValue: nextSerial())
+        put(request, id, now)
+        claims[id]?.phase = .granted
+        holding[request.purpose, default: 0] += 1
+        var events: [ClaimEvent] = []
+        // Its purpose may pass those that wait for it, and close a circle.
+        settle(now, &events)
+        return (id, events)
+    }
+
+    /// Whether a request like this would be granted at once, and without asking a presenter.
+    package func isFree(_ request: ClaimRequest) -> Bool {
+        let id = ClaimID(rawValue: .max)
+        let probe = Claim(
+            id: id, request: request, since: 0, places: request.targets,
+            current: request.targets.map(\.path))
+        return !others(inTheWayOf: probe).contains { blocks($0, probe) }
+    }
+
+    /// Ends a claim, whatever phase it is in. Not an error if it has ended.
+    package mutating func release(_ id: ClaimID, at now: UInt64) -> [ClaimEvent] {
+        var events: [ClaimEvent] = []
+        guard let claim = claims[id] else { return [] }
+        if claim.phase != .granted { events.append(.refused(id, .cancelled)) }
+        remove(id, &events)
+        settle(now, &events)
+        return events
+    }
+
+    /// Ends several at once, so that nobody is let in between.
+    package mutating func release(_ ids: some Sequence<ClaimID>, at now: UInt64) -> [ClaimEvent] {
+        var events: [ClaimEvent] = []
+        for id in ids where claims[id] != nil {
+            if claims[id]?.phase != .granted { events.append(.refused(id, .cancelled)) }
+            remove(id, &events)
+        }
+        settle(now, &events)
+        return events
+    }
+
+    // MARK: Time
+
+    /// When ``advance(to:)`` has something to do, if nothing else happens; `nil`: never.
+    package var nextMoment: UInt64? {
+        let ends = waiting.lazy.compactMap { claims[$0]?.request.deadline }
+        let leases = preparing.lazy.compactMap {
+            claims[$0].map {
+                min($0.awaiting.isEmpty ? .max : $0.leaseEnd, $0.request.deadline)
+            }
+        }
+        return [ends.min(), leases.min()].compactMap { $0 }.min()
+    }
+
+    /// Ends what has waited long enough.
+    package mutating func advance(to now: UInt64) -> [ClaimEvent] {
+        var events: [ClaimEvent] = []
+        // All are asked who is in their way before the first of them goes.
+        let late = (waiting + preparing.sorted()).filter {
+            claims[$0].map { $0.request.deadline <= now } ?? false
+        }
+        for id in late { events.append(.refused(id, .timedOut(obstacles(id)))) }
+        for id in late { remove(id, &events) }
+        let silent = preparing.filter {
+            claims[$0].map { $0.leaseEnd <= now && !$0.awaiting.isEmpty } ?? false
+        }
+        for id in silent { claims[id]?.awaiting = [] }
+        if !late.isEmpty || !silent.isEmpty { settle(now, &events) }
+        return events
+    }
+
+    // MARK: Listing
+
+    /// All claims in the order they came.
+    package var listings: [ClaimListing] { claims.keys.sorted().compactMap(listing) }
+
+    func listing(_ id: ClaimID) -> ClaimListing? {
+        claims[id].map {
+            ClaimListing(
+                id: id, holder: $0.request.holder, origin: $0.request.origin,
+                targets: zip($0.current, $0.request.targets).map { ClaimTarget($0, $1.access) },
+                phase: $0.phase, since: $0.since)
+        }
+    }
+
+    // MARK: Changes of phase
+
+    private mutating func put(_ request: ClaimRequest, _ id: ClaimID, _ now: UInt64) {
+        claims[id] = Claim(
+            id: id, request: request, since: now, places: request.targets,
+            current: request.targets.map(\.path))
+        for target in request.targets { tree.insert(id, at: target.path) }
+    }
+
+    /// The claim holds from now on, and is granted when all presenters have prepared.
+    private mutating func admit(_ id: ClaimID, _ now: UInt64, _ events: inout [ClaimEvent]) {
+        guard let claim = claims[id] else { return }
+        holding[claim.request.purpose, default: 0] += 1
+        claims[id]?.since = now
+        let messages = preparations(for: claim)
+        if messages.isEmpty {
+            claims[id]?.phase = .granted
+            events.append(.granted(id, claim.current))
+            return
+        }
+        claims[id]?.phase = .preparing
+        claims[id]?.awaiting = Set(messages.map(\.0))
+        claims[id]?.asked = messages.map(\.0)
+        claims[id]?.leaseEnd = now &+ lease < now ? .max : now + lease
+        preparing.insert(id)
+        pending[claim.request.purpose, default: []].append(id)
+        events += messages.map { .message($0, $1) }
+    }
+
+    /// Lets in whoever is not blocked any more, in the order of coming; again from the start after
+    /// each, because a grant can let others pass. Refuses who waits in a circle.
+    mutating func settle(_ now: UInt64, _ events: inout [ClaimEvent]) {
+        while !waiting.isEmpty || !preparing.isEmpty {
+            if let id = preparing.filter(isPrepared).min(), let claim = claims[id] {
+                preparing.remove(id)
+                unpend(id, claim.request.purpose)
+                claims[id]?.phase = .granted
+                claims[id]?.since = now
+                events.append(.granted(id, claim.current))
+            } else if let index = waiting.firstIndex(where: { !isBlocked($0) }) {
+                let id = waiting.remove(at: index)
+                if let claim = claims[id] { unpend(id, claim.request.purpose) }
+                admit(id, now, &events)
+            } else if !waiting.reversed().contains(where: { refuseDeadlock($0, &events) }) {
+                return
+            }
+        }
+    }
+
+    /// All presenters have answered, and what they claimed meanwhile has ended.
+    private func isPrepared(_ id: ClaimID) -> Bool {
+        guard let claim = claims[id], claim.awaiting.isEmpty else { return false }
+        return !others(inTheWayOf: claim).contains { $0.phase != .waiting && blocks($0, claim) }
+    }
+
+    /// Forgets a claim; those that prepared for it are told.
+    mutating func remove(_ id: ClaimID, _ events: inout [ClaimEvent]) {
+        guard let claim = claims.removeValue(forKey: id) else { return }
+        for place in claim.places { tree.remove(id, at: place.path) }
+        let purpose = claim.request.purpose
+        if claim.phase == .waiting {
+            waiting.removeAll { $0 == id }
+        } else {
+            let left = (holding[purpose] ?? 1) - 1
+            holding[purpose] = left > 0 ? left : nil
+        }
+        if claim.phase != .granted { unpend(id, purpose) }
+        preparing.remove(id)
+        for presenter in claim.asked where presenters[presenter] != nil {
+            events.append(.message(presenter, .resume(id)))
+        }
+    }
+
+    private mutating func unpend(_ id: ClaimID, _ purpose: ClaimPurpose) {
+        pending[purpose]?.removeAll { $0 == id }
+        if pending[purpose]?.isEmpty == true { pending[purpose] = nil }
+    }
+}

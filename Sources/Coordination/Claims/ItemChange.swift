@@ -1,0 +1,27 @@
+/// Something happened to an item, as the change log tells it.
+package struct ItemChange: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// A name that was not there is.
+        case appeared
+        /// Content or attributes are others.
+        case changed
+        case deleted
+        /// Renamed from there; `replacing` if another item had the new name.
+        case moved(from: ClaimPath, replacing: Bool)
+        /// A version was published: content, and one version more.
+        case published
+        case versionLost
+        case versionConflict
+    }
+    package var kind: Kind
+    /// Where it is, or was when it went.
+    package var path: ClaimPath
+    /// Who did it; 0 if nobody outside did.
+    package var process: Int32
+
+    package init(_ kind: Kind, _ path: ClaimPath, by process: Int32) {
+        self.kind = kind
+        self.path = path
+        self.process = process
+    }
+}

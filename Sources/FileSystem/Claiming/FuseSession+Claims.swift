@@ -1,0 +1,158 @@
+internal import CFuseShim
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// What a file operation is, to claims.
+struct Operation: Sendable {
+    var targets: [ClaimTarget]
+    var origin: ClaimRequest.Origin
+    /// How long it waits for claims of others, in milliseconds.
+    var patience: UInt64
+    /// What it is answered then; `nil`: it goes ahead.
+    var failure: Errno?
+}
+
+extension Volume {
+    /// How long an open waits for claims of others, in milliseconds.
+    static let openPatience: UInt64 = 10_000
+    /// How long a change of names does: the kernel keeps the directory locked meanwhile, and who
+    /// holds the claim may need it.
+    static let namingPatience: UInt64 = 100
+
+    /// An open of a file, to claims; `nil` if the item is gone.
+    func opening(_ node: NodeNumber, _ flags: Int32) -> Operation? {
+        let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
+        let patience = flags & O_NONBLOCK != 0 ? 0 : Self.openPatience
+        return operation(
+            on: node, writes ? .write : .read, .opening, patience,
+            patience == 0 ? Errno(EWOULDBLOCK) : writes ? Errno(EBUSY) : nil)
+    }
+
+    /// A change of a file's size by its name, to claims.
+    func resizing(_ node: NodeNumber) -> Operation? {
+        operation(on: node, .write, .naming, Self.namingPatience, Errno(EBUSY))
+    }
+
+    private func operation(
+        on node: NodeNumber, _ access: ClaimAccess, _ origin: ClaimRequest.Origin,
+        _ patience: UInt64, _ failure: Errno?
+    ) -> Operation? {
+        let paths = state.withLock { state in
+            let position = state.index.find(node.item)
+            return position == 0 ? [] : state.paths(of: position)
+        }
+        if paths.isEmpty { return nil }
+        return Operation(
+            targets: paths.map { ClaimTarget($0, access) }, origin: origin, patience: patience,
+            failure: failure)
+    }
+
+    /// A change of names, to claims.
+    func naming(_ names: [(parent: NodeNumber, name: [UInt8], access: ClaimAccess)]) -> Operation {
+        let targets = state.withLock { state in
+            names.compactMap { name -> ClaimTarget? in
+                let directory = state.index.find(name.parent.item)
+                if directory == 0 { return nil }
+                return ClaimTarget(state.path(directory, name.name), name.access)
+            }
+        }
+        return Operation(
+            targets: targets, origin: .naming, patience: Self.namingPatience,
+            failure: Errno(EBUSY))
+    }
+}
+
+/// Requests that claims of others are in the way of. They are parked: no thread waits with them.
+extension FuseSession {
+    /// Whether claims have to be asked at all. One load of a flag.
+    @inline(__always)
+    var isClaimed: Bool { volume.coordinator.isClaimed }
+
+    /// Runs `work` when no claim of others is in its way, answers the request with what it throws.
+    /// Only while ``isClaimed``, which may have ended meanwhile.
+    func whenFree(
+        _ request: Request, _ operation: Operation?,
+        _ work: @escaping @Sendable () throws(Errno) -> Void
+    ) {
+        let run: @Sendable () -> Void = {
+            do throws(Errno) { try work() } catch { request.fail(error) }
+        }
+        let coordinator = volume.coordinator
+        guard let operation, !operation.targets.isEmpty else { return run() }
+        let agent = Operator(CallerProcess.process(of: request.caller.thread))
+        let wanted = agent.request(
+            operation.targets, operation.origin,
+            deadline: MonotonicClock.after(milliseconds: operation.patience))
+        if operation.patience == 0, !coordinator.isFree(wanted) {
+            if let failure = operation.failure { return request.fail(failure) }
+            return run()
+        }
+        let ticket = coordinator.ticket()
+        interrupt(request, ticket)
+        let decide: @Sendable (ClaimID, Coordinator.Outcome) -> Void = { [volume] id, outcome in
+            switch outcome {
+            case .granted:
+                volume.state.withLock { $0.note(agent) }
+                run()
+                coordinator.release([id])
+            case .refused(.cancelled): request.fail(Errno(EINTR))
+            case .refused:
+                if let failure = operation.failure { request.fail(failure) } else { run() }
+            }
+        }
+        let answer = coordinator.claim(wanted, ticket: ticket, reply: decide)
+        if let answer, let outcome = answer.outcome { decide(answer.id, outcome) }
+    }
+
+    /// Runs `work`, which changes a name, when no claim of others is in its way.
+    func naming(
+        _ request: Request,
+        _ place: (parent: NodeNumber, name: UnsafeRawBufferPointer, access: ClaimAccess),
+        _ work: @escaping @Sendable (UnsafeRawBufferPointer) throws(Errno) -> Void
+    ) throws(Errno) {
+        guard isClaimed else { return try work(place.name) }
+        let kept = Kept(Array(place.name))
+        let operation = volume.naming([(place.parent, Array(place.name), place.access)])
+        whenFree(request, operation) { () throws(Errno) in
+            defer { withExtendedLifetime(kept) {} }
+            try work(kept.bytes)
+        }
+    }
+
+    /// Opens a document when no claim of others is in the way.
+    func openWhenFree(_ request: Request, _ node: NodeNumber, _ flags: Int32) {
+        guard isClaimed else { return openWhenHere(request, node, flags) }
+        whenFree(request, volume.opening(node, flags)) { [self] () throws(Errno) in
+            openWhenHere(request, node, flags)
+        }
+    }
+
+    /// Changes attributes; of a size by name when no claim of others is in the way.
+    func setWhenFree(
+        _ request: Request, _ node: NodeNumber, _ handle: Handle?, _ settings: Settings
+    ) throws(Errno) {
+        guard isClaimed, settings.size != nil, handle?.writes != true else {
+            return try set(request, node, handle, settings)
+        }
+        whenFree(request, volume.resizing(node)) { [self] () throws(Errno) in
+            try set(request, node, handle, settings)
+        }
+    }
+
+    private func interrupt(_ request: Request, _ ticket: UInt64) {
+        // Before the request can be answered, and so freed, by another thread.
+        fuse_req_interrupt_func(
+            request.pointer,
+            { request, ticket in
+                guard let request, let data = fuse_req_userdata(request) else { return }
+                let session = Unmanaged<FuseSession>.fromOpaque(data).takeUnretainedValue()
+                let number = UInt64(UInt(bitPattern: ticket))
+                guard session.volume.coordinator.interrupt(number) else { return }
+                // libfuse holds the request's lock here: answer from elsewhere.
+                let waiting = Request(pointer: request)
+                session.volume.notifier.post { waiting.fail(Errno(EINTR)) }
+            }, UnsafeMutableRawPointer(bitPattern: UInt(ticket)))
+    }
+}

@@ -1,0 +1,157 @@
+internal import Catalog
+package import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Claims by name on the items of a volume.
+extension Volume {
+    /// Programs ask for claims at this path; the status tells it.
+    package func noteControl(_ path: String) { state.withLock { $0.control = path } }
+
+    /// Asks for a claim; `nil` if there are too many.
+    ///
+    /// From the first claim on, write sessions count as claims of the processes that write.
+    ///
+    /// - Parameter reply: called once, on another thread, if the answer has no outcome.
+    package func claim(
+        _ request: ClaimRequest, reply: @escaping @Sendable (ClaimID, Coordinator.Outcome) -> Void
+    ) -> Coordinator.Answer? {
+        // Who writes is asked for without the lock: /proc may take its time.
+        let writers = state.withLock { state in
+            Set(state.sessions.values.lazy.filter { $0.claims.isEmpty }.flatMap { session in
+                Array(session.writers.keys) + Array(session.expected.keys)
+            })
+        }
+        let families = Dictionary(uniqueKeysWithValues: writers.map { ($0, Operator($0)) })
+        return state.withLock { state in
+            var complete = request
+            for target in request.targets {
+                complete.targets += state.otherNames(of: target.path).map {
+                    ClaimTarget($0, target.access)
+                }
+            }
+            for (position, session) in state.sessions where session.claims.isEmpty {
+                for process in Array(session.writers.keys) + Array(session.expected.keys) {
+                    state.claim(
+                        session, at: position, for: families[process] ?? Operator(known: process))
+                }
+            }
+            return coordinator.claim(complete, reply: reply)
+        }
+    }
+}
+
+/// A process that makes file operations, with its ancestors.
+struct Operator {
+    let process: Int32
+    let command: String
+    let family: [Int32]
+
+    /// Looks at /proc.
+    init(_ process: Int32) {
+        self.process = process
+        command = CallerProcess.command(of: process)
+        family = CallerProcess.family(of: process)
+    }
+
+    /// Only what is known without looking.
+    init(known process: Int32) {
+        self.process = process
+        command = ""
+        family = [process]
+    }
+
+    /// All that a process does is one line of work.
+    var purpose: ClaimPurpose {
+        ClaimPurpose(rawValue: 1 << 63 | UInt64(UInt32(bitPattern: process)))
+    }
+
+    func request(
+        _ targets: [ClaimTarget], _ origin: ClaimRequest.Origin, deadline: UInt64
+    ) -> ClaimRequest {
+        ClaimRequest(
+            targets, purpose: purpose, holder: ClaimHolder(process: process, command: command),
+            origin: origin, family: family, deadline: deadline)
+    }
+}
+
+extension VolumeState {
+    /// Counts the session as a claim of the process that writes, until it ends.
+    func claim(_ session: WriteSession, at position: MemoryIndex.Position, for writer: Operator) {
+        let targets = paths(of: position).map { ClaimTarget($0, .write) }
+        if targets.isEmpty || session.claims[writer.process] != nil { return }
+        session.claims[writer.process] = coordinator.note(
+            writer.request(targets, .session, deadline: .max))
+    }
+
+    /// A process makes an operation: should it write, its ancestors are known.
+    func note(_ agent: Operator) {
+        if operators.count >= 256 { operators.removeAll(keepingCapacity: true) }
+        operators[agent.process] = agent
+    }
+
+    /// A process is about to write in the session.
+    @inline(__always)
+    func noteWriter(
+        _ session: WriteSession, at position: MemoryIndex.Position, _ process: Int32
+    ) {
+        if coordinator.isClaimed {
+            claim(session, at: position, for: operators[process] ?? Operator(known: process))
+        }
+    }
+
+    /// The session has ended.
+    func unclaim(_ session: WriteSession) {
+        if session.claims.isEmpty { return }
+        coordinator.release(Array(session.claims.values))
+        session.claims = [:]
+    }
+
+    // MARK: Paths
+
+    /// Every name of an item, or the package it is inside of.
+    func paths(of position: MemoryIndex.Position) -> [ClaimPath] {
+        if index[item: position].pointee.number == ItemNumber.root.rawValue {
+            return [ClaimPath([])]
+        }
+        var list: [ClaimPath] = []
+        var name = index[item: position].pointee.firstName
+        while name != 0, list.count < Self.mostNames {
+            let path = path(
+                index[name: name].pointee.parent, Array(index.nameBytes(name)))
+            if !list.contains(path) { list.append(path) }
+            name = index[name: name].pointee.nextOfItem
+        }
+        return list
+    }
+
+    /// Of a document with more hard links only so many are claimed.
+    private static var mostNames: Int { 64 }
+
+    /// The place of a name in a directory, or the package it is inside of.
+    func path(_ directory: MemoryIndex.Position, _ name: [UInt8]) -> ClaimPath {
+        var names = [name]
+        var above = directory
+        while above != 0, index[item: above].pointee.number != ItemNumber.root.rawValue {
+            let own = index[item: above].pointee.firstName
+            if own == 0 { break }
+            names.append(Array(index.nameBytes(own)))
+            above = index[name: own].pointee.parent
+        }
+        return ClaimPath(names.reversed()).document
+    }
+
+    /// The other names of the file at a path, if it has several.
+    func otherNames(of path: ClaimPath) -> [ClaimPath] {
+        var position = index.find(.root)
+        for name in path.names {
+            let found = name.withUnsafeBytes { index.lookup(position, $0) }
+            if found == 0 { return [] }
+            position = index[name: found].pointee.item
+        }
+        let record = index[item: position]
+        if record.pointee.isDirectory || record.pointee.links < 2 { return [] }
+        return paths(of: position).filter { $0 != path }
+    }
+}

@@ -1,0 +1,67 @@
+internal import Catalog
+internal import Coordination
+internal import Model
+
+extension VolumeState {
+    /// Lets claims and presenters follow a change that was just recorded.
+    @inline(__always)
+    func followClaims(
+        _ kind: ChangeKind, _ position: MemoryIndex.Position, parent: MemoryIndex.Position,
+        name: [UInt8]?, process: Int32, _ effects: [Effect]
+    ) {
+        if coordinator.isFollowed {
+            tellClaims(kind, position, parent: parent, name: name, process: process, effects)
+        }
+    }
+
+    @inline(never)
+    private func tellClaims(
+        _ kind: ChangeKind, _ position: MemoryIndex.Position, parent: MemoryIndex.Position,
+        name: [UInt8]?, process: Int32, _ effects: [Effect]
+    ) {
+        let place = name.map { path(parent, $0) }
+        // What happens inside a package changes it.
+        let isInside = place.map { $0.names.last != name } ?? false
+        func tell(_ what: ItemChange.Kind, _ path: ClaimPath?) {
+            guard let path else { return }
+            coordinator.note(ItemChange(isInside ? .changed : what, path, by: process))
+        }
+        switch kind {
+        case .created, .linked: tell(.appeared, place)
+        case .removed: tell(.deleted, place)
+        case .renamed: tellOfMove(place, parent, name, process, effects)
+        case .published:
+            for path in paths(of: position) { tell(.published, path) }
+        case .attributes, .extendedAttributes:
+            for path in paths(of: position) { tell(.changed, path) }
+        case .pruned:
+            for path in paths(of: position) { tell(.versionLost, path) }
+        case .staged, .sealed, .purged, .discarded, .repaired, .accessed, .uploaded, .evicted,
+            .materialized, .versionPinned, .imported:
+            break
+        }
+    }
+
+    /// A name moved, or two changed places.
+    private func tellOfMove(
+        _ place: ClaimPath?, _ parent: MemoryIndex.Position, _ name: [UInt8]?, _ process: Int32,
+        _ effects: [Effect]
+    ) {
+        guard let place, let name else { return }
+        var source: ClaimPath?
+        var isReplacing = false
+        for case .removeName(let directory, let old) in effects {
+            if directory == number(parent), old == name {
+                isReplacing = true
+            } else {
+                source = path(index.find(directory), old)
+            }
+        }
+        if let source, source != place {
+            coordinator.note(
+                ItemChange(.moved(from: source, replacing: isReplacing), place, by: process))
+        } else {
+            coordinator.note(ItemChange(.changed, place, by: process))
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Glibc
+import Model
+import SystemCalls
+
+/// Runs a command and waits for its end.
+enum ChildCommand {
+    /// The child that signals are passed on to.
+    nonisolated(unsafe) private static var child: pid_t = 0
+
+    /// - Parameter environment: what the command finds besides this program's own.
+    /// - Returns: its exit status, or 128 and the signal that ended it.
+    static func run(_ words: [String], environment: [String: String]) throws(Failure) -> Int32 {
+        for (name, value) in environment { setenv(name, value, 1) }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var normal = sigset_t()
+        sigemptyset(&normal)
+        for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { sigaddset(&normal, number) }
+        posix_spawnattr_setsigdefault(&attributes, &normal)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        // A terminal's keys are for the command, which this waits for; other signals are passed on.
+        signal(SIGINT, SIG_IGN)
+        signal(SIGQUIT, SIG_IGN)
+        var process = pid_t()
+        let result = posix_spawnp(&process, words[0], nil, &attributes, &pointers, environ)
+        if result != 0 { throw Failure(.noInput, "\(words[0]): \(Errno(result))") }
+        child = process
+        for number in [SIGTERM, SIGHUP] {
+            signal(number) { number in _ = kill(ChildCommand.child, number) }
+        }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        let ending = status & 0x7f
+        return ending == 0 ? status >> 8 & 0xff : 128 + ending
+    }
+}

@@ -1,0 +1,191 @@
+import Coordination
+import Testing
+
+/// The rules of claims and presenters, one by one. Time is whatever the tests say.
+@Suite struct ClaimTableTests {
+    private var table = ClaimTable(lease: 5)
+
+    private func request(
+        _ path: String, _ access: ClaimAccess, purpose: UInt64, process: Int32 = 1,
+        origin: ClaimRequest.Origin = .coordinated, family: [Int32] = [],
+        presenter: PresenterID? = nil, deadline: UInt64 = 100
+    ) throws -> ClaimRequest {
+        ClaimRequest(
+            [ClaimTarget(try #require(ClaimPath(path)), access)],
+            purpose: ClaimPurpose(rawValue: purpose),
+            holder: ClaimHolder(process: process, command: "app"), origin: origin, family: family,
+            presenter: presenter, deadline: deadline)
+    }
+
+    /// Whether a second claim is held while the first is.
+    private func share(
+        _ first: ClaimAccess, _ path: String, _ second: ClaimAccess, _ other: String
+    ) throws -> Bool {
+        var table = ClaimTable(lease: 5)
+        let one = table.request(try request(path, first, purpose: 1), at: 0)
+        #expect(one.events.count == 1)
+        let two = table.request(try request(other, second, purpose: 2), at: 0)
+        // The second gets in when the first goes.
+        let later = table.release(one.id, at: 1)
+        #expect(two.events.count + later.count == 1)
+        return two.events.count == 1
+    }
+
+    @Test func `readers share, a writer excludes`() throws {
+        for first in ClaimAccess.allCases {
+            for second in ClaimAccess.allCases {
+                let together = try share(first, "a/b", second, "a/b")
+                #expect(together == (!first.writes && !second.writes), "\(first) \(second)")
+                #expect(try share(first, "a/b", second, "a/c"), "\(first) \(second)")
+            }
+        }
+    }
+
+    @Test func `deleting, moving and replacing cover what is below, both ways`() throws {
+        for first in ClaimAccess.allCases {
+            for second in ClaimAccess.allCases {
+                let below = try share(first, "a", second, "a/b/c")
+                #expect(below == !first.coversBelow, "\(first) \(second)")
+                let above = try share(first, "a/b/c", second, "a")
+                #expect(above == !second.coversBelow, "\(first) \(second)")
+            }
+        }
+    }
+
+    @Test mutating func `claims of one purpose never block one another`() throws {
+        for access in ClaimAccess.allCases {
+            let asked = table.request(try request("a", access, purpose: 7), at: 0)
+            #expect(asked.events == [.granted(asked.id, [ClaimPath([Array("a".utf8)])])])
+        }
+    }
+
+    @Test mutating func `several items are granted in one step or not at all`() throws {
+        let held = table.request(try request("b", .write, purpose: 1), at: 0)
+        var both = try request("a", .write, purpose: 2)
+        both.targets += try request("b", .read, purpose: 2).targets
+        let waits = table.request(both, at: 0)
+        #expect(waits.events.isEmpty)
+        // What it waits to hold is kept from those who come later, and from nobody before.
+        let later = table.request(try request("a", .read, purpose: 3), at: 0)
+        #expect(later.events.isEmpty)
+        #expect(table.release(held.id, at: 1).count == 1)
+        #expect(table.release(waits.id, at: 2).count == 1)
+        #expect(table.listings.map(\.phase) == [.granted])
+    }
+
+    @Test mutating func `a writer does not starve behind readers that keep coming`() throws {
+        let reader = table.request(try request("a", .read, purpose: 1), at: 0).id
+        let writer = table.request(try request("a", .write, purpose: 2), at: 0).id
+        for round in UInt64(3)..<20 {
+            let next = table.request(try request("a", .read, purpose: round), at: round)
+            #expect(next.events.isEmpty)
+        }
+        let first = table.release(reader, at: 20)
+        #expect(first == [.granted(writer, [try #require(ClaimPath("a"))])])
+        #expect(table.release(writer, at: 21).count == 17)
+    }
+
+    @Test mutating func `who holds passes those that wait for it`() throws {
+        _ = table.request(try request("a", .read, purpose: 1), at: 0)
+        let writer = table.request(try request("a", .write, purpose: 2), at: 0)
+        #expect(writer.events.isEmpty)
+        #expect(table.request(try request("a", .read, purpose: 1), at: 0).events.count == 1)
+        #expect(table.request(try request("a", .read, purpose: 3), at: 0).events.isEmpty)
+    }
+
+    @Test mutating func `a circle of three is refused, and the others go on`() throws {
+        let held = try ["a", "b", "c"].enumerated().map {
+            table.request(try request($1, .write, purpose: UInt64($0)), at: 0).id
+        }
+        #expect(table.request(try request("b", .read, purpose: 0), at: 0).events.isEmpty)
+        #expect(table.request(try request("c", .read, purpose: 1), at: 0).events.isEmpty)
+        let last = table.request(try request("a", .read, purpose: 2), at: 0)
+        guard case .refused(last.id, .deadlock(let others)) = last.events.first else {
+            Issue.record("\(last.events)")
+            return
+        }
+        #expect(others.count == 2)
+        #expect(table.release(held[2], at: 1).count == 1)
+    }
+
+    @Test mutating func `waiting ends in time and says who is in the way`() throws {
+        let held = table.request(try request("a", .write, purpose: 1, process: 77), at: 3)
+        let waits = table.request(try request("a", .read, purpose: 2, deadline: 10), at: 4)
+        #expect(table.nextMoment == 10)
+        #expect(table.advance(to: 9).isEmpty)
+        let events = table.advance(to: 10)
+        guard case .refused(waits.id, .timedOut(let others)) = events.first else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(others.map(\.holder.process) == [77] && others.map(\.since) == [3])
+        #expect(table.nextMoment == nil)
+        #expect(table.release(waits.id, at: 11).isEmpty)
+        #expect(table.release(held.id, at: 11).isEmpty && table.isIdle)
+    }
+
+    @Test mutating func `cancelling lets those behind go on`() throws {
+        _ = table.request(try request("a", .read, purpose: 1), at: 0)
+        let writer = table.request(try request("a", .write, purpose: 2), at: 0)
+        let reader = table.request(try request("a", .read, purpose: 3), at: 0)
+        let events = table.release(writer.id, at: 1)
+        #expect(events.contains(.refused(writer.id, .cancelled)))
+        #expect(events.contains(.granted(reader.id, [ClaimPath([Array("a".utf8)])])))
+    }
+
+    // MARK: File operations
+
+    @Test mutating func `file operations do not block one another`() throws {
+        _ = table.note(try request("a", .write, purpose: 1, origin: .session), at: 0)
+        #expect(table.isFree(try request("a", .write, purpose: 2, origin: .opening)))
+        #expect(table.isFree(try request("a", .writeMoving, purpose: 2, origin: .naming)))
+        #expect(!table.isFree(try request("a", .read, purpose: 2)))
+        #expect(table.isFree(try request("a", .writeMetadata, purpose: 2)))
+    }
+
+    @Test mutating func `a process works under the claims of its ancestors`() throws {
+        _ = table.request(try request("a", .write, purpose: 1, process: 10), at: 0)
+        func opening(_ family: [Int32]) throws -> ClaimRequest {
+            try request(
+                "a", .write, purpose: 2, process: family[0], origin: .opening, family: family)
+        }
+        #expect(table.isFree(try opening([30, 20, 10, 1])))
+        #expect(!table.isFree(try opening([30, 20, 1])))
+    }
+
+    @Test mutating func `readers are not in the way of changed names, writers are`() throws {
+        let reader = table.request(try request("a/b", .read, purpose: 1), at: 0)
+        #expect(table.isFree(try request("a/b", .writeDeleting, purpose: 2, origin: .naming)))
+        _ = table.release(reader.id, at: 0)
+        _ = table.request(try request("a/b", .write, purpose: 1), at: 0)
+        #expect(!table.isFree(try request("a/b", .writeDeleting, purpose: 2, origin: .naming)))
+        #expect(!table.isFree(try request("a", .writeMoving, purpose: 2, origin: .naming)))
+        #expect(table.isFree(try request("a/c", .writeReplacing, purpose: 2, origin: .naming)))
+    }
+
+    @Test mutating func `a claim covers the old and the new name of what is renamed`() throws {
+        _ = table.request(try request("a", .write, purpose: 1), at: 0)
+        let move = ItemChange(
+            .moved(from: ClaimPath([Array("a".utf8)]), replacing: false),
+            ClaimPath([Array("b".utf8)]), by: 5)
+        #expect(table.note(move, at: 1).isEmpty)
+        #expect(!table.isFree(try request("a", .read, purpose: 2)))
+        #expect(!table.isFree(try request("b", .read, purpose: 2)))
+        #expect(table.listings[0].targets.map(\.path.description) == ["b"])
+    }
+
+    @Test mutating func `who waits follows an announced move only`() throws {
+        for (process, place) in [(Int32(10), "new/x"), (11, "old/x")] {
+            var table = ClaimTable(lease: 5)
+            let mover = table.request(
+                try request("old", .writeMoving, purpose: 1, process: 10), at: 0)
+            let waits = table.request(try request("old/x", .read, purpose: 2), at: 0)
+            let move = ItemChange(
+                .moved(from: try #require(ClaimPath("old")), replacing: false),
+                try #require(ClaimPath("new")), by: process)
+            #expect(table.note(move, at: 1).isEmpty)
+            let events = table.release(mover.id, at: 2)
+            #expect(events == [.granted(waits.id, [try #require(ClaimPath(place))])])
+        }
+    }
+}

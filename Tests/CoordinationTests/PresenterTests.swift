@@ -1,0 +1,201 @@
+import Coordination
+import Testing
+
+/// What presenters are told, one by one. Time is whatever the tests say.
+@Suite struct PresenterTests {
+    private var table = ClaimTable(lease: 5)
+
+    private func path(_ text: String) throws -> ClaimPath { try #require(ClaimPath(text)) }
+
+    private mutating func present(_ text: String, process: Int32 = 50) throws -> PresenterID {
+        table.present(try path(text), ClaimHolder(process: process, command: "shows"))
+    }
+
+    private mutating func claim(
+        _ text: String, _ access: ClaimAccess, presenter: PresenterID? = nil, purpose: UInt64 = 1,
+        deadline: UInt64 = 100, process: Int32 = 60, at now: UInt64 = 0
+    ) throws -> (id: ClaimID, events: [ClaimEvent]) {
+        table.request(
+            ClaimRequest(
+                [ClaimTarget(try path(text), access)], purpose: ClaimPurpose(rawValue: purpose),
+                holder: ClaimHolder(process: process, command: "app"), presenter: presenter,
+                deadline: deadline), at: now)
+    }
+
+    private mutating func change(
+        _ kind: ItemChange.Kind, _ text: String, by process: Int32 = 60, at now: UInt64 = 0
+    ) throws -> [ClaimEvent] {
+        table.note(ItemChange(kind, try path(text), by: process), at: now)
+    }
+
+    @Test mutating func `a claim is granted when its presenters have prepared`() throws {
+        let shown = try present("a")
+        let asked = try claim("a", .read)
+        let message = PresenterMessage.prepare(
+            asked.id, ClaimPreparation(lets: .reader, saves: true))
+        #expect(asked.events == [.message(shown, message)])
+        #expect(table.listings.map(\.phase) == [.preparing])
+        #expect(table.answer(shown, asked.id, at: 1) == [.granted(asked.id, [try path("a")])])
+        #expect(table.answer(shown, asked.id, at: 1).isEmpty)
+        #expect(table.release(asked.id, at: 2) == [.message(shown, .resume(asked.id))])
+    }
+
+    @Test mutating func `what is asked for depends on the access`() throws {
+        let wanted: [ClaimAccess: ClaimPreparation?] = [
+            .read: .init(lets: .reader, saves: true),
+            .readForUploading: .init(lets: .reader, saves: true),
+            .readWithoutChanges: .init(lets: .reader), .readMetadata: nil,
+            .write: .init(lets: .writer), .writeMoving: .init(lets: .writer),
+            .writeMerging: .init(lets: .writer, saves: true),
+            .writeDeleting: .init(lets: .writer, accommodatesDeletion: true),
+            .writeReplacing: .init(lets: .writer, accommodatesDeletion: true),
+            .writeMetadata: nil,
+        ]
+        let shown = try present("a")
+        for access in ClaimAccess.allCases {
+            let asked = try claim("a", access)
+            switch try #require(wanted[access]) {
+            case nil: #expect(asked.events == [.granted(asked.id, [try path("a")])])
+            case let preparation?:
+                #expect(asked.events == [.message(shown, .prepare(asked.id, preparation))])
+            }
+            _ = table.release(asked.id, at: 0)
+        }
+    }
+
+    @Test mutating func `deleting concerns what is below and folders above`() throws {
+        let (above, shown, below) = (try present(""), try present("a"), try present("a/b/c"))
+        let beside = try present("b")
+        let asked = try claim("a", .writeDeleting)
+        let preparation = ClaimPreparation(lets: .writer, accommodatesDeletion: true)
+        #expect(
+            asked.events == [
+                .message(above, .prepareDeletion(asked.id, try path("a"))),
+                .message(shown, .prepare(asked.id, preparation)),
+                .message(below, .prepare(asked.id, preparation)),
+            ])
+        #expect(table.answer(beside, asked.id, at: 0).isEmpty)
+        for presenter in [above, below] {
+            #expect(table.answer(presenter, asked.id, at: 0).isEmpty)
+        }
+        #expect(table.answer(shown, asked.id, at: 0).count == 1)
+    }
+
+    @Test mutating func `who does not answer within the lease is passed over`() throws {
+        _ = try present("a")
+        let asked = try claim("a", .write, at: 10)
+        #expect(table.nextMoment == 15)
+        #expect(table.advance(to: 14).isEmpty)
+        #expect(table.advance(to: 15) == [.granted(asked.id, [try path("a")])])
+    }
+
+    @Test mutating func `who goes is not waited for`() throws {
+        let shown = try present("a")
+        let asked = try claim("a", .write)
+        #expect(table.dismiss(shown, at: 1) == [.granted(asked.id, [try path("a")])])
+        #expect(table.release(asked.id, at: 2).isEmpty && table.isIdle)
+    }
+
+    @Test mutating func `a presenter saves past the claim that waits for it`() throws {
+        let shown = try present("a")
+        let reader = try claim("a", .read)
+        // Somebody else does not get past.
+        #expect(try claim("a", .write, purpose: 9).events.isEmpty)
+        let saving = try claim("a", .write, presenter: shown, purpose: 2)
+        #expect(saving.events == [.granted(saving.id, [try path("a")])])
+        // It has prepared, but still writes.
+        #expect(table.answer(shown, reader.id, at: 1).isEmpty)
+        #expect(table.release(saving.id, at: 2) == [.granted(reader.id, [try path("a")])])
+    }
+
+    @Test mutating func `the claim's own presenter is not asked`() throws {
+        let shown = try present("a")
+        let asked = try claim("a", .write, presenter: shown)
+        #expect(asked.events == [.granted(asked.id, [try path("a")])])
+    }
+
+    @Test mutating func `a claim that is given up lets presenters resume`() throws {
+        let shown = try present("a")
+        let asked = try claim("a", .write, deadline: 3)
+        let events = table.advance(to: 3)
+        #expect(events.contains(.message(shown, .resume(asked.id))))
+        guard case .refused(_, .timedOut(let silent)) = events.first else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(silent.map(\.holder.process) == [50])
+    }
+
+    // MARK: Changes
+
+    @Test mutating func `changes are told to the item and to folders above`() throws {
+        let (above, shown) = (try present(""), try present("a/b"))
+        let item = try path("a/b")
+        #expect(
+            try change(.changed, "a/b") == [
+                .message(shown, .changed), .message(above, .subitemChanged(item)),
+            ])
+        #expect(
+            try change(.published, "a/b") == [
+                .message(shown, .changed), .message(shown, .versionGained),
+                .message(above, .subitemChanged(item)),
+            ])
+        #expect(try change(.versionLost, "a/b") == [.message(shown, .versionLost)])
+        #expect(try change(.versionConflict, "a/b") == [.message(shown, .versionConflict)])
+        #expect(
+            try change(.deleted, "a/b") == [
+                .message(shown, .deleted), .message(above, .subitemDeleted(item)),
+            ])
+        #expect(
+            try change(.appeared, "a/b") == [
+                .message(shown, .changed), .message(above, .subitemAppeared(item)),
+            ])
+        #expect(try change(.changed, "a") == [.message(above, .subitemChanged(try path("a")))])
+    }
+
+    @Test mutating func `a move is told with all that is below`() throws {
+        let (from, to) = (try present("x"), try present("y"))
+        let shown = try present("x/d/e")
+        let move = ItemChange.Kind.moved(from: try path("x/d"), replacing: false)
+        #expect(
+            try change(move, "y/d") == [
+                .message(from, .subitemMoved(try path("x/d"), try path("y/d"))),
+                .message(to, .subitemAppeared(try path("y/d"))),
+                .message(shown, .moved(try path("y/d/e"))),
+            ])
+        #expect(table.path(of: shown) == (try path("y/d/e")))
+    }
+
+    @Test mutating func `a document saved by renaming over it has changed`() throws {
+        let (above, shown) = (try present(""), try present("doc"))
+        let move = ItemChange.Kind.moved(from: try path("tmp"), replacing: true)
+        #expect(
+            try change(move, "doc") == [
+                .message(shown, .changed), .message(above, .subitemDeleted(try path("tmp"))),
+                .message(above, .subitemChanged(try path("doc"))),
+            ])
+    }
+
+    @Test mutating func `a document saved by renaming it away stays where it was`() throws {
+        let shown = try present("doc")
+        let away = ItemChange.Kind.moved(from: try path("doc"), replacing: false)
+        #expect(try change(away, "doc~") == [.message(shown, .moved(try path("doc~")))])
+        // Somebody else's file is not the document.
+        #expect(try change(.appeared, "doc", by: 61, at: 1).isEmpty)
+        #expect(
+            try change(.appeared, "doc", at: 2) == [.message(shown, .moved(try path("doc")))])
+        #expect(try change(away, "doc~", at: 3).count == 1)
+        // Too late.
+        #expect(try change(.appeared, "doc", at: 20_000_000_000).isEmpty)
+    }
+
+    @Test mutating func `who caused a change is not told`() throws {
+        let own = try present("a", process: 60)
+        let other = try present("a", process: 61)
+        #expect(try change(.changed, "a", by: 60) == [.message(other, .changed)])
+        #expect(try change(.changed, "a", by: 0).count == 2)
+        // Nor the presenter on whose behalf it was done.
+        _ = try claim("a", .write, presenter: other, process: 70)
+        #expect(try change(.changed, "a", by: 70) == [.message(own, .changed)])
+    }
+}
