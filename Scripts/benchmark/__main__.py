@@ -13,6 +13,7 @@ import footprint
 import machine
 import operations
 import pictures
+import promises
 import report
 import rounds
 import systems
@@ -91,7 +92,8 @@ def run(options, folder):
     client = rounds.Client(compile_client(folder), options.cpus)
     started = []
     try:
-        compared = [name for name in options.only if name not in operations.DOCUMENTS]
+        compared = [name for name in options.only if name not in
+                    operations.DOCUMENTS + operations.PROMISES]
         if compared:
             start(options.systems, folder, options.cpus, started)
         timed = [name for name in compared if name not in operations.FOOTPRINT]
@@ -113,6 +115,8 @@ def run(options, folder):
     if "pictures" in options.only and os.environ.get("SHAPEEDIT_BINARY"):
         outcome["pictures"] = pictures.measure(
             os.environ["SHAPEEDIT_BINARY"], folder, client.prefix, repetitions, sizes, say)
+    outcome.update(promises.measure(
+        options.only, os.environ.get("SHAPEEDIT_BINARY"), folder, min(repetitions, 3), say))
     facts["load at end"] = f"{os.getloadavg()[0]:.2f}"  # About 1 is the benchmark itself.
     report.summarise(outcome["operations"])
     text = report.markdown(facts, sizes, repetitions, [system.name for system in started], outcome)

@@ -117,7 +117,9 @@ ALL = [
 FOOTPRINT = ["memory", "mount"]
 # Of ShapeEdit alone, without peers; see documents.py and pictures.py.
 DOCUMENTS = ["editing", "lists", "drawing", "pictures"]
-NAMES = [operation.name for operation in ALL] + FOOTPRINT + DOCUMENTS
+# Contents from a server, with peers of their own; see promises.py.
+PROMISES = ["promises"]
+NAMES = [operation.name for operation in ALL] + FOOTPRINT + DOCUMENTS + PROMISES
 
 
 def groups(wanted):

@@ -39,7 +39,8 @@ def markdown(facts, sizes, repetitions, names, report):
         lines += ["", *notes]
     for part in (_memory(report.get("memory")), _mount(report.get("mount")),
                  _editing(report.get("editing")), _lists(report.get("lists")),
-                 _drawing(report.get("drawing")), _pictures(report.get("pictures"))):
+                 _drawing(report.get("drawing")), _pictures(report.get("pictures")),
+                 _promises(report.get("promises"))):
         if part:
             lines += ["", *part]
     checked = targets.check(report)
@@ -169,6 +170,35 @@ def _pictures(results):
         f"{promised['drawn']:,} pictures drawn.",
         "", f"Memory over {memory['count']:,} pictures: {_mebibytes(memory['first'])} after a "
         f"quarter, {_mebibytes(memory['last'])} in the end."]
+
+
+def _promises(results):
+    if not results:
+        return []
+    if "error" in results:
+        return [f"No promises: {results['error']}"]
+    lines = ["| Contents from a server | first byte of 1 MiB | 256 MiB | 1,000 of 4 KiB, 16 at once |",
+             "|---|---:|---:|---:|"]
+    for name, cell in results["systems"].items():
+        if "error" in cell:
+            lines.append(f"| {name} | n/a: {cell['error']} | | |")
+            continue
+        figures = [_milliseconds(cell[figure] * 1e9) if figure in cell else ""
+                   for figure in ("first", "large", "small")]
+        title = "a GET, curl" if name == "server" else TITLES.get(name, name)
+        lines.append(f"| {title} | " + " | ".join(figures) + " |")
+    imported, local = results["imported"], results["local"]
+    lines += ["", "| Listing 10,000 with attributes | first | all | warm |", "|---|---:|---:|---:|"]
+    for name, cell in (("imported", imported), ("local", local)):
+        lines.append(f"| {name} | " + " | ".join(
+            _milliseconds(cell[figure] * 1e9) for figure in ("first", "cold", "warm")) + " |")
+    memory = results["memory"]
+    lines += [
+        "", f"Opening what has come takes {results['again'] * 1e6:.0f} us, what was made here "
+        f"{results['own'] * 1e6:.0f} us. Importing {results['import']['items']:,} items takes "
+        f"{results['import']['seconds']:.1f} s. Memory: {_mebibytes(memory['empty'])}, with them "
+        f"{_mebibytes(memory['promises'])}, with 16 downloads {_mebibytes(memory['downloads'])}."]
+    return lines
 
 
 def _ratio(value):

@@ -51,7 +51,7 @@ def _documents(report):
         found.append((f"memory while drawing <= {drawing['memory_budget'] / 2**20:.0f} MiB",
                       f"{drawing['memory'] / 2**20:.0f} MiB",
                       drawing["memory"] <= drawing["memory_budget"]))
-    return found + _pictures(report.get("pictures"))
+    return found + _pictures(report.get("pictures")) + _promises(report.get("promises", {}))
 
 
 def _pictures(results):
@@ -78,6 +78,41 @@ def _pictures(results):
          f"{promised['fetched']} bytes, {promised['drawn']} drawn",
          promised["fetched"] == promised["drawn"] == 0
          and promised["pictures"] == promised["listed"] == promised["count"])]
+
+
+def _promises(results):
+    if "systems" not in results:
+        return []
+    systems, found = results["systems"], []
+    ours, server = systems.get("shapeedit", {}), systems["server"]
+    peers = {name: cell for name, cell in systems.items()
+             if name not in ("shapeedit", "server") and "first" in cell}
+    if "first" in ours:
+        ratio = ours["first"] / server["first"]
+        found.append(("first byte of a promise <= 5 x a GET", f"{ratio:.1f}", ratio <= 5))
+        ratio = server["large"] / ours["large"]
+        found.append(("a large promise >= 0.8 of curl's speed", f"{ratio:.2f}", ratio >= 0.8))
+        for figure, title, least in (("first", "first byte sooner than every peer", 1),
+                                     ("small", "small promises >= 3 x the best peer's speed", 3)):
+            if peers:
+                best = min(peers, key=lambda name: peers[name][figure])
+                ratio = peers[best][figure] / ours[figure]
+                found.append((title, f"{ratio:.1f} x {best}", ratio >= least))
+    imported, local = results["imported"], results["local"]
+    found.append(("first of 10,000 imported entries < 100 ms",
+                  f"{imported['first'] * 1e3:.0f} ms", imported["first"] < 0.1))
+    found.append(("all of them < 500 ms", f"{imported['cold'] * 1e3:.0f} ms",
+                  imported["cold"] < 0.5))
+    ratio = imported["warm"] / local["warm"]
+    found.append(("warm as local ones (<= 1.2)", f"{ratio:.2f}", ratio <= 1.2))
+    ratio = results["again"] / results["own"]
+    found.append(("opened again as local content (<= 1.2)", f"{ratio:.2f}", ratio <= 1.2))
+    memory = results["memory"]
+    allowed = BASE_BYTES + ITEM_BYTES * results["import"]["items"]
+    found.append((f"memory with promises and downloads <= 64 MiB + {ITEM_BYTES} B an item",
+                  f"{memory['downloads'] / 2**20:.0f} of {allowed / 2**20:.0f} MiB",
+                  memory["downloads"] <= allowed))
+    return found
 
 
 def _timings(name, results):

@@ -68,7 +68,7 @@ package enum ChangeKind: UInt8, Sendable, CaseIterable {
     case bookmarked = 19
     /// Documents were opened by somebody, or are not among the last any more.
     case opened = 20
-    /// An item was made, moved, changed or removed as its source is now.
+    /// What is known of an item at its source is another; what it is here did not change.
     case imported = 21
 }
 

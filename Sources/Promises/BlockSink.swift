@@ -4,9 +4,9 @@ internal import Model
 internal import Stores
 internal import SystemCalls
 
-/// Takes the bytes of a piece as they come: blocks are verified in memory and only then written; a
-/// content that comes as one block is written at once, because nobody reads it before it is verified
-/// as a whole.
+/// Takes the bytes of a piece as they come: blocks are verified in memory and only then written, if there
+/// is something to verify them with. Otherwise, and where the content comes as one block, bytes are
+/// written at once: nobody reads them before their block has been noted.
 final class BlockSink: BlobSink {
     private let incoming: Incoming
     private let name: String
@@ -28,7 +28,7 @@ final class BlockSink: BlobSink {
         self.address = address
         self.came = came
         self.offset = offset
-        if incoming.isInBlocks { block.reserveCapacity(Int(incoming.blockSize)) }
+        if incoming.digests != nil { block.reserveCapacity(Int(incoming.blockSize)) }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
@@ -48,16 +48,24 @@ final class BlockSink: BlobSink {
             let number = Int(self.offset / incoming.blockSize)
             let range = incoming.bytes(number..<number + 1)
             let part = rest.prefix(Int(range.upperBound - self.offset))
-            block.append(contentsOf: UnsafeRawBufferPointer(rebasing: part))
+            let bytes = UnsafeRawBufferPointer(rebasing: part)
+            if incoming.digests != nil {
+                block.append(contentsOf: bytes)
+            } else {
+                let place = self.offset
+                try keep { (file) throws(Errno) in try file.write(bytes, at: place) }
+            }
             self.offset += Int64(part.count)
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(part.count))
             guard self.offset == range.upperBound else {
                 _ = try came(part.count, nil)
                 continue
             }
-            if let digests = incoming.digests { try verify(digests[number], number) }
-            try keep { (file) throws(Errno) in try file.write(block, at: range.lowerBound) }
-            block.removeAll(keepingCapacity: true)
+            if let digests = incoming.digests {
+                try verify(digests[number], number)
+                try keep { (file) throws(Errno) in try file.write(block, at: range.lowerBound) }
+                block.removeAll(keepingCapacity: true)
+            }
             guard try came(part.count, number) else {
                 throw StoreError(.cancelled, at: address, "the rest comes otherwise")
             }

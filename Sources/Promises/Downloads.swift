@@ -73,11 +73,11 @@ package final class Downloads: Sendable {
     /// Bytes that came from the store since the start.
     package var fetchedBytes: UInt64 { state.withLock { $0.fetched } }
 
-    /// Contents that are on their way: their hash, size, and bytes that are here.
-    package var active: [(blob: Blob, received: Int64)] {
+    /// Contents that are on their way: their hash, size, bytes that are here, and whose they are.
+    package var active: [(blob: Blob, received: Int64, nodes: Set<NodeNumber>)] {
         state.withLock { state in
             state.active.values.filter(\.isUnderWay)
-                .map { ($0.blob, $0.received) }
+                .map { ($0.blob, $0.received, $0.nodes) }
         }
     }
 

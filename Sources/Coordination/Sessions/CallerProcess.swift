@@ -15,10 +15,9 @@ package enum CallerProcess {
 
     /// The program and the process of a thread, for a person; `nil` if it is not there any more.
     package static func describe(_ thread: Int32) -> String? {
-        guard thread > 0, let name = status(of: thread, "Name"),
-            let process = status(of: thread, "Tgid")
-        else { return nil }
-        return "\(name) (process \(process))"
+        guard thread > 0, let process = group(of: thread) else { return nil }
+        let name = command(of: process)
+        return name.isEmpty ? nil : "\(name) (process \(process))"
     }
 
     private static func group(of thread: Int32) -> Int32? {

@@ -107,7 +107,7 @@ struct ImportStep {
             volume.touch(directory, time), .putOrigin(origin(entry, item, row.hash)),
         ]
         volume.record(
-            .imported, position, parent: directory, name: name, process: caller.thread, at: time,
+            .created, position, parent: directory, name: name, process: caller.thread, at: time,
             effects)
         note(entry, item, row.hash)
         state.counts.made += 1
@@ -264,7 +264,7 @@ struct ImportStep {
             effects.append(.removeVersion(old.node.item, old.node.ordinal))
             forgotten.append(name)
         }
-        volume.record(.imported, position, process: caller.thread, at: time, effects)
+        volume.record(.published, position, process: caller.thread, at: time, effects)
         return true
     }
 

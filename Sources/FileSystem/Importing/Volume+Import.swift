@@ -14,7 +14,8 @@ extension Volume {
         var names: [(parent: UInt64, name: [UInt8])] = []
     }
 
-    /// Carries out what the command says to the folder `node`. Only for its owner or root.
+    /// Carries out what the command says to the folder `node`. Only for its owner or root, and only if
+    /// this daemon is theirs: it reads the source with its own rights.
     ///
     /// Throws EINVAL for what is no message, EEXIST if another tree was imported to the folder, ENODATA
     /// if none was and its changes are to be followed, ESTALE for a run that is over.
@@ -23,7 +24,8 @@ extension Volume {
         guard let message = ImportMessage(bytes) else { throw Errno(EINVAL) }
         try read { (state) throws(Errno) in
             let record = state.index[item: try state.directory(node)]
-            guard caller.user == 0 || caller.user == record.pointee.user else { throw Errno(EPERM) }
+            guard caller.user == 0 || caller.user == record.pointee.user && caller.user == geteuid()
+            else { throw Errno(EPERM) }
         }
         switch message {
         case .begin(let token, let follows, let address):
@@ -40,6 +42,8 @@ extension Volume {
             return try pass.state.withLock { (state) throws(Errno) in
                 let stale = pass.follows ? try removeUnseen(pass, &state, caller) : Stale()
                 state.isComplete = true
+                state.seen = []
+                state.folders = [:]
                 return stale
             }
         }

@@ -283,7 +283,8 @@ extension VolumeState {
         switch kind {
         case .published:
             let item = number(position)
-            if isDrawnAtPublish(position) {
+            // What a source has published is not here, and is not fetched for its picture.
+            if !index[item: position].pointee.place.isAway, isDrawnAtPublish(position) {
                 if let subject = pictureSubject(position) { pictures.published(subject) }
             } else {
                 pictures.desktop?.changed(item, isOwn: false)

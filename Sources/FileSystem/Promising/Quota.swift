@@ -1,3 +1,5 @@
+internal import Model
+
 /// How much the local contents of a container with a store may take.
 package struct Quota: Sendable {
     /// Bytes of all current versions that are here; `nil` for no bound.
@@ -22,5 +24,16 @@ struct QuotaState {
     /// Something was taken or became free to go since it was looked last.
     var isDue = true
     /// When items were opened last in this mount: access times are not written that often.
-    var opened: [UInt64: UInt64] = [:]
+    private(set) var opened: [ItemNumber: Timestamp] = [:]
+    /// So many are remembered; after that their access times have to do.
+    private static let mostOpened = 200_000
+
+    /// The clock stands still for some milliseconds; what is opened later is later all the same.
+    private var last = Timestamp(rawValue: 0)
+
+    mutating func noteOpen(_ item: ItemNumber, at time: Timestamp) {
+        last = max(time, last.successor)
+        if opened.count >= Self.mostOpened { opened.removeAll(keepingCapacity: true) }
+        opened[item] = last
+    }
 }

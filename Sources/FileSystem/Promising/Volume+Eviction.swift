@@ -21,20 +21,7 @@ extension Volume {
     static let pinAttribute = ownPrefix + Array("pin".utf8)
 
     /// The pin of the item, or of the nearest folder above that has one.
-    func pin(of node: NodeNumber) -> Pin {
-        state.withLock { state in
-            var position = state.index.find(node.item)
-            while position != 0 {
-                if let value = state.index.attributes[position]?[Self.pinAttribute],
-                    let pin = Pin(rawValue: String(decoding: value, as: UTF8.self))
-                {
-                    return pin
-                }
-                position = state.index.parent(of: position)
-            }
-            return .usual
-        }
-    }
+    func pin(of node: NodeNumber) -> Pin { state.withLock { $0.pin(of: node) } }
 
     /// Lets the local copy of a document's current version go, or stops bringing it. Throws EBUSY if
     /// it has to stay for now, ENOTSUP without a store; the reason is kept for the user.
@@ -108,16 +95,14 @@ extension Volume {
     func noteOpener(_ node: NodeNumber, _ process: Int32, _ state: VolumeState) {
         if link == nil { return }
         state.openers.add(node, process)
-        if quota.isLimited {
-            state.quota.opened[node.item.rawValue] = VolumeState.now().rawValue
-        }
+        if quota.isLimited { state.quota.noteOpen(node.item, at: VolumeState.now()) }
     }
 
     /// The last handle of a version is gone: what had to stay for it may go. Under the volume's lock.
     func noteLastClose(_ node: NodeNumber, _ state: VolumeState) {
         if link == nil { return }
         if state.quota.excess > 0 { state.quota.isDue = true }
-        if !state.index.attributes.isEmpty {
+        if state.pin(of: node) == .onlineOnly {
             state.lastCloses.insert(node)
             keeper.wake()
         }
@@ -208,6 +193,21 @@ extension Volume {
 }
 
 extension VolumeState {
+    /// The pin of the item, or of the nearest folder above that has one.
+    fileprivate func pin(of node: NodeNumber) -> Volume.Pin {
+        var position = index.find(node.item)
+        while position != 0 {
+            if index[item: position].pointee.flags.contains(.hasAttributes),
+                let value = index.attributes[position]?[Volume.pinAttribute],
+                let pin = Volume.Pin(rawValue: String(decoding: value, as: UTF8.self))
+            {
+                return pin
+            }
+            position = index.parent(of: position)
+        }
+        return .usual
+    }
+
     /// Why the current version's bytes cannot go now; `nil` if they can.
     func reasonToStay(_ position: MemoryIndex.Position) -> StayReason? {
         let record = index[item: position]

@@ -82,7 +82,10 @@ extension Volume {
         }
         reasons.note(nil, for: node)
         pictures?.upload(node)
-        if pin(of: node) == .onlineOnly { try? evict(node) }
+        if pin(of: node) == .onlineOnly {
+            state.withLock { _ = $0.lastCloses.insert(node) }
+            keeper.wake()
+        }
         if quota.isLimited { state.withLock { $0.quota.isDue = true } }
     }
 

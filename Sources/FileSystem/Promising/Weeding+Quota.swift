@@ -13,16 +13,28 @@ extension Weeding {
     private struct Candidate {
         var node: NodeNumber
         var size: Int64
-        var opened: UInt64
+        var opened: Timestamp
     }
 
-    /// Lets go of what is pinned online-only and was closed.
+    /// Lets go of what is pinned online-only and was closed, or has reached the store.
     func letClosedGo() {
         let closed = volume.state.withLock { state in
             defer { state.lastCloses = [] }
             return state.lastCloses
         }
-        for node in closed where volume.pin(of: node) == .onlineOnly { try? volume.evict(node) }
+        for node in closed where volume.pin(of: node) == .onlineOnly {
+            do throws(Errno) { try volume.evict(node) } catch {
+                // A request that is about to end may still keep it. Whoever has it open will close it.
+                volume.state.withLock { state in
+                    let position = state.index.find(node.item)
+                    guard position != 0, state.modes[node.rawValue] == nil,
+                        state.index[item: position].pointee.node == node,
+                        state.index[item: position].pointee.place == .stored
+                    else { return }
+                    state.lastCloses.insert(node)
+                }
+            }
+        }
     }
 
     /// Lets go of what was not opened for longest until the quota is kept.
@@ -77,7 +89,8 @@ extension Weeding {
                         Candidate(
                             node: record.node, size: record.size,
                             opened: max(
-                                record.accessed, state.quota.opened[record.number] ?? 0)))
+                                Timestamp(rawValue: record.accessed),
+                                state.quota.opened[record.node.item] ?? Timestamp(rawValue: 0))))
                 }
             }
         }

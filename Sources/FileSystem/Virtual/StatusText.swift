@@ -1,5 +1,7 @@
 internal import Catalog
 internal import Model
+internal import Promises
+internal import Stores
 internal import SystemCalls
 
 extension Volume {
@@ -36,6 +38,7 @@ extension Volume {
                 ("downloads", String(active.count)),
                 ("downloadingBytes", String(active.reduce(0) { $0 + $1.blob.size })),
                 ("downloadedBytes", String(active.reduce(0) { $0 + $1.received })),
+                ("transfers", transfers(active)),
             ]
         }
         if let link {
@@ -58,6 +61,31 @@ extension Volume {
         if let problem = log.problem { fields.append(("problem", quoted(problem.message))) }
         let body = fields.map { "  \"\($0.0)\": \($0.1)" }.joined(separator: ",\n")
         return Array("{\n\(body)\n}\n".utf8)
+    }
+}
+
+extension Volume {
+    /// Documents that are told of one by one.
+    private static let mostTransfers = 100
+
+    /// The documents that are on their way, as JSON in one line.
+    private func transfers(_ active: [(blob: Blob, received: Int64, nodes: Set<NodeNumber>)])
+        -> String
+    {
+        var list: [String] = []
+        for (blob, received, nodes) in active.prefix(Self.mostTransfers) {
+            let path = state.withLock { state -> [UInt8]? in
+                for node in nodes {
+                    let position = state.index.find(node.item)
+                    if position != 0 { return state.index.path(of: position) }
+                }
+                return nil
+            }
+            guard let path else { continue }
+            let name = quoted(String(decoding: path, as: UTF8.self))
+            list.append("{\"path\": \(name), \"size\": \(blob.size), \"received\": \(received)}")
+        }
+        return "[" + list.joined(separator: ", ") + "]"
     }
 }
 

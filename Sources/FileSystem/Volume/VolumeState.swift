@@ -99,7 +99,7 @@ final class VolumeState {
     var accessed: Set<MemoryIndex.Position> = []
     /// Who has what open, in a container with a store.
     var openers = Openers()
-    /// Versions whose last handle was closed, where some are to be in the store only.
+    /// Versions to be in the store only that may go now: they were closed, or have reached the store.
     var lastCloses: Set<NodeNumber> = []
     var quota = QuotaState()
     /// Follows what is recorded; nil for a volume without pictures.

@@ -207,6 +207,8 @@ struct ImportTests {
                     $0 != " "
                 }
                 other.shell("! \(set) \(begin) in")
+                // Nor to a folder of their own: the daemon would read for them what they may not.
+                other.shell("mkdir in/theirs; ! \(set) \(begin) in/theirs")
                 agent.shell("\(set) \(begin) in")
                 other.end()
             }

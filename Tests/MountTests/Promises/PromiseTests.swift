@@ -209,6 +209,39 @@ struct PromiseTests {
         }
     }
 
+    @Test func `status tells how documents come, as it changes`() throws {
+        let server = try FaultyServer(.webDAV, name: "watch")
+        defer { server.stop() }
+        try withVolume(.passthrough, store: server.address) { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.shell("head -c 3000 /dev/urandom > doc")
+            try volume.evictAll()
+            let log = "\(container.base)/watched"
+            let watch = try RunningProgram(
+                [
+                    "sh", "-c", "exec \"$0\" status --watch --json > \(log)",
+                    try BuiltPrograms.shapeedit(),
+                ].map { Array($0.utf8) }, environment: container.environment)
+            // Three seconds long.
+            try server.plan("GET slow")
+            agent.shell("cat doc > /dev/null")
+            func lines() throws -> [Substring] {
+                try Probing.run(["cat", log]).text.split(separator: "\n")
+                    .filter { $0.contains("\(volume.directory)/doc\"") }
+            }
+            for _ in 0..<600 where try !lines().contains(where: { $0.contains("\"local\"") }) {
+                usleep(50_000)
+            }
+            watch.kill(signal: SIGTERM, group: true)
+            _ = watch.wait(seconds: 10)
+            let told = try lines()
+            #expect(told.count { $0.contains("\"downloading\"") } >= 2, "\(told)")
+            #expect(told.last?.contains("\"state\": \"local\"") == true, "\(told)")
+            try server.plan()
+        }
+    }
+
     @Test func `a container without a store has no promises`() throws {
         try withVolume(.passthrough) { volume in
             try volume.agent().store("doc", "content")

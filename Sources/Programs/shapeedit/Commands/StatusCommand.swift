@@ -11,7 +11,14 @@ struct StatusCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
+    @Flag(help: "Go on, with a line (with --json, an object) for whatever changes, until ^C.")
+    var watch = false
+
     func run() throws {
+        if watch {
+            var watch = StatusWatch(json: json)
+            watch.run()
+        }
         let mounts = MountTable.mountPoints().map { ($0, Self.text($0)) }
         if json {
             let list = mounts.map { point, text in

@@ -67,6 +67,13 @@ struct ImportStream {
         if isTerminal, !json { Console.showProgress("\r\u{1b}[K\u{1b}]9;4;0;\u{7}") }
     }
 
+    /// What the user wants to be closed to others.
+    private static let mask: mode_t = {
+        let mask = umask(0o077)
+        umask(mask)
+        return mask
+    }()
+
     private static func fields(_ entry: SourceEntry) -> [[UInt8]] {
         func text(_ value: some CustomStringConvertible) -> [UInt8] {
             Array(value.description.utf8)
@@ -83,7 +90,7 @@ struct ImportStream {
             kind = "l"
             link = target
         }
-        let usual: UInt32 = entry.kind == .folder ? 0o755 : 0o644
+        let usual = (entry.kind == .folder ? 0o777 : 0o666) & ~mask
         return [
             text(kind), entry.path, entry.identity, entry.tag, text(size),
             entry.modified.map { text($0.seconds) } ?? [], text(entry.modified?.nanoseconds ?? 0),

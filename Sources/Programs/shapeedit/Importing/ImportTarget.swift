@@ -98,7 +98,10 @@ struct ImportTarget {
 
     private func failure(_ error: Errno) -> Failure {
         switch error.code {
-        case EPERM, EACCES, EROFS: Failure(.noPermission, "\(path): only its owner may do that")
+        case EPERM, EACCES, EROFS:
+            Failure(
+                .noPermission,
+                "\(path): only its owner may do that, who also has to have mounted it")
         case ESTALE:
             Failure(.temporary, "\(path): another import to it began, or its daemon was replaced")
         case ENOTCONN: Failure(.unavailable, "\(path): its daemon is gone")

@@ -1,0 +1,111 @@
+import FoundationEssentials
+import Glibc
+import Model
+import SystemCalls
+
+/// What `shapeedit status --watch` shows: a line whenever something about a store, or a document that
+/// comes, is different.
+struct StatusWatch {
+    /// How often it is looked, in microseconds.
+    private static let pace: useconds_t = 200_000
+
+    private struct Summary: Equatable {
+        var uploads: Int
+        var downloads: Int
+        var problem: String?
+    }
+    private struct Transfer: Decodable {
+        var path: String
+        var size: Int64
+        var received: Int64
+        var percent: Int64 { size == 0 ? 100 : received * 100 / size }
+    }
+
+    private let json: Bool
+    private var summaries: [String: Summary] = [:]
+    /// Percent by file.
+    private var transfers: [String: Int64] = [:]
+
+    init(json: Bool) { self.json = json }
+
+    /// Goes on until the program is ended.
+    mutating func run() -> Never {
+        while true {
+            look()
+            usleep(Self.pace)
+        }
+    }
+
+    private mutating func look() {
+        var known: Set<String> = []
+        var coming: Set<String> = []
+        for point in MountTable.mountPoints() {
+            known.insert(point)
+            let text = StatusCommand.text(point)
+            guard let downloads = StatusCommand.field("downloads", of: text) else { continue }
+            show(
+                point,
+                Summary(
+                    uploads: Int(StatusCommand.field("uploads", of: text) ?? "") ?? 0,
+                    downloads: Int(downloads) ?? 0,
+                    problem: StatusCommand.field("storeProblem", of: text)))
+            let list = StatusCommand.field("transfers", of: text) ?? "[]"
+            let found = try? JSONDecoder().decode([Transfer].self, from: Data(list.utf8))
+            for transfer in found ?? [] {
+                let file = point + "/" + transfer.path
+                coming.insert(file)
+                show(file, transfer)
+            }
+        }
+        for point in summaries.keys where !known.contains(point) {
+            summaries[point] = nil
+            say(
+                [("mountPoint", JSONText.string(point)), ("mounted", "false")],
+                "\(point): unmounted")
+        }
+        for file in transfers.keys.sorted() where !coming.contains(file) {
+            transfers[file] = nil
+            conclude(DocumentContent(path: file, size: 0))
+        }
+    }
+
+    private mutating func show(_ point: String, _ summary: Summary) {
+        if summaries[point] == summary { return }
+        summaries[point] = summary
+        say(
+            [
+                ("mountPoint", JSONText.string(point)), ("uploads", String(summary.uploads)),
+                ("downloads", String(summary.downloads)),
+                ("problem", summary.problem == nil ? "null" : "\"\(summary.problem ?? "")\""),
+            ],
+            "\(point): \(summary.uploads) to upload, \(summary.downloads) downloading"
+                + (summary.problem.map { ", " + $0 } ?? ""))
+    }
+
+    private mutating func show(_ file: String, _ transfer: Transfer) {
+        if transfers[file] == transfer.percent { return }
+        transfers[file] = transfer.percent
+        say(
+            [
+                ("file", JSONText.string(file)), ("state", "\"downloading\""),
+                ("bytes", String(transfer.size)), ("doneBytes", String(transfer.received)),
+                ("percent", String(transfer.percent)),
+            ],
+            "\(file): \(transfer.percent)% of \(Console.size(UInt64(transfer.size)))")
+    }
+
+    /// A document that came before does not come any more: it is here, or something is wrong.
+    private func conclude(_ document: DocumentContent) {
+        let state = (try? document.state()) ?? "gone"
+        let problem = state == "promise" ? document.problem : nil
+        say(
+            [
+                ("file", JSONText.string(document.path)), ("state", JSONText.string(state)),
+                ("problem", problem.map(JSONText.string) ?? "null"),
+            ], "\(document.path): \(state)" + (problem.map { ", " + $0 } ?? ""))
+    }
+
+    private func say(_ fields: [(String, String)], _ line: String) {
+        Console.say(json ? JSONText.object(fields) : line)
+    }
+}

@@ -1,0 +1,72 @@
+import Model
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import Stores
+
+/// What tells an object of a foreign tree from what it was.
+@Suite struct SourceTreeTests {
+    private func matches(_ tag: [UInt8], _ fields: [String: String]) -> Bool {
+        var head = HTTPHead()
+        head.status = 200
+        head.fields = fields
+        return SourceTag.matches(tag, head)
+    }
+
+    @Test func `an answer is about the listed object only if it says so`() {
+        let strong = SourceTag.of(etag: "\"abc\"", modified: "x")
+        #expect(matches(strong, ["etag": "\"abc\""]))
+        // Servers put the mark of weakness on and take it away again.
+        #expect(matches(strong, ["etag": "W/\"abc\""]))
+        #expect(SourceTag.of(etag: "W/\"abc\"", modified: "") == strong)
+        #expect(!matches(strong, ["etag": "\"abd\""]))
+        #expect(!matches(strong, ["last-modified": "x"]))
+        #expect(!matches(strong, [:]))
+        let timed = SourceTag.of(etag: "", modified: "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(matches(timed, ["last-modified": "Sun, 06 Nov 1994 08:49:37 GMT"]))
+        #expect(!matches(timed, ["last-modified": "Sun, 06 Nov 1994 08:49:38 GMT"]))
+        #expect(!matches(timed, ["etag": "\"abc\""]))
+        // Nothing is known of it: nothing is believed.
+        #expect(!matches(SourceTag.of(etag: "", modified: ""), ["last-modified": ""]))
+    }
+
+    @Test func `dates of listings`() {
+        #expect(ISODate.seconds("2024-02-29T10:20:30.000Z") == 1_709_202_030)
+        #expect(ISODate.seconds("1970-01-01T00:00:00Z") == 0)
+        for wrong in ["", "2024-02-29", "2024-02-29T10:20:30", "2024-13-01T00:00:00Z", "T", "TZ"] {
+            #expect(ISODate.seconds(wrong) == nil, "\(wrong)")
+        }
+    }
+
+    @Test func `names that no directory can have are passed over`() {
+        for name in ["", ".", "..", "a/b", "a\0b", String(repeating: "x", count: 256)] {
+            #expect(!SourceEntry.isName(name.utf8), "\(name)")
+        }
+        for name in ["a", "...", ".hidden", "two words", String(repeating: "x", count: 255)] {
+            #expect(SourceEntry.isName(name.utf8), "\(name)")
+        }
+    }
+
+    @Test func `members of a collection are told by their paths or URLs`() throws {
+        // Each is a member of /tree, or is not.
+        let members = [
+            ("/tree/a", "a"), ("/tree/a/", "a"), ("http://host/tree/%C3%A4", "ä"),
+            ("https://host:1/tree/a%20b", "a b"),
+        ]
+        for (href, name) in members {
+            #expect(response(href).memberName(of: "/tree") == name, "\(href)")
+        }
+        for href in [
+            "/tree", "/tree/", "/tree/a/b", "/other/a", "/treea", "%zz", "", "http://host",
+        ] {
+            #expect(response(href).memberName(of: "/tree") == nil, "\(href)")
+        }
+        #expect(response("/a").memberName(of: "") == "a")
+    }
+
+    private func response(_ href: String) -> XMLElement {
+        let child = XMLElement(namespace: "DAV:", name: "href", text: href, children: [])
+        return XMLElement(namespace: "DAV:", name: "response", text: "", children: [child])
+    }
+}
