@@ -19,9 +19,10 @@ extension Volume {
     ) -> Coordinator.Answer? {
         // Who writes is asked for without the lock: /proc may take its time.
         let writers = state.withLock { state in
-            Set(state.sessions.values.lazy.filter { $0.claims.isEmpty }.flatMap { session in
-                Array(session.writers.keys) + Array(session.expected.keys)
-            })
+            Set(
+                state.sessions.values.lazy.filter { $0.claims.isEmpty }.flatMap { session in
+                    Array(session.writers.keys) + Array(session.expected.keys)
+                })
         }
         let families = Dictionary(uniqueKeysWithValues: writers.map { ($0, Operator($0)) })
         return state.withLock { state in
