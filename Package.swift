@@ -177,10 +177,10 @@ let package = Package(
             name: "EditingTests", dependencies: ["Editing", "Documents", "DocumentFuzzing"],
             path: "Tests/EditingTests", swiftSettings: strict),
         .testTarget(
-            name: "CatalogTests", dependencies: ["Catalog", "Model", "SystemCalls"],
+            name: "CatalogTests", dependencies: ["Catalog", "Model", "SystemCalls", "Probing"],
             path: "Tests/CatalogTests", swiftSettings: strict),
         .testTarget(
-            name: "DrawingTests", dependencies: ["Drawing", "Documents", "CPNG"],
+            name: "DrawingTests", dependencies: ["Drawing", "Documents", "CPNG", "Probing"],
             path: "Tests/DrawingTests", exclude: ["Exports/read_models.py", "Exports/read_svg.py"],
             swiftSettings: strict),
         .testTarget(
@@ -196,7 +196,7 @@ let package = Package(
             name: "shapeedit-drawing-bench", dependencies: ["Drawing", "Documents"],
             path: "Tests/Support/DrawingBench", swiftSettings: strict),
         .testTarget(
-            name: "CoordinationTests", dependencies: ["Coordination", "Model"],
+            name: "CoordinationTests", dependencies: ["Coordination", "Model", "Probing"],
             path: "Tests/CoordinationTests", swiftSettings: strict),
         .testTarget(
             name: "VolumeTests",

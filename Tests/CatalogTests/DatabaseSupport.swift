@@ -1,6 +1,7 @@
 import Catalog
 import Foundation
 import Model
+import Probing
 import Testing
 
 /// A folder that is removed when the test lets go of it.
