@@ -1,4 +1,5 @@
 import Coordination
+import Probing
 import Testing
 
 /// Queries and how their results change, as values.

@@ -25,9 +25,8 @@ struct LiveFind {
             events = try OwnedDescriptor.open(
                 search.mountPoint + "/.shapeedit/events-\(first.sequence)", O_RDONLY | O_NONBLOCK)
         } catch { throw failure(error) }
-        var results: [Search.Result] = []
         tell(from: [], to: first.results)
-        results = first.results
+        var results = first.results
         while true {
             do throws(Errno) { try waitForQuiet(events) } catch { throw failure(error) }
             let now = try search.run().results
