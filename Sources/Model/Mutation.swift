@@ -24,6 +24,10 @@ package enum Effect: Hashable, Sendable {
     case removeRecent(DocumentID)
     case putSession(SessionRow)
     case removeSession(ItemNumber, Ordinal)
+    case putSource(SourceRow)
+    case putOrigin(OriginRow)
+    /// Nothing if there is none.
+    case removeOrigin(ItemNumber)
 }
 
 /// What a change was, as the log tells it to those who react to it.
@@ -64,6 +68,8 @@ package enum ChangeKind: UInt8, Sendable, CaseIterable {
     case bookmarked = 19
     /// Documents were opened by somebody, or are not among the last any more.
     case opened = 20
+    /// An item was made, moved, changed or removed as its source is now.
+    case imported = 21
 }
 
 /// A directory and a name in it.

@@ -36,6 +36,8 @@ struct Tables: Equatable {
     var pins: [NodeNumber] = []
     var bookmarks: [BookmarkRow] = []
     var recents: [DocumentID: Timestamp] = [:]
+    var sources: [SourceRow] = []
+    var origins: [OriginRow] = []
     var changes: [ChangeRow] = []
     var applied: ChangeSequence = 0
     var highest: UInt64 = 0
@@ -55,6 +57,8 @@ struct Tables: Equatable {
         pins = try database.pinnedVersions()
         bookmarks = try database.bookmarks()
         recents = try database.recents()
+        sources = try database.sources()
+        origins = try database.origins()
         changes = try database.changes(after: 0, limit: .max)
         applied = database.appliedSequence
         highest = database.highestNumber
@@ -129,7 +133,7 @@ extension SplitMix {
         let ordinal = UInt32(below(3))
         let known: [[UInt8]] = [[], [0xff, 0xfe], Array("a".utf8), Array("b".utf8)]
         let name = known[below(known.count)]
-        return switch below(17) {
+        return switch below(20) {
         case 0: .putItem(self.item(item))
         case 1: .removeItem(item)
         case 2: .putName(parent: item, name: name, item: ItemNumber(rawValue: UInt64(below(6) + 1)))
@@ -140,6 +144,14 @@ extension SplitMix {
         case 7: .removeVersion(item, ordinal)
         case 8: .adoptVersions(item: item, document: DocumentID(rawValue: UInt64(below(5))))
         case 9: .putSession(session(item, ordinal))
+        case 16: .putSource(SourceRow(root: item, address: "folder:/" + String(below(99))))
+        case 17:
+            .putOrigin(
+                OriginRow(
+                    item: item, source: ItemNumber(rawValue: UInt64(below(3))),
+                    path: bytes(atMost: 9), identity: bytes(atMost: 5), tag: bytes(atMost: 5),
+                    content: hashOrNone()))
+        case 18: .removeOrigin(item)
         case 10: .placeVersion(item, ordinal, place())
         case 12: .putBookmark(bookmark())
         case 13: .removeBookmark(bookmark().id)

@@ -14,6 +14,8 @@ struct ReferenceTables {
     private var pins: Set<Pair> = []
     private var bookmarks: [BookmarkID: BookmarkRow] = [:]
     private var recents: [DocumentID: Timestamp] = [:]
+    private var sources: [ItemNumber: SourceRow] = [:]
+    private var origins: [ItemNumber: OriginRow] = [:]
     private var changes: [ChangeRow] = []
     private var highest: UInt64 = 0
 
@@ -65,6 +67,9 @@ struct ReferenceTables {
         case .putSession(let row): sessions[Pair(item: row.item, ordinal: row.ordinal)] = row
         case .removeSession(let item, let ordinal):
             sessions[Pair(item: item, ordinal: ordinal)] = nil
+        case .putSource(let row): sources[row.root] = row
+        case .putOrigin(let row): origins[row.item] = row
+        case .removeOrigin(let item): origins[item] = nil
         }
     }
 
@@ -87,6 +92,8 @@ struct ReferenceTables {
             ($0.id.high, $0.id.low) < ($1.id.high, $1.id.low)
         }
         tables.recents = recents
+        tables.sources = sources.values.sorted { $0.root < $1.root }
+        tables.origins = origins.values.sorted { $0.item < $1.item }
         tables.changes = changes
         tables.applied = changes.last?.sequence ?? 0
         tables.highest = highest

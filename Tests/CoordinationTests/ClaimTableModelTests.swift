@@ -5,7 +5,7 @@ import Testing
 /// Random schedules of claims against ``ReferenceClaims``.
 @Suite struct ClaimTableModelTests {
     private static let schedules = 10_000
-    private static let steps = 18
+    private static let steps = 16
 
     @Test func `random schedules agree with claims kept in a list, and nobody is forgotten`() throws
     {

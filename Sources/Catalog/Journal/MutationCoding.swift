@@ -6,6 +6,7 @@ enum MutationCoding {
         case putItem = 1, removeItem, putName, removeName, putAttribute, removeAttribute
         case putVersion, removeVersion, adoptVersions, putSession, removeSession, placeVersion
         case pinVersion, putBookmark, removeBookmark, putRecent, removeRecent
+        case putSource, putOrigin, removeOrigin
     }
 
     static func encode(_ mutation: Mutation) -> [UInt8] {
@@ -117,6 +118,16 @@ enum MutationCoding {
             writer.put(Tag.removeSession.rawValue)
             writer.put(item.rawValue)
             writer.put(ordinal)
+        case .putSource(let row):
+            writer.put(Tag.putSource.rawValue)
+            writer.put(row.root.rawValue)
+            writer.put(Array(row.address.utf8))
+        case .putOrigin(let row):
+            writer.put(Tag.putOrigin.rawValue)
+            encode(row, &writer)
+        case .removeOrigin(let item):
+            writer.put(Tag.removeOrigin.rawValue)
+            writer.put(item.rawValue)
         }
     }
 
@@ -142,6 +153,7 @@ enum MutationCoding {
                     application: String(decoding: try reader.string(), as: UTF8.self),
                     created: Timestamp(rawValue: try reader.fixed())))
         }
+        if tag == .putOrigin { return .putOrigin(try decodeOrigin(&reader)) }
         let item = ItemNumber(rawValue: try reader.unsigned())
         switch tag {
         case .removeItem: return .removeItem(item)
@@ -165,8 +177,13 @@ enum MutationCoding {
         case .pinVersion:
             let ordinal = try reader.unsigned32()
             return .pinVersion(item, ordinal, try reader.bool())
+        case .putSource:
+            return .putSource(
+                SourceRow(root: item, address: String(decoding: try reader.string(), as: UTF8.self))
+            )
+        case .removeOrigin: return .removeOrigin(item)
         case .putItem, .putVersion, .putSession, .putBookmark, .removeBookmark, .putRecent,
-            .removeRecent:
+            .removeRecent, .putOrigin:
             throw ByteReader.Malformed()
         }
     }
@@ -274,6 +291,25 @@ enum MutationCoding {
             modified: Timestamp(rawValue: try reader.fixed()),
             changed: Timestamp(rawValue: try reader.fixed()), wrote: try reader.bool(),
             synced: try reader.bool())
+    }
+
+    private static func encode(_ row: OriginRow, _ writer: inout ByteWriter) {
+        writer.put(row.item.rawValue)
+        writer.put(row.source.rawValue)
+        writer.put(row.path)
+        writer.put(row.identity)
+        writer.put(row.tag)
+        encode(row.content, &writer)
+    }
+
+    private static func decodeOrigin(_ reader: inout ByteReader) throws(ByteReader.Malformed)
+        -> OriginRow
+    {
+        OriginRow(
+            item: ItemNumber(rawValue: try reader.unsigned()),
+            source: ItemNumber(rawValue: try reader.unsigned()), path: try reader.string(),
+            identity: try reader.string(), tag: try reader.string(),
+            content: try decodeHash(&reader))
     }
 
     private static func decodePlace(_ reader: inout ByteReader) throws(ByteReader.Malformed)

@@ -106,6 +106,10 @@ extension CatalogDatabase {
         for (id, row) in batch.bookmarks {
             if let row { try put(row) } else { try removeBookmark(id) }
         }
+        for row in batch.sources.values { try put(row) }
+        for (item, row) in batch.origins.sorted(by: { $0.key < $1.key }) {
+            if let row { try put(row) } else { try delete("origin WHERE item = ?", item) }
+        }
         for (key, row) in batch.sessions {
             if let row { try put(row) } else { try delete("session", key.item, key.ordinal) }
         }

@@ -21,6 +21,8 @@ struct EffectBatch {
     private(set) var attributes: [ItemNumber: [[UInt8]: [UInt8]?]] = [:]
     private(set) var versions: [ItemNumber: [Ordinal: VersionRow?]] = [:]
     private(set) var sessions: [SessionKey: SessionRow?] = [:]
+    private(set) var origins: [ItemNumber: OriginRow?] = [:]
+    private(set) var sources: [ItemNumber: SourceRow] = [:]
     /// Versions in the tables that only change their place; one that the batch puts has it already.
     private(set) var places: [SessionKey: ContentPlace] = [:]
 
@@ -78,6 +80,9 @@ struct EffectBatch {
             sessions.updateValue(row, forKey: SessionKey(item: row.item, ordinal: row.ordinal))
         case .removeSession(let item, let ordinal):
             sessions.updateValue(nil, forKey: SessionKey(item: item, ordinal: ordinal))
+        case .putSource(let row): sources[row.root] = row
+        case .putOrigin(let row): origins.updateValue(row, forKey: row.item)
+        case .removeOrigin(let item): origins.updateValue(nil, forKey: item)
         }
     }
 

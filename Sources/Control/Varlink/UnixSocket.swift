@@ -38,7 +38,7 @@ enum UnixSocket {
                     }
                 }
             }
-            try check { Glibc.listen(descriptor.number, 64) }
+            try check { Glibc.listen(descriptor.number, Int32(VarlinkServer.backlog)) }
             return descriptor
         } catch {
             throw failed(path, error)

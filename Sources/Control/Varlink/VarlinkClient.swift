@@ -17,8 +17,16 @@ package final class VarlinkClient {
 
     /// Sends a call without waiting for the reply.
     package func send(_ call: VarlinkCall) throws(Failure) {
-        do throws(Errno) { try Descriptors.write(call.bytes, to: descriptor.number) } catch {
-            throw Failure(.unavailable, "the mount's daemon does not listen: \(error)")
+        var rest = call.bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(descriptor.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0, errno == EINTR { continue }
+            if count < 0 {
+                throw Failure(.unavailable, "the mount's daemon does not listen: \(Errno.last)")
+            }
+            rest = rest.dropFirst(count)
         }
     }
 

@@ -56,6 +56,9 @@ package final class VarlinkServer: @unchecked Sendable {
         package init() {}
     }
 
+    /// Connections that wait to be taken, at most.
+    static let backlog = 64
+
     private let path: String
     private let limits: Limits
     private unowned let service: any VarlinkService
@@ -122,12 +125,16 @@ package final class VarlinkServer: @unchecked Sendable {
     // MARK: Connections
 
     private func accept() {
-        guard let connection = VarlinkConnection(of: listener.number) else { return }
-        // Whoever may not be here is told nothing; the file's mode keeps most away.
-        let user = connection.peer.user
-        guard user == geteuid() || user == 0, connections.count < limits.clients else { return }
-        serial += 1
-        connections[VarlinkClientID(serial: serial)] = connection
+        for _ in 0..<Self.backlog {
+            guard let connection = VarlinkConnection(of: listener.number) else { return }
+            // Whoever may not be here is told nothing; the file's mode keeps most away.
+            let user = connection.peer.user
+            guard user == geteuid() || user == 0, connections.count < limits.clients else {
+                continue
+            }
+            serial += 1
+            connections[VarlinkClientID(serial: serial)] = connection
+        }
     }
 
     private func close(_ id: VarlinkClientID) {

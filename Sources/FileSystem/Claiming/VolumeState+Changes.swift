@@ -32,7 +32,7 @@ extension VolumeState {
         case .renamed: tellOfMove(place, parent, name, process, effects)
         case .published:
             for path in paths(of: position) { tell(.published, path) }
-        case .attributes, .extendedAttributes:
+        case .attributes, .extendedAttributes, .imported:
             for path in paths(of: position) { tell(.changed, path) }
         case .pruned:
             for path in paths(of: position) { tell(.versionLost, path) }

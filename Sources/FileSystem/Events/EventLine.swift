@@ -60,6 +60,7 @@ enum EventLine {
         case .evicted: "evicted"
         case .materialized: "materialized"
         case .versionPinned: "versionPinned"
+        case .imported: "imported"
         case .staged, .sealed, .purged, .discarded, .accessed, .bookmarked, .opened: nil
         }
     }

@@ -328,6 +328,9 @@ extension FuseSession {
                 guard let text else { throw Errno(EINVAL) }
                 if isVirtual(number) { throw Errno(EROFS) }
                 let bytes = Array(UnsafeRawBufferPointer(start: value, count: size))
+                if name(text).elementsEqual(Volume.importAttribute) {
+                    return try session.takeImport(request, node(number), bytes)
+                }
                 let nodes = try session.volume.setAttribute(
                     node(number), Array(name(text)), bytes, flags: flags, request.caller)
                 session.volume.refresh(nodes) { request.succeed() }

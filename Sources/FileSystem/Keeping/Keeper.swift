@@ -143,6 +143,8 @@ final class Keeper: Sendable {
         if plan.seal || tight { weeding.sealAll(ending: plan.ended) }
         var gained = weeding.purge(now: tight || plan.ended)
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
+        weeding.letClosedGo()
+        weeding.keepQuota()
         weeding.removeUnusedPacks(ending: plan.ended)
         if plan.trim { Memory.trim() }
         state.signal { state in

@@ -15,8 +15,8 @@ final class Weeding: Sendable {
     /// More versions than this are made durable by one sync of the disk instead of one each.
     private static let manyVersions = 16
 
-    private unowned let volume: Volume
-    private let content: LocalContent
+    unowned let volume: Volume
+    let content: LocalContent
 
     init(_ volume: Volume) {
         self.volume = volume
@@ -156,6 +156,7 @@ final class Weeding: Sendable {
                 }
             }
             volume.link?.upload(ready.filter { !retry.contains($0.node) })
+            if volume.quota.isLimited { volume.state.withLock { $0.quota.isDue = true } }
             return retry
         }
     }

@@ -412,10 +412,11 @@ final class VirtualTree: Sendable {
                 unpin(pinned)
                 throw error
             }
-            if let blob = volume.missing(version) {
+            if let missing = volume.missing(version) {
                 let answer = info.pointee
                 session.wait(
-                    request, for: blob, blob.range, pinned, otherwise: { [self] in unpin(pinned) }
+                    request, for: missing, missing.blob.range, pinned,
+                    otherwise: { [self] in unpin(pinned) }
                 ) {
                     var answer = answer
                     fuse_reply_open(request.pointer, &answer)

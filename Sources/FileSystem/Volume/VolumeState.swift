@@ -97,6 +97,11 @@ final class VolumeState {
     var arrived: Set<NodeNumber> = []
     /// Items whose access time is newer here than in the catalog.
     var accessed: Set<MemoryIndex.Position> = []
+    /// Who has what open, in a container with a store.
+    var openers = Openers()
+    /// Versions whose last handle was closed, where some are to be in the store only.
+    var lastCloses: Set<NodeNumber> = []
+    var quota = QuotaState()
     /// Follows what is recorded; nil for a volume without pictures.
     var pictures: VolumePictures?
 

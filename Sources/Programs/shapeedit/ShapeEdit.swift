@@ -23,7 +23,8 @@ struct ShapeEdit: ParsableCommand {
             CommandGroup(
                 name: "Contents",
                 subcommands: [
-                    EvictCommand.self, MaterializeCommand.self, PinCommand.self, UnpinCommand.self,
+                    ImportCommand.self, EvictCommand.self, MaterializeCommand.self, PinCommand.self,
+                    UnpinCommand.self,
                     CancelCommand.self,
                 ]),
             CommandGroup(
@@ -33,7 +34,7 @@ struct ShapeEdit: ParsableCommand {
                 subcommands: [
                     NewCommand.self, ShowCommand.self, GetCommand.self, ConvertCommand.self,
                     RenderCommand.self, ThumbnailCommand.self, DiffCommand.self,
-                    ValidateCommand.self,
+                    ValidateCommand.self, BrowseCommand.self,
                 ]),
             CommandGroup(
                 name: "Editing",

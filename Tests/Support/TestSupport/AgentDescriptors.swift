@@ -32,6 +32,18 @@ extension Agent {
         return Descriptor(reply.result < 0 ? -1 : reply.result)
     }
 
+    /// open(2) without waiting for its end.
+    package func beginOpen(_ path: ByteString, _ flags: Int32) {
+        begin(
+            "open \(path)",
+            .call(
+                number: Int(SYS_openat),
+                arguments: [
+                    .integer(Int(AT_FDCWD)), .input(path.bytes), .integer(Int(flags)),
+                    .integer(0o644),
+                ], onNewThread: false))
+    }
+
     /// close(2).
     package func close(
         _ descriptor: Descriptor, fails: Int32..., at location: SourceLocation = #_sourceLocation

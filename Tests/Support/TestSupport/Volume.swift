@@ -58,12 +58,19 @@ package final class Volume {
 
     /// Runs a program in this volume's directory as the user who mounted it.
     package func run(_ words: String..., seconds: Double = 120) throws -> ProgramResult {
+        try start(words).wait(seconds: seconds)
+    }
+
+    /// Starts a program as ``run(_:seconds:)`` does, with these as its standard input and output.
+    package func start(
+        _ words: [String], input: Int32? = nil, output: Int32? = nil
+    ) throws -> RunningProgram {
         let prefix = container?.user.map {
             ["setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups"]
         }
-        return try Probing.run(
-            (prefix ?? []) + ["env", "-C", directory] + words,
-            environment: container?.environment, seconds: seconds)
+        return try RunningProgram(
+            ((prefix ?? []) + ["env", "-C", directory] + words).map { Array($0.utf8) },
+            environment: container?.environment, input: input, output: output)
     }
 
     /// Ends all agents, unmounts and mounts again; nothing on an ordinary directory.

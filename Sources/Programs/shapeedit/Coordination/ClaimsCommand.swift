@@ -26,13 +26,9 @@ struct ClaimsCommand: ParsableCommand {
         var lines: [String] = []
         var sentences: [String] = []
         for point in points {
-            let connection: ControlConnection
-            do throws(Failure) { connection = try ControlConnection(mountPoint: point) } catch {
-                // Of all mounts those that can be asked are.
-                if path != nil { throw error }
-                Console.complain(error.message)
-                continue
-            }
+            // Of all mounts those are asked that can be.
+            if path == nil, !ControlConnection.isThere(point) { continue }
+            let connection = try ControlConnection(mountPoint: point)
             for value in try connection.call("Claims")["claims"]?.array ?? [] {
                 guard let claim = value.object, let object = claim["claimant"]?.object else {
                     continue

@@ -24,6 +24,12 @@ struct ControlConnection {
         client = try VarlinkClient(path)
     }
 
+    /// Whether the mount at a folder has a socket that this user may use.
+    static func isThere(_ mountPoint: String) -> Bool {
+        let path = StatusCommand.field("control", of: StatusCommand.text(mountPoint))
+        return path.map { access($0, W_OK) == 0 } ?? false
+    }
+
     /// Calls a method of the control interface and waits for its reply, so many milliseconds.
     func call(
         _ method: String, _ parameters: JSONObject = [:], patience: Int = Self.patience

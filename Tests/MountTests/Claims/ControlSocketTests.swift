@@ -1,0 +1,115 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// The control socket from outside, by programs that were not made for it.
+@Suite(.oneAtATime) struct ControlSocketTests {
+    /// This file is Tests/MountTests/Claims/ControlSocketTests.swift.
+    private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false)
+        .dropLast(4).joined(separator: "/")
+
+    private static func socket(_ volume: Volume) throws -> String {
+        let container = try #require(volume.container)
+        return "\(container.base)/run/shapeedit/\(container.name).varlink"
+    }
+
+    @Test(
+        .enabled(if: isInstalled("python3"), "needs python3"),
+        arguments: [
+            "describe", "claims", "parameters", "prepare", "lease", "changes", "moved", "writing",
+        ])
+    func `a Varlink client of another make is served`(_ scenario: String) throws {
+        try withVolume(.passthrough) { volume in
+            let result = try volume.run(
+                "\(Self.root)/Scripts/servers/varlink",
+                "\(Self.root)/Tests/MountTests/Claims/control.py", scenario,
+                try Self.socket(volume), volume.directory,
+                "\(Self.root)/Sources/Control/Interface/org.shapeedit.Control.varlink",
+                seconds: 400)
+            if result.status == 75, getenv("SHAPEEDIT_REQUIRE_SERVERS") == nil {
+                try Test.cancel("no Varlink client: \(result)")
+            }
+            #expect(result.text == "passed\n", "\(result)")
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("python3"), "needs python3"))
+    func `hostile clients stall neither the mount nor others`() throws {
+        try withVolume(.passthrough) { volume in
+            let result = try volume.run(
+                "python3", "\(Self.root)/Tests/MountTests/Claims/hostile.py",
+                try Self.socket(volume), volume.directory, seconds: 400)
+            #expect(result.text == "passed\n", "\(result)")
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "needs root"))
+    func `only the user who mounted, and root, reach the socket`() throws {
+        try withVolume(.passthrough) { volume in
+            let socket = try Self.socket(volume)
+            var status = stat()
+            #expect(lstat(socket, &status) == 0 && status.st_mode & 0o777 == 0o600)
+            let folder = String(socket.dropLast("/test.varlink".count))
+            #expect(lstat(folder, &status) == 0 && status.st_mode & 0o777 == 0o700)
+            // Even where the file lets everybody in, others are not served.
+            for path in [socket, folder, "\(folder)/.."] { chmod(path, 0o777) }
+            let line = """
+                import socket, sys
+                connection = socket.socket(socket.AF_UNIX)
+                connection.connect(sys.argv[1])
+                try:
+                    connection.sendall(b'{"method": "org.varlink.service.GetInfo"}\\0')
+                    sys.exit(0 if connection.recv(1) else 3)
+                except OSError:
+                    sys.exit(3)
+                """
+            for (user, expected) in [("0", 0), ("\(nobody)", 3)] {
+                let result = try run([
+                    "setpriv", "--reuid=\(user)", "--clear-groups", "/usr/bin/python3", "-c", line,
+                    socket,
+                ])
+                #expect(result.status == expected, "\(result)")
+            }
+        }
+    }
+
+    @Test func `a socket that is left behind is replaced, one that is served is not`() throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let socket = try Self.socket(volume)
+            try container.killDaemon()
+            var status = stat()
+            #expect(lstat(socket, &status) == 0)
+            try volume.remountAfterCrash()
+            #expect(try volume.run(try BuiltPrograms.shapeedit(), "claims", ".").status == 0)
+            try volume.remount()
+            // Away with the mount, away with its socket.
+            try container.unmount()
+            #expect(lstat(socket, &status) != 0)
+            try container.mount()
+        }
+    }
+
+    @Test func `without a place for the socket the mount does without`() throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            try container.unmount()
+            // A file is where the folder should be.
+            let folder = "\(container.base)/run/shapeedit"
+            TemporaryDirectory.remove(folder)
+            close(open(folder, O_CREAT | O_WRONLY, 0o600))
+            try container.mount()
+            let agent = try volume.agent()
+            agent.store("file", "x")
+            let binary = try BuiltPrograms.shapeedit()
+            let asked = try volume.run(binary, "claims", ".")
+            #expect(asked.status == 69 && asked.errorText.contains("no control socket"))
+            #expect(try volume.run(binary, "claims").status == 0)
+            volume.endAgents()
+            try container.unmount()
+            unlink(folder)
+            try container.mount()
+        }
+    }
+}

@@ -1,0 +1,302 @@
+"""What programs get from the control socket, by the Varlink client of PyPI.
+
+    control.py SCENARIO SOCKET FOLDER DESCRIPTION
+
+FOLDER is an empty folder of the mount, `work` below its root; DESCRIPTION the interface's file. Prints
+"passed" if all was as it should be.
+"""
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+
+import varlink
+
+SCENARIO, SOCKET, FOLDER, DESCRIPTION = sys.argv[1:]
+INTERFACE = "org.shapeedit.Control"
+PATIENCE = 30
+
+
+def connect():
+    """A connection of its own."""
+    client = varlink.Client(f"unix:{SOCKET}")
+    return client.open(INTERFACE)
+
+
+def at(name):
+    return os.path.join(FOLDER, name)
+
+
+def store(name, text):
+    with open(at(name), "w") as file:
+        file.write(text)
+
+
+def fails(name, call):
+    """The parameters of the error that a call has to end with."""
+    try:
+        answer = call()
+    except varlink.VarlinkError as error:
+        assert error.error() == name, f"{error.error()} instead of {name}"
+        return error.parameters()
+    raise AssertionError(f"{answer} instead of {name}")
+
+
+def claim(connection, access, *names, **more):
+    targets = [{"path": f"work/{name}", "access": access} for name in names]
+    more.setdefault("timeoutMilliseconds", PATIENCE * 1000)
+    return connection.Claim(targets=targets, **more)
+
+
+def by_others(line):
+    """Runs a line of shell in the folder, as a program that this one does not know of."""
+    subprocess.run(["sh", "-ec", line], cwd=FOLDER, check=True)
+
+
+class Presenter:
+    """Messages to a presenter, one after the other."""
+
+    def __init__(self, path):
+        self.messages = queue.Queue()
+        self.connection = connect()
+        threading.Thread(target=self.listen, args=[path], daemon=True).start()
+        self.id = self.next("registered")["presenter"]
+
+    def listen(self, path):
+        try:
+            for reply in self.connection.Present(path=path, _more=True):
+                self.messages.put(reply["message"])
+        except Exception as error:  # the end of the test closes it
+            self.messages.put({"kind": f"{error!r}"})
+
+    def next(self, kind, **values):
+        message = self.messages.get(timeout=PATIENCE)
+        assert message["kind"] == kind, f"{message} instead of {kind}"
+        for name, value in values.items():
+            assert message.get(name) == value, f"{message}: {name} is not {value}"
+        return message
+
+    def prepared(self, message):
+        connect().Prepared(presenter=self.id, claim=message["claim"])
+
+
+def describe():
+    client = varlink.Client(f"unix:{SOCKET}")
+    info = client.get_interfaces()
+    assert {"org.varlink.service", INTERFACE} <= set(info), info
+    with open(DESCRIPTION) as file:
+        written = file.read()
+    service = client.open("org.varlink.service")
+    told = service.GetInterfaceDescription(interface=INTERFACE)["description"]
+    assert told == written
+    methods = {"Claim", "Release", "Claims", "Present", "Prepared", "Status"}
+    assert methods <= set(client.get_interface(INTERFACE).members)
+    fails(
+        "org.varlink.service.InterfaceNotFound",
+        lambda: service.GetInterfaceDescription(interface="org.example.None"),
+    )
+    status = connect().Status()["status"]
+    assert status["control"] == SOCKET and status["process"] > 1, status
+
+
+def claims():
+    one, two = connect(), connect()
+    first = claim(one, "write", "a", "b")
+    assert first["paths"] == ["work/a", "work/b"]
+    late = fails(f"{INTERFACE}.TimedOut", lambda: claim(two, "read", "b", timeoutMilliseconds=50))
+    (holder,) = late["holders"]
+    assert holder["process"] == os.getpid() and holder["command"].startswith("python"), holder
+    assert holder["kind"] == "claim" and holder["state"] == "granted" and holder["since"] > 1e9
+    (listed,) = one.Claims()["claims"]
+    assert abs(listed["claimant"].pop("since") - holder.pop("since")) < 0.1
+    assert listed["claim"] == first["claim"] and listed["claimant"] == holder
+    # Of one purpose they share, and what another connection has is not released.
+    one.Release(claim=first["claim"])
+    first = claim(one, "write", "a", purpose="p")
+    second = claim(two, "write", "a", purpose="p")
+    missing = fails(f"{INTERFACE}.NoSuchClaim", lambda: two.Release(claim=first["claim"]))
+    assert missing == {"claim": first["claim"]}
+    # A connection's end is that of its claims.
+    two._connection.close()
+    three = connect()
+    fails(
+        f"{INTERFACE}.TimedOut", lambda: claim(three, "read", "a", timeoutMilliseconds=0))
+    one._connection.close()
+    claim(three, "read", "a")
+
+
+def parameters():
+    service = connect()
+    wrong = "org.varlink.service.InvalidParameter"
+
+    def given(**values):
+        return lambda: service._connection and call("Claim", values)
+
+    def call(method, values):
+        # By hand: the client checks the types before it sends.
+        import json
+        import socket
+
+        with socket.socket(socket.AF_UNIX) as raw:
+            raw.connect(SOCKET)
+            text = json.dumps({"method": f"{INTERFACE}.{method}", "parameters": values})
+            raw.sendall(text.encode() + b"\0")
+            answer = b""
+            while not answer.endswith(b"\0"):
+                answer += raw.recv(65536)
+            answer = json.loads(answer[:-1])
+        if "error" in answer:
+            raise varlink.VarlinkError(answer)
+        return answer["parameters"]
+
+    target = {"path": "work/a", "access": "read"}
+    for values in [
+        {}, {"targets": []}, {"targets": 1}, {"targets": ["work/a"]},
+        {"targets": [{"path": "work/a"}]}, {"targets": [{"path": "work/a", "access": "eat"}]},
+        {"targets": [{"path": "/work/a", "access": "read"}]},
+        {"targets": [{"path": "work/../a", "access": "read"}]},
+        {"targets": [{"path": "work//a", "access": "read"}]},
+        {"targets": [target], "purpose": 1}, {"targets": [target], "presenter": "x"},
+        {"targets": [target], "timeoutMilliseconds": -1},
+        {"targets": [target], "timeoutMilliseconds": "soon"},
+    ]:
+        fails(wrong, given(**values))
+    fails(f"{INTERFACE}.TooMany", given(targets=[target] * 257))
+    fails(f"{INTERFACE}.NoSuchPresenter", given(targets=[target], presenter=4711))
+    fails("org.varlink.service.MethodNotFound", lambda: call("Nothing", {}))
+    fails("org.varlink.service.ExpectedMore", lambda: call("Present", {"path": ""}))
+    for values in [{}, {"path": 1}, {"path": "../x"}]:
+        fails("org.varlink.service.ExpectedMore", lambda: call("Present", values))
+    fails(wrong, lambda: call("Prepared", {"presenter": 1}))
+    fails(wrong, lambda: call("Release", {}))
+
+
+def prepare():
+    store("document", "saved")
+    shows = Presenter("work/document")
+    unsaved = "what was not saved"
+    granted = threading.Event()
+    reader = connect()
+    result = {}
+
+    def read():
+        result["claim"] = claim(reader, "read", "document")["claim"]
+        with open(at("document")) as file:
+            result["text"] = file.read()
+        granted.set()
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    message = shows.next("prepare", lets="reader", saveChanges=True, accommodateDeletion=False)
+    # The presenter saves under a claim of its own, past the one that waits for it.
+    saving = connect()
+    own = claim(saving, "write", "document", presenter=shows.id)
+    store("document", unsaved)
+    shows.prepared(message)
+    assert not granted.wait(0.2)
+    saving.Release(claim=own["claim"])
+    assert granted.wait(PATIENCE) and result["text"] == unsaved, result
+    thread.join()
+    reader.Release(claim=result["claim"])
+    shows.next("resume", claim=message["claim"])
+    # Another process cannot answer for it: its answer is refused.
+    line = (
+        "import sys, varlink\n"
+        "client = varlink.Client('unix:' + sys.argv[1]).open('org.shapeedit.Control')\n"
+        "try: client.Prepared(presenter=int(sys.argv[2]), claim=1)\n"
+        "except varlink.VarlinkError as error: sys.exit(0 if 'NoSuch' in error.error() else 2)\n"
+        "sys.exit(1)\n"
+    )
+    subprocess.run([sys.executable, "-c", line, SOCKET, str(shows.id)], check=True)
+
+
+def lease():
+    store("document", "x")
+    silent = Presenter("work/document")
+    above = Presenter("work")
+    # Nobody answers: the claim is granted all the same.
+    deleter = connect()
+    own = claim(deleter, "writeDeleting", "document", presenter=above.id)
+    first = silent.next("prepare", lets="writer", accommodateDeletion=True)
+    deleter.Release(claim=own["claim"])
+    silent.next("resume", claim=first["claim"])
+    # Whose connection ends is not waited for.
+    silent.connection._connection.close()
+    claim(deleter, "write", "document", timeoutMilliseconds=4000)
+
+
+def changes():
+    os.mkdir(at("folder"))
+    store("folder/document", "x")
+    item = Presenter("work/folder/document")
+    above = Presenter("work")
+    path = "work/folder/document"
+    by_others("echo changed >folder/document")
+    item.next("changed")
+    item.next("versionGained")
+    above.next("subitemChanged", path=path)
+    by_others("mv folder/document folder/other")
+    item.next("moved", path="work/folder/other")
+    above.next("subitemMoved", path=path, newPath="work/folder/other")
+    by_others("mv folder moved")
+    item.next("moved", path="work/moved/other")
+    above.next("subitemMoved", path="work/folder", newPath="work/moved")
+    by_others("chmod 600 moved/other")
+    item.next("changed")
+    above.next("subitemChanged", path="work/moved/other")
+    # A save by way of a temporary file.
+    by_others("echo saved >moved/temporary")
+    above.next("subitemAppeared", path="work/moved/temporary")
+    above.next("subitemChanged", path="work/moved/temporary")
+    by_others("mv moved/temporary moved/other")
+    item.next("changed")
+    above.next("subitemDeleted", path="work/moved/temporary")
+    above.next("subitemChanged", path="work/moved/other")
+    by_others("rm moved/other")
+    item.next("deleted")
+    above.next("subitemDeleted", path="work/moved/other")
+    by_others("mkdir moved/new")
+    above.next("subitemAppeared", path="work/moved/new")
+    # Who caused a change is not told: this process does something, then another does.
+    os.mkdir(at("own"))
+    store("own/file", "x")
+    os.rename(at("own/file"), at("own/renamed"))
+    by_others("mkdir last")
+    above.next("subitemAppeared", path="work/last")
+
+
+def moved():
+    store("document", "x")
+    mover, reader = connect(), connect()
+    own = claim(mover, "writeMoving", "document")
+    answer = {}
+    thread = threading.Thread(
+        target=lambda: answer.update(claim(reader, "read", "document")))
+    thread.start()
+    while not any(
+        item["claimant"]["state"] == "waiting" for item in mover.Claims()["claims"]
+    ):
+        pass
+    os.rename(at("document"), at("renamed"))
+    mover.Release(claim=own["claim"])
+    thread.join(PATIENCE)
+    assert answer["paths"] == ["work/renamed"], answer
+
+
+def writing():
+    store("document", "x")
+    connection = connect()
+    with open(at("document"), "r+") as file:
+        file.write("y")
+        file.flush()
+        # The program's own writing is not in the way of its claim.
+        own = claim(connection, "write", "document")
+        connection.Release(claim=own["claim"])
+    by_others("echo changed >document")
+    claim(connection, "write", "document")
+
+
+globals()[SCENARIO]()
+print("passed")
