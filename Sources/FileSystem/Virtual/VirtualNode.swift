@@ -1,4 +1,5 @@
 internal import Catalog
+internal import Coordination
 internal import Model
 internal import Pictures
 
@@ -15,6 +16,10 @@ enum VirtualNode: Hashable, Sendable {
     case bookmarks
     /// A symlink to where its document was when it was looked up.
     case bookmark(BookmarkID, path: [UInt8])
+    /// Queries by name.
+    case find
+    /// The results of a query.
+    case findings(Query)
     case recents
     /// A symlink to where the document was when it was looked up.
     case recent(DocumentID, path: [UInt8], opened: Timestamp)

@@ -107,6 +107,7 @@ final class VirtualTree: Sendable {
             case "documents": return .documents
             case "bookmarks": return .bookmarks
             case "recents": return .recents
+            case "find": return .find
             case "events": return .events(nil)
             case _ where text.hasPrefix("events-"): return try events(text)
             case "versions": return .versions
@@ -120,6 +121,9 @@ final class VirtualTree: Sendable {
             return .document(document, path: path)
         case .bookmarks: return try bookmark(named: text)
         case .recents: return try recent(named: text)
+        case .find:
+            guard let query = Query(text) else { throw Errno(ENOENT) }
+            return .findings(query)
         case .versions: return try mirrored(.root, name)
         case .versionsBelow(let item): return try mirrored(item, name)
         case .history(let document):
@@ -132,7 +136,7 @@ final class VirtualTree: Sendable {
             return .thumbnailsOf(size)
         case .thumbnailsOf(let size): return try pictured(.root, name, size)
         case .thumbnailsBelow(let size, let item): return try pictured(item, name, size)
-        case .status, .events, .document, .bookmark, .recent, .version, .picture:
+        case .status, .events, .document, .bookmark, .recent, .findings, .version, .picture:
             throw Errno(ENOTDIR)
         }
     }
@@ -182,7 +186,7 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFDIR | 0o555
             status.st_nlink = 2
             (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
-        case .documents:
+        case .documents, .find:
             // Where a document lies is for the owner of the mount to know.
             status.st_mode = S_IFDIR | 0o500
             status.st_nlink = 2
@@ -224,7 +228,7 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFREG | 0o444
             status.st_size = off_t(volume.statusText().count)
             time = VolumeState.now()
-        case .events:
+        case .events, .findings:
             // What is here and what happens to it is for the owner of the mount to know.
             status.st_mode = S_IFREG | 0o400
             time = VolumeState.now()
@@ -288,7 +292,8 @@ final class VirtualTree: Sendable {
         case .top:
             entries += [
                 ("status.json", .status), ("events", .events(nil)), ("documents", .documents),
-                ("bookmarks", .bookmarks), ("recents", .recents), ("versions", .versions),
+                ("bookmarks", .bookmarks), ("recents", .recents), ("find", .find),
+                ("versions", .versions),
             ]
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
         case .thumbnails:
@@ -301,8 +306,9 @@ final class VirtualTree: Sendable {
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
         case .bookmarks: entries += bookmarkNames()
         case .recents: entries += recents()
+        case .find: break  // By name only: any query is one.
         case .documents: break  // By name only: there may be a million.
-        case .status, .events, .document, .bookmark, .recent, .version, .picture:
+        case .status, .events, .document, .bookmark, .recent, .findings, .version, .picture:
             throw Errno(ENOTDIR)
         }
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {
@@ -422,6 +428,10 @@ final class VirtualTree: Sendable {
             info.pointee.fh = hold(volume.statusText())
             info.pointee.direct_io = 1
         }
+        if case .findings(let query) = node {
+            info.pointee.fh = hold(try volume.findings(query))
+            info.pointee.direct_io = 1
+        }
         if case .events(let sequence) = node {
             session.openEvents(request, after: sequence)
             return
@@ -446,7 +456,7 @@ final class VirtualTree: Sendable {
         _ request: Request, _ number: UInt64, _ size: Int, _ offset: Int64, _ handle: UInt64
     ) throws(Errno) {
         switch try node(number) {
-        case .status:
+        case .status, .findings:
             let text = state.withLock { $0.texts[handle] } ?? []
             request.answer(Array(text.dropFirst(Int(offset)).prefix(size)))
         case .picture(let picture):

@@ -16,7 +16,7 @@ struct ShapeEdit: ParsableCommand {
         version: version,
         subcommands: [
             MountCommand.self, UnmountCommand.self, StatusCommand.self, ContainerCommand.self,
-            BookmarkCommand.self, RecentsCommand.self, WatchCommand.self,
+            BookmarkCommand.self, RecentsCommand.self, FindCommand.self, WatchCommand.self,
             CompletionsCommand.self,
         ],
         groupedSubcommands: [

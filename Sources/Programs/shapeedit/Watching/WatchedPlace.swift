@@ -7,7 +7,7 @@ import SystemCalls
 struct WatchedPlace {
     let mountPoint: String
     /// Below the mount's root; empty for the root itself.
-    private let path: String
+    let path: String
     /// Of a document: it is followed wherever it goes.
     private let document: String?
 

@@ -1,0 +1,129 @@
+/// What is looked for among the documents of a container, and in which order it is given. Pure.
+package struct Query: Hashable, Sendable {
+    /// Which items are looked at.
+    package enum Kind: String, CaseIterable, Sendable {
+        case documents
+        case folders
+        case all
+    }
+    /// What results are put in order by; equal ones by their paths.
+    package enum Order: String, CaseIterable, Sendable {
+        case path
+        case name
+        case size
+        case modified
+        case type
+    }
+
+    /// The name: with `*` or `?` all of it, else a part of it; in any case of letters.
+    package var name: String?
+    /// Ends of names behind the last dot, in lower case; empty: all.
+    package var types: [String] = []
+    /// Only what is below this folder; empty: the root.
+    package var folder = ""
+    package var kind = Kind.documents
+    /// Bytes, inclusive.
+    package var smallest: Int64?
+    package var largest: Int64?
+    /// Seconds since 1970, inclusive.
+    package var newest: Int64?
+    package var oldest: Int64?
+    /// Whether the content is only in the store.
+    package var isPromise: Bool?
+    /// Hidden names and what is in hidden folders count too; names of temporary files never do.
+    package var hidden = false
+    package var order = Order.path
+    package var isReversed = false
+    package var limit: Int?
+
+    package init() {}
+
+    /// Reads what ``text`` wrote; `nil` for anything else.
+    package init?(_ text: String) {
+        for field in text.split(separator: "&") {
+            let parts = field.split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let value = Self.decoded(parts[1]),
+                set(String(parts[0]), value)
+            else { return nil }
+        }
+    }
+
+    private mutating func set(_ key: String, _ value: String) -> Bool {
+        func number(_ path: WritableKeyPath<Query, Int64?>) -> Bool {
+            self[keyPath: path] = Int64(value)
+            return self[keyPath: path] != nil
+        }
+        switch key {
+        case "name": name = value
+        case "type": types = value.split(separator: ",").map { $0.lowercased() }
+        case "folder": folder = value
+        case "kind":
+            guard let kind = Kind(rawValue: value) else { return false }
+            self.kind = kind
+        case "smallest": return number(\.smallest)
+        case "largest": return number(\.largest)
+        case "newest": return number(\.newest)
+        case "oldest": return number(\.oldest)
+        case "promise": isPromise = value == "1"
+        case "hidden": hidden = value == "1"
+        case "sort":
+            guard let order = Order(rawValue: value) else { return false }
+            self.order = order
+        case "reverse": isReversed = value == "1"
+        case "limit":
+            guard let limit = Int(value), limit > 0 else { return false }
+            self.limit = limit
+        default: return false
+        }
+        return true
+    }
+
+    /// As `.shapeedit/find` takes it: `key=value` with `&` between; bytes that are neither letters nor
+    /// digits nor one of `.-_*?,` as `%` and two digits.
+    package var text: String {
+        var fields: [(String, String)] = []
+        if let name { fields.append(("name", name)) }
+        if !types.isEmpty { fields.append(("type", types.joined(separator: ","))) }
+        if !folder.isEmpty { fields.append(("folder", folder)) }
+        if kind != .documents { fields.append(("kind", kind.rawValue)) }
+        for (key, value) in [
+            ("smallest", smallest), ("largest", largest), ("newest", newest), ("oldest", oldest),
+        ] {
+            if let value { fields.append((key, String(value))) }
+        }
+        if let isPromise { fields.append(("promise", isPromise ? "1" : "0")) }
+        if hidden { fields.append(("hidden", "1")) }
+        fields.append(("sort", order.rawValue))
+        if isReversed { fields.append(("reverse", "1")) }
+        if let limit { fields.append(("limit", String(limit))) }
+        return fields.map { $0.0 + "=" + Self.encoded($0.1) }.joined(separator: "&")
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.utf8.reduce(into: "") { result, byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2e, 0x2d, 0x5f, 0x2a, 0x3f, 0x2c:
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default: result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+    }
+
+    private static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,100 @@
+import ArgumentParser
+import Coordination
+import Glibc
+import Model
+import SystemCalls
+
+/// `shapeedit find`.
+struct FindCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "find", abstract: "Find documents of a mount by what is known of them.",
+        discussion: """
+            Nothing is opened and no content fetched. With --watch it goes on: lines that begin with \
+            + come, those with - go, those with ~ have changed; with --json each batch of changes is \
+            a line with indices into the list before and after.
+            """)
+
+    @Argument(help: "A folder in a mount: what is below it.", completion: .directory)
+    var folder = "."
+    @Option(
+        help: "The name: with * or ? all of it, else a part of it, in any case of letters.")
+    var name: String?
+    @Option(
+        help: ArgumentHelp(
+            "Ends of names such as shape or txt; several with commas between.", valueName: "types"))
+    var type: String?
+    @Option(help: "documents, folders or all.")
+    var kind = Query.Kind.documents
+    @Option(help: "At least so many bytes.")
+    var minSize: Int64?
+    @Option(help: "At most so many bytes.")
+    var maxSize: Int64?
+    @Option(help: "Changed at most so many days ago.")
+    var days: Double?
+    @Flag(help: "Only what is in the store alone.")
+    var promises = false
+    @Flag(help: "Hidden documents, and those in hidden folders, too.")
+    var hidden = false
+    @Option(help: "path, name, size, modified or type.")
+    var sort = Query.Order.path
+    @Flag(help: "The other way round.")
+    var reverse = false
+    @Option(name: .shortAndLong, help: "At most so many.")
+    var limit: Int?
+    @Flag(name: [.customShort("0"), .customLong("print0")], help: "End paths with a zero byte.")
+    var endsWithZero = false
+    @Flag(help: "Go on with what changes, until it is interrupted.")
+    var watch = false
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit \(limit): at least 1") }
+        if let days, !(0...1_000_000).contains(days) {
+            throw ValidationError("--days \(days): 0 to 1000000")
+        }
+        if watch, endsWithZero { throw ValidationError("--watch has lines, not zero bytes") }
+        if watch, days != nil { throw ValidationError("--watch cannot follow --days") }
+    }
+
+    private func query(below path: String) -> Query {
+        var query = Query()
+        query.name = name
+        query.types = (type ?? "").split(separator: ",").map { word in
+            (word.hasPrefix(".") ? word.dropFirst() : word).lowercased()
+        }
+        query.folder = path
+        query.kind = kind
+        (query.smallest, query.largest) = (minSize, maxSize)
+        if let days { query.oldest = WallClock.now.seconds - Int64(days * 86_400) }
+        if promises { query.isPromise = true }
+        query.hidden = hidden
+        (query.order, query.isReversed, query.limit) = (sort, reverse, limit)
+        return query
+    }
+
+    func run() throws {
+        let place = try WatchedPlace(folder)
+        let search = Search(mountPoint: place.mountPoint, query: query(below: place.path))
+        let first = try search.run()
+        if watch {
+            try LiveFind(search, json: json).run(first)
+        } else if json {
+            Console.say(JSONText.array(first.results.map { $0.json(place.mountPoint) }))
+        } else {
+            for result in first.results {
+                let path = place.mountPoint + "/" + result.path
+                if endsWithZero {
+                    do throws(Errno) {
+                        try Descriptors.write(Array(path.utf8) + [0], to: Descriptors.output)
+                    } catch { throw Failure(.inputOutput, "standard output: \(error)") }
+                } else {
+                    Console.say(path)
+                }
+            }
+        }
+    }
+}
+
+extension Query.Kind: ExpressibleByArgument {}
+extension Query.Order: ExpressibleByArgument {}
