@@ -12,6 +12,7 @@ import documents
 import footprint
 import machine
 import operations
+import pictures
 import report
 import rounds
 import systems
@@ -109,6 +110,9 @@ def run(options, folder):
     # Without the other daemons beside.
     outcome.update(documents.measure(
         options.only, os.environ.get("SHAPEEDIT_BINARY"), folder, repetitions, sizes.lists, say))
+    if "pictures" in options.only and os.environ.get("SHAPEEDIT_BINARY"):
+        outcome["pictures"] = pictures.measure(
+            os.environ["SHAPEEDIT_BINARY"], folder, client.prefix, repetitions, sizes, say)
     facts["load at end"] = f"{os.getloadavg()[0]:.2f}"  # About 1 is the benchmark itself.
     report.summarise(outcome["operations"])
     text = report.markdown(facts, sizes, repetitions, [system.name for system in started], outcome)

@@ -6,6 +6,8 @@
 //   client create|read|rewrite|rename|unlink ROOT COUNT BYTES     small files
 //   client write|read-all FILE MIB  in blocks of 1 MiB
 //   client pread|mmap FILE COUNT    4 KiB at random places
+//   client read-list LIST ROUNDS  whole files whose paths are the lines of LIST
+//   client save FILE COUNT SOURCE write what SOURCE has over FILE; prints "p50 p99 most" of close()
 //   client touch - MIB              use that much memory and give it back
 //   client run PROGRAM ARGUMENT...  any program, its output thrown away
 //
@@ -236,6 +238,51 @@ static void readRandom(const char *path, long count, int mapped) {
     stopClock();
 }
 
+static void readList(const char *list, long rounds) {
+    static char content[mebibyte], paths[1 << 24];
+    int file = open(list, O_RDONLY);
+    ssize_t size = read(file, paths, sizeof paths - 1);
+    if (file < 0 || size < 0) fail(list);
+    startClock();
+    for (long round = 0; round < rounds; round++) {
+        for (char *path = paths, *end; (end = memchr(path, '\n', paths + size - path)); path = end + 1) {
+            *end = 0;
+            int file = open(path, O_RDONLY);
+            if (file < 0) fail(path);
+            ssize_t got;
+            while ((got = read(file, content, sizeof content)) > 0) {}
+            if (got < 0 || close(file) != 0) fail(path);
+            *end = '\n';
+        }
+    }
+    stopClock();
+}
+
+static int compareTimes(const void *left, const void *right) {
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+static void saveAgain(const char *path, long count, const char *source) {
+    static char content[mebibyte];
+    int file = open(source, O_RDONLY);
+    ssize_t size = read(file, content, sizeof content);
+    if (file < 0 || size < 0) fail(source);
+    int64_t *times = calloc((size_t)count, sizeof *times);
+    for (long number = 0; number < count; number++) {
+        struct timespec before, after;
+        file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+        if (file < 0 || write(file, content, (size_t)size) != size) fail(path);
+        clock_gettime(CLOCK_MONOTONIC, &before);
+        if (close(file) != 0) fail(path);
+        clock_gettime(CLOCK_MONOTONIC, &after);
+        times[number] = (after.tv_sec - before.tv_sec) * 1000000000LL + after.tv_nsec - before.tv_nsec;
+    }
+    qsort(times, (size_t)count, sizeof *times, compareTimes);
+    printf("%lld %lld %lld\n", (long long)times[count / 2], (long long)times[count * 99 / 100],
+           (long long)times[count - 1]);
+}
+
 static void touchMemory(long mebibytes) {
     startClock();
     if (mmap(NULL, (size_t)mebibytes * mebibyte, PROT_READ | PROT_WRITE,
@@ -282,6 +329,8 @@ int main(int argumentCount, char **arguments) {
     else if (strcmp(operation, "read-all") == 0) readLarge(path, count);
     else if (strcmp(operation, "pread") == 0) readRandom(path, count, 0);
     else if (strcmp(operation, "mmap") == 0) readRandom(path, count, 1);
+    else if (strcmp(operation, "read-list") == 0) readList(path, count);
+    else if (strcmp(operation, "save") == 0) saveAgain(path, count, arguments[4]);
     else if (strcmp(operation, "touch") == 0) touchMemory(count);
     else {
         fprintf(stderr, "unknown operation %s\n", operation);

@@ -23,6 +23,9 @@ class Sizes:
     mapped_reads: int = 1_000_000  # mostly memory accesses, so many are needed to measure
     items: int = 1_000_000  # in the container whose mount time is taken
     lists: int = 10_000  # read by one command
+    slides: int = 1_000  # new, or with pictures that are read
+    promises: int = 10_000  # listed with their pictures
+    pictures: int = 100_000  # made, to see whether memory grows
 
     def quick(self):
         return dataclasses.replace(
@@ -112,8 +115,8 @@ ALL = [
 
 # Measured once per system instead of in rounds; see footprint.py.
 FOOTPRINT = ["memory", "mount"]
-# Of ShapeEdit's own commands, without peers; see documents.py.
-DOCUMENTS = ["editing", "lists", "drawing"]
+# Of ShapeEdit alone, without peers; see documents.py and pictures.py.
+DOCUMENTS = ["editing", "lists", "drawing", "pictures"]
 NAMES = [operation.name for operation in ALL] + FOOTPRINT + DOCUMENTS
 
 

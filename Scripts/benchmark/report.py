@@ -39,7 +39,7 @@ def markdown(facts, sizes, repetitions, names, report):
         lines += ["", *notes]
     for part in (_memory(report.get("memory")), _mount(report.get("mount")),
                  _editing(report.get("editing")), _lists(report.get("lists")),
-                 _drawing(report.get("drawing"))):
+                 _drawing(report.get("drawing")), _pictures(report.get("pictures"))):
         if part:
             lines += ["", *part]
     checked = targets.check(report)
@@ -141,6 +141,34 @@ def _drawing(results):
     lines += [f"| {name} | {_milliseconds(cell['cpu'])} | {cell['facts']} |"
               for name, cell in results["pictures"].items()]
     return lines + ["", f"Largest memory while drawing: {_mebibytes(results['memory'])}."]
+
+
+def _pictures(results):
+    if not results:
+        return []
+    lines = ["| close() | with picture: p50, p99 | without: p50, p99 |", "|---|---:|---:|"]
+    for kind, cells in results["close"].items():
+        figures = [", ".join(_milliseconds(cells[label][part]) for part in ("p50", "p99"))
+                   for label in ("with", "without")]
+        lines.append(f"| .{kind} | " + " | ".join(figures) + " |")
+    read = results["read"]
+    lines += ["", f"| Reading {read['count']:,} ready pictures | bytes each | native | pictures | |",
+              "|---|---:|---:|---:|---:|"]
+    for size, cell in read["sizes"].items():
+        lines.append(f"| {size} | {cell['bytes']:,} | {_milliseconds(cell['native'])} | "
+                     f"{_milliseconds(cell['picture'])} | "
+                     f"{_ratio(cell['picture'] / cell['native'])} |")
+    burst, promised, memory = results["burst"], results["promises"], results["memory"]
+    return lines + [
+        "", f"{burst['count']:,} new slides are copied in {burst['copied alone']:.1f} s and all have "
+        f"pictures after {burst['drawn alone']:.1f} s; with `ls -l` of 1,000 other documents beside "
+        f"after {burst['drawn']:.1f} s, and that takes "
+        f"{_ratio(burst['ls with'] / burst['ls without'])} times what it takes without pictures.",
+        "", f"{promised['listed']:,} promises listed and {promised['pictures']:,} of their pictures "
+        f"read in {promised['seconds']:.1f} s: {promised['fetched']:,} bytes fetched, "
+        f"{promised['drawn']:,} pictures drawn.",
+        "", f"Memory over {memory['count']:,} pictures: {_mebibytes(memory['first'])} after a "
+        f"quarter, {_mebibytes(memory['last'])} in the end."]
 
 
 def _ratio(value):

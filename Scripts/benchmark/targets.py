@@ -5,6 +5,10 @@ CACHED = 1.3  # times native, where the kernel answers from its caches
 NEARLY = 0.9  # of passthrough_ll's speed
 MOUNT_SECONDS = 2.0
 EDIT_SECONDS = 0.030
+CLOSE_SECONDS = 0.025
+READ_RATIO = 2.0  # times native
+BURST_SECONDS_EACH = 15.0 / 1_000
+BESIDE_RATIO = 1.2
 LIST_SECONDS_EACH = 2.0 / 10_000
 BASE_BYTES, ITEM_BYTES = 64 * 2**20, 200
 
@@ -47,7 +51,33 @@ def _documents(report):
         found.append((f"memory while drawing <= {drawing['memory_budget'] / 2**20:.0f} MiB",
                       f"{drawing['memory'] / 2**20:.0f} MiB",
                       drawing["memory"] <= drawing["memory_budget"]))
-    return found
+    return found + _pictures(report.get("pictures"))
+
+
+def _pictures(results):
+    if not results:
+        return []
+    found = []
+    for kind, cells in results["close"].items():
+        found.append((f"close of a .{kind} with its picture: p50 <= {CLOSE_SECONDS * 1e3:.0f} ms",
+                      f"{cells['with']['p50'] / 1e6:.1f} ms",
+                      cells["with"]["p50"] <= CLOSE_SECONDS * 1e9))
+    cells = results["read"]["sizes"].values()
+    ratio = sum(cell["picture"] for cell in cells) / sum(cell["native"] for cell in cells)
+    burst, promised = results["burst"], results["promises"]
+    beside = burst["ls with"] / burst["ls without"]
+    allowed = BURST_SECONDS_EACH * burst["count"]
+    return found + [
+        (f"reading ready pictures of all sizes <= {READ_RATIO:.0f} x native", f"{ratio:.1f}",
+         ratio <= READ_RATIO),
+        (f"{burst['count']:,} new slides have pictures in <= {allowed:.0f} s",
+         f"{burst['drawn alone']:.1f} s", burst["drawn alone"] <= allowed),
+        (f"`ls -l` meanwhile <= {BESIDE_RATIO} times that without pictures", f"{beside:.2f}",
+         beside <= BESIDE_RATIO),
+        (f"{promised['count']:,} promises with pictures: nothing fetched, nothing drawn",
+         f"{promised['fetched']} bytes, {promised['drawn']} drawn",
+         promised["fetched"] == promised["drawn"] == 0
+         and promised["pictures"] == promised["listed"] == promised["count"])]
 
 
 def _timings(name, results):

@@ -45,19 +45,22 @@ package final class LocalContent: Sendable {
     package func open(_ content: ContentReference) throws(Errno) -> SharedDescriptor? {
         if content.place == .none { return nil }
         if let known = cache.find(content.node) { return known }
-        try spill(content.node)
-        let staging = folder.staging(content.node)
-        let descriptor: OwnedDescriptor
-        if let hash = content.hash, content.place.isNamed {
-            descriptor = try Self.open(folder.blob(hash), or: staging, O_RDONLY)
-        } else if let hash = content.hash {
-            descriptor = try Self.open(staging, or: folder.blob(hash), O_RDONLY)
-        } else {
-            descriptor = try OwnedDescriptor.open(staging, O_RDONLY)
-        }
+        guard let descriptor = try openApart(content) else { return nil }
         let shared = SharedDescriptor(descriptor)
         cache.insert(shared, for: content.node)
         return shared
+    }
+
+    /// The same with a descriptor that nobody else has and that can only read.
+    package func openApart(_ content: ContentReference) throws(Errno) -> OwnedDescriptor? {
+        if content.place == .none { return nil }
+        try spill(content.node)
+        let staging = folder.staging(content.node)
+        guard let hash = content.hash else { return try OwnedDescriptor.open(staging, O_RDONLY) }
+        if content.place.isNamed {
+            return try Self.open(folder.blob(hash), or: staging, O_RDONLY)
+        }
+        return try Self.open(staging, or: folder.blob(hash), O_RDONLY)
     }
 
     /// Where a content's file is now; it may be moved among the blobs at any time.

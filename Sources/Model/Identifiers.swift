@@ -40,6 +40,19 @@ package struct NodeNumber: RawRepresentable, Hashable, Sendable {
 
     /// The name of this node's staging file: 16 lower-case hexadecimal digits.
     package var fileName: String { hexadecimal(rawValue) }
+
+    /// What a version is called in commands and attributes: item and ordinal, as in `17-3`.
+    package var versionName: String { "\(item.rawValue)-\(ordinal)" }
+
+    /// Reads what ``versionName`` wrote; `nil` for anything else.
+    package init?(versionName text: some StringProtocol) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let item = UInt64(parts[0]), item <= Self.largestItem,
+            let ordinal = Ordinal(parts[1]), ordinal <= Self.largestOrdinal
+        else { return nil }
+        self.init(ItemNumber(rawValue: item), ordinal)
+        if versionName != text { return nil }
+    }
 }
 
 /// A document's identity, which outlives inodes: it follows the name in save-by-rename.

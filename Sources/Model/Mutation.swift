@@ -15,6 +15,8 @@ package enum Effect: Hashable, Sendable {
     case adoptVersions(item: ItemNumber, document: DocumentID)
     /// Where the bytes of a version that is named by its hash lie now; nothing if there is none.
     case placeVersion(ItemNumber, Ordinal, ContentPlace)
+    /// Whether the version stays whatever its age; a pin goes with its version.
+    case pinVersion(ItemNumber, Ordinal, Bool)
     case putSession(SessionRow)
     case removeSession(ItemNumber, Ordinal)
 }
@@ -51,6 +53,20 @@ package enum ChangeKind: UInt8, Sendable, CaseIterable {
     case evicted = 16
     /// A version that was only promised is here, durably.
     case materialized = 17
+    /// A version was pinned or unpinned.
+    case versionPinned = 18
+}
+
+/// A directory and a name in it.
+package struct NamePlace: Hashable, Sendable {
+    package var parent: ItemNumber
+    /// Any bytes but a slash and a NUL.
+    package var name: [UInt8]
+
+    package init(parent: ItemNumber, name: [UInt8]) {
+        self.parent = parent
+        self.name = name
+    }
 }
 
 /// A change of the container: an entry of the change log together with what it does to the tables.
@@ -80,5 +96,18 @@ package struct Mutation: Hashable, Sendable {
         self.name = name
         self.process = process
         self.effects = effects
+    }
+
+    /// Where the name was that a rename moved; `nil` for other changes.
+    ///
+    /// The last name that the effects take away: those before made room for it.
+    package var former: NamePlace? {
+        guard kind == .renamed else { return nil }
+        for effect in effects.reversed() {
+            if case .removeName(let parent, let name) = effect {
+                return NamePlace(parent: parent, name: name)
+            }
+        }
+        return nil
     }
 }

@@ -67,6 +67,14 @@ package final class Downloads: Sendable {
         }
     }
 
+    /// ``active`` with the nodes that each is wanted for.
+    package var activeNodes: [(blob: Blob, received: Int64, nodes: Set<NodeNumber>)] {
+        state.withLock { state in
+            state.active.values.filter(\.isUnderWay)
+                .map { ($0.blob, $0.received, $0.nodes) }
+        }
+    }
+
     /// Bytes of the content that are here; `nil` if it is not on its way.
     package func received(_ hash: ContentHash) -> Int64? {
         state.withLock { state in

@@ -23,8 +23,10 @@ package final class Uploads: Sendable {
     /// Contents at a time.
     private static let workers = 2
     /// The first wait after a failure, and the longest, in nanoseconds.
-    private static let firstWait: UInt64 = 1_000_000_000
+    private static let firstWait: UInt64 = 500_000_000
     private static let longestWait: UInt64 = 60_000_000_000
+    /// A content that failed so often in a row does not keep the others waiting any more.
+    private static let patience = 3
 
     private struct State {
         /// From ``next`` on: those before have been taken.
@@ -33,6 +35,10 @@ package final class Uploads: Sendable {
         var running: [NodeNumber: Cancellation] = [:]
         var workers = 0
         var left: Int { queue.count - next }
+        /// How often contents have failed that may be at fault themselves.
+        var failures: [NodeNumber: Int] = [:]
+        /// Those that failed too often, in the order of the moments when they are tried again.
+        var aside: [(job: Job, from: UInt64)] = []
 
         mutating func takeFirst() -> Job {
             let job = queue[next]
@@ -43,6 +49,14 @@ package final class Uploads: Sendable {
                 next = 0
             }
             return job
+        }
+
+        /// Puts those whose time has come back into the queue.
+        mutating func takeBack(_ now: UInt64) {
+            let ripe = aside.prefix { $0.from <= now }
+            if ripe.isEmpty { return }
+            queue += ripe.map(\.job)
+            aside.removeFirst(ripe.count)
         }
 
         /// Not before this moment; grows while the store does not answer.
@@ -58,20 +72,26 @@ package final class Uploads: Sendable {
     private let source: @Sendable (Job) -> (any BlobSource)?
     /// The store has it.
     private let done: @Sendable (Job) -> Void
+    /// Told why an attempt failed; there will be others.
+    private let failed: @Sendable (Job, StoreError) -> Void
 
     package init(
         store: any ContentStore, logger: Logger,
         source: @escaping @Sendable (Job) -> (any BlobSource)?,
-        done: @escaping @Sendable (Job) -> Void
+        done: @escaping @Sendable (Job) -> Void,
+        failed: @escaping @Sendable (Job, StoreError) -> Void
     ) {
         self.store = store
         self.logger = logger
         self.source = source
         self.done = done
+        self.failed = failed
     }
 
     /// Contents that wait or are on their way.
-    package var count: Int { state.withLock { $0.left + $0.running.count } }
+    package var count: Int {
+        state.withLock { $0.left + $0.aside.count + $0.running.count }
+    }
 
     /// Why the last attempt failed; `nil` since one succeeded.
     package var problem: String? { state.withLock { $0.problem } }
@@ -108,11 +128,16 @@ package final class Uploads: Sendable {
     private func take() -> (Job, Cancellation)? {
         while true {
             let now = MonotonicClock.now
-            let until = state.withLock { $0.pausedUntil > now ? $0.pausedUntil : now }
+            let until = state.withLock { state -> UInt64 in
+                let next = state.left > 0 ? now : state.aside.first?.from ?? now
+                return max(state.pausedUntil, next)
+            }
             let found = state.wait(until: until) { state -> (Job, Cancellation)?? in
                 if state.ended { return .some(nil) }
-                if state.pausedUntil > MonotonicClock.now { return nil }
-                guard state.left > 0 else { return .some(nil) }
+                let now = MonotonicClock.now
+                if state.pausedUntil > now { return nil }
+                state.takeBack(now)
+                guard state.left > 0 else { return state.aside.isEmpty ? .some(nil) : nil }
                 let job = state.takeFirst()
                 let cancellation = Cancellation()
                 state.running[job.node] = cancellation
@@ -122,7 +147,7 @@ package final class Uploads: Sendable {
             if let found { return found }
             let ends = state.signal { state -> Bool in
                 // A job may have come in the last moment.
-                guard state.ended || state.left == 0 else { return false }
+                guard state.ended || state.left + state.aside.count == 0 else { return false }
                 state.workers -= 1
                 return true
             }
@@ -142,20 +167,32 @@ package final class Uploads: Sendable {
                 failure = error
             }
         }
+        if let failure, failure.kind != .cancelled {
+            logger.warning("\(job.blob.hash) was not uploaded: \(failure)")
+            failed(job, failure)
+        }
         state.signal { state in
             state.running[job.node] = nil
             guard let failure else {
                 state.problem = nil
                 state.wait = Self.firstWait
+                state.failures[job.node] = nil
                 return
             }
             if failure.kind == .cancelled { return }
-            logger.warning("\(job.blob.hash) was not uploaded: \(failure)")
             state.problem = failure.description
-            // Its own bytes are at fault: another attempt would end alike.
-            if failure.kind == .corrupt || failure.kind == .local { return }
+            let now = MonotonicClock.now
+            // The fault may lie with its own bytes here, or with what the store answers for it.
+            if failure.kind == .corrupt || failure.kind == .local {
+                let times = state.failures[job.node, default: 0] + 1
+                state.failures[job.node] = times
+                if times >= Self.patience {
+                    state.aside.append((job, now + Self.longestWait))
+                    return
+                }
+            }
             state.queue.append(job)
-            state.pausedUntil = MonotonicClock.now + state.wait
+            state.pausedUntil = now + state.wait
             state.wait = min(state.wait * 2, Self.longestWait)
         }
     }

@@ -32,6 +32,7 @@ struct Tables: Equatable {
     var attributes: [AttributeRow] = []
     var versions: [VersionRow] = []
     var sessions: [SessionRow] = []
+    var pins: [NodeNumber] = []
     var changes: [ChangeRow] = []
     var applied: ChangeSequence = 0
     var highest: UInt64 = 0
@@ -48,6 +49,7 @@ struct Tables: Equatable {
         }
         try database.forEachVersion { versions.append($0) }
         sessions = try database.sessions()
+        pins = try database.pinnedVersions()
         changes = try database.changes(after: 0, limit: .max)
         applied = database.appliedSequence
         highest = database.highestNumber
@@ -115,7 +117,7 @@ extension SplitMix {
         let ordinal = UInt32(below(3))
         let known: [[UInt8]] = [[], [0xff, 0xfe], Array("a".utf8), Array("b".utf8)]
         let name = known[below(known.count)]
-        return switch below(12) {
+        return switch below(13) {
         case 0: .putItem(self.item(item))
         case 1: .removeItem(item)
         case 2: .putName(parent: item, name: name, item: ItemNumber(rawValue: UInt64(below(6) + 1)))
@@ -127,6 +129,7 @@ extension SplitMix {
         case 8: .adoptVersions(item: item, document: DocumentID(rawValue: UInt64(below(5))))
         case 9: .putSession(session(item, ordinal))
         case 10: .placeVersion(item, ordinal, place())
+        case 11: .pinVersion(item, ordinal, chance(70))
         default: .removeSession(item, ordinal)
         }
     }

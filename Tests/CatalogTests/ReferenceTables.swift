@@ -11,15 +11,22 @@ struct ReferenceTables {
     private var attributes: [Key: [UInt8]] = [:]
     private var versions: [Pair: VersionRow] = [:]
     private var sessions: [Pair: SessionRow] = [:]
+    private var pins: Set<Pair> = []
     private var changes: [ChangeRow] = []
     private var highest: UInt64 = 0
 
     mutating func apply(_ mutation: Mutation) {
+        var former: NamePlace?
+        for effect in mutation.effects {
+            if mutation.kind == .renamed, case .removeName(let parent, let name) = effect {
+                former = NamePlace(parent: parent, name: name)
+            }
+        }
         changes.append(
             ChangeRow(
                 sequence: mutation.sequence, time: mutation.time, kind: mutation.kind,
                 item: mutation.item, parent: mutation.parent, name: mutation.name,
-                process: mutation.process))
+                process: mutation.process, former: former))
         for effect in mutation.effects { apply(effect) }
     }
 
@@ -39,12 +46,16 @@ struct ReferenceTables {
         case .putVersion(let row): versions[Pair(item: row.item, ordinal: row.ordinal)] = row
         case .removeVersion(let item, let ordinal):
             versions[Pair(item: item, ordinal: ordinal)] = nil
+            pins.remove(Pair(item: item, ordinal: ordinal))
         case .adoptVersions(let item, let document):
             for pair in versions.keys where pair.item == item {
                 versions[pair]?.document = document
             }
         case .placeVersion(let item, let ordinal, let place):
             versions[Pair(item: item, ordinal: ordinal)]?.place = place
+        case .pinVersion(let item, let ordinal, let isPinned):
+            let pair = Pair(item: item, ordinal: ordinal)
+            if isPinned { pins.insert(pair) } else { pins.remove(pair) }
         case .putSession(let row): sessions[Pair(item: row.item, ordinal: row.ordinal)] = row
         case .removeSession(let item, let ordinal):
             sessions[Pair(item: item, ordinal: ordinal)] = nil
@@ -63,6 +74,9 @@ struct ReferenceTables {
         }
         tables.versions = versions.values.sorted { ($0.item, $0.ordinal) < ($1.item, $1.ordinal) }
         tables.sessions = sessions.values.sorted { ($0.item, $0.ordinal) < ($1.item, $1.ordinal) }
+        tables.pins = pins.sorted { ($0.item, $0.ordinal) < ($1.item, $1.ordinal) }.map {
+            NodeNumber($0.item, $0.ordinal)
+        }
         tables.changes = changes
         tables.applied = changes.last?.sequence ?? 0
         tables.highest = highest

@@ -41,6 +41,15 @@ import Testing
         #expect(dropped([401 * day, 400 * day]) == [401 * day])
     }
 
+    @Test func `what is pinned stays whatever its age and the room`() {
+        let old = versions([400 * day, 300 * day, 100, 99, 0])
+        #expect(Retention.superfluous(old, now: now) == [old[0], old[1], old[2]])
+        let pinned: Set = [old[0].node, old[2].node]
+        #expect(Retention.superfluous(old, keeping: pinned, now: now) == [old[1]])
+        let left = Retention.exceeding([old], keeping: pinned, budget: 0)
+        #expect(left == [old[1], old[3]])
+    }
+
     @Test func `saves within two seconds count as one`() {
         #expect(dropped([100, 98.5, 50, 30, 28]) == [100, 30])
         #expect(dropped([100, 97.9, 95.8]) == [])

@@ -50,7 +50,7 @@ final class InsideContainer {
         }
         volume.wrote(session, handle) {}
         if synchronize { try volume.synchronize(node, handle) }
-        try volume.flush(node, handle, owner: 0)
+        try volume.flush(node, handle, owner: 0) {}
         released = true
         volume.release(node, handle)
     }

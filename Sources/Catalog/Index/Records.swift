@@ -42,6 +42,8 @@ package struct ItemRecord: BitwiseCopyable {
         package static let hasOldNodes = Flags(rawValue: 32)
         /// The access time is newer here than in the catalog.
         package static let accessPending = Flags(rawValue: 64)
+        /// The kernel may keep names and attributes of the item's pictures.
+        package static let isPictured = Flags(rawValue: 256)
     }
 
     package var place: ContentPlace {

@@ -51,6 +51,8 @@ package final class ChangeLog: @unchecked Sendable {
     private let pending: Lock<Pending>
     private let writer: Lock<Writer>
     private let queue: Monitor<Queue>
+    /// Tells of changes when the journal has them.
+    package let feed: ChangeFeed
     /// The journal could not be written: nothing more may be acknowledged.
     private let isBroken = Atomic(false)
 
@@ -61,6 +63,7 @@ package final class ChangeLog: @unchecked Sendable {
         self.journal = journal
         self.database = database
         pending = Lock(Pending(next: applied + 1))
+        feed = ChangeFeed(head: applied)
         writer = Lock(Writer(flushed: applied))
         queue = Monitor(Queue(applied: applied, durable: applied))
         Threads.start("catalog", yielding: true) { [self] in applyForever() }
@@ -169,6 +172,7 @@ package final class ChangeLog: @unchecked Sendable {
                 return state.mutations.count >= Self.longQueue
             }
             if many { queue.signal { _ in } }
+            feed.publish(part)
         }
     }
 

@@ -5,6 +5,7 @@ enum MutationCoding {
     private enum Tag: UInt8 {
         case putItem = 1, removeItem, putName, removeName, putAttribute, removeAttribute
         case putVersion, removeVersion, adoptVersions, putSession, removeSession, placeVersion
+        case pinVersion
     }
 
     static func encode(_ mutation: Mutation) -> [UInt8] {
@@ -88,6 +89,11 @@ enum MutationCoding {
             writer.put(item.rawValue)
             writer.put(ordinal)
             writer.put(place.rawValue)
+        case .pinVersion(let item, let ordinal, let isPinned):
+            writer.put(Tag.pinVersion.rawValue)
+            writer.put(item.rawValue)
+            writer.put(ordinal)
+            writer.put(isPinned)
         case .putSession(let row):
             writer.put(Tag.putSession.rawValue)
             encode(row, &writer)
@@ -125,6 +131,9 @@ enum MutationCoding {
         case .placeVersion:
             let ordinal = try reader.unsigned32()
             return .placeVersion(item, ordinal, try decodePlace(&reader))
+        case .pinVersion:
+            let ordinal = try reader.unsigned32()
+            return .pinVersion(item, ordinal, try reader.bool())
         case .putItem, .putVersion, .putSession: throw ByteReader.Malformed()
         }
     }

@@ -18,11 +18,15 @@ package enum Retention {
     /// The versions of one document that its age rule drops, oldest first.
     ///
     /// `versions` are all of the document's, oldest first, the last one current. Thinning after
-    /// every save or once in a while comes to the same. Hours and days are those of UTC.
-    package static func superfluous(_ versions: [VersionRow], now: Timestamp) -> [VersionRow] {
+    /// every save or once in a while comes to the same. Hours and days are those of UTC. What is
+    /// `pinned` stays.
+    package static func superfluous(
+        _ versions: [VersionRow], keeping pinned: Set<NodeNumber> = [], now: Timestamp
+    ) -> [VersionRow] {
         let safe = mustStay(versions)
         var dropped: [VersionRow] = []
-        for (index, version) in versions.enumerated() where !safe.contains(index) {
+        for (index, version) in versions.enumerated()
+        where !safe.contains(index) && !pinned.contains(version.node) {
             let next = versions[index + 1].published
             if isSuperfluous(version.published, next: next, now: now) { dropped.append(version) }
         }
@@ -35,9 +39,10 @@ package enum Retention {
     /// `documents` are the versions of each document, oldest first, the last one current; only
     /// documents with earlier versions matter. The document whose earlier versions take most loses
     /// its oldest first, again and again. The newest earlier version of each goes only when there
-    /// is nothing else, largest first. What recovery needs stays even if the budget is exceeded.
+    /// is nothing else, largest first. What recovery needs, and what is `pinned`, stays even if the
+    /// budget is exceeded.
     package static func exceeding(
-        _ documents: [[VersionRow]], budget: Int64
+        _ documents: [[VersionRow]], keeping pinned: Set<NodeNumber> = [], budget: Int64
     ) -> [VersionRow] {
         /// A version and the bytes that the document's earlier versions take while it is there.
         var thinned: [(bytes: Int64, version: VersionRow)] = []
@@ -49,7 +54,9 @@ package enum Retention {
             for (index, version) in versions.enumerated().dropLast().reversed() {
                 bytes += version.size
                 // Dropping what has no bytes gains nothing.
-                if safe.contains(index) || version.size == 0 { continue }
+                if safe.contains(index) || version.size == 0 || pinned.contains(version.node) {
+                    continue
+                }
                 if index == versions.count - 2 {
                     newest.append((bytes, version))
                 } else {

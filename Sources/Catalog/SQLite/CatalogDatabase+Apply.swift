@@ -38,7 +38,8 @@ extension CatalogDatabase {
     }
 
     private func write(_ changes: ArraySlice<Mutation>) throws(Failure) {
-        let insert = try connection.statement("INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?)")
+        let insert = try connection.statement(
+            "INSERT INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
         for change in changes {
             insert.bind(1, change.sequence)
             insert.bind(2, change.time.rawValue)
@@ -47,6 +48,10 @@ extension CatalogDatabase {
             if let parent = change.parent { insert.bind(5, parent.rawValue) }
             insert.bind(6, change.name)
             insert.bind(7, Int64(change.process))
+            if let former = change.former {
+                insert.bind(8, former.parent.rawValue)
+                insert.bind(9, former.name)
+            }
             try insert.run()
         }
     }
@@ -88,6 +93,13 @@ extension CatalogDatabase {
         for (item, versions) in batch.versions.sorted(by: { $0.key < $1.key }) {
             for (ordinal, row) in versions {
                 if let row { try put(row) } else { try delete("version", item, ordinal) }
+            }
+        }
+        for (key, isPinned) in batch.pins {
+            if isPinned {
+                try pin(key.item, key.ordinal)
+            } else {
+                try delete("version_pin", key.item, key.ordinal)
             }
         }
         for (key, row) in batch.sessions {

@@ -22,7 +22,12 @@ extension CatalogDatabase {
                     sequence: select.unsigned(0), time: Timestamp(rawValue: select.unsigned(1)),
                     kind: kind, item: ItemNumber(rawValue: select.unsigned(3)),
                     parent: select.isNull(4) ? nil : ItemNumber(rawValue: select.unsigned(4)),
-                    name: select.bytes(5), process: Int32(truncatingIfNeeded: select.integer(6))))
+                    name: select.bytes(5), process: Int32(truncatingIfNeeded: select.integer(6)),
+                    former: select.isNull(7)
+                        ? nil
+                        : NamePlace(
+                            parent: ItemNumber(rawValue: select.unsigned(7)),
+                            name: select.bytes(8) ?? [])))
         }
         return rows
     }

@@ -42,6 +42,19 @@ extension CatalogDatabase {
         return try rows(select)
     }
 
+    /// The versions that stay whatever their age, by item and ordinal.
+    package func pinnedVersions() throws(Failure) -> [NodeNumber] {
+        let select = try connection.statement(
+            "SELECT item, ordinal FROM version_pin ORDER BY item, ordinal")
+        defer { select.reset() }
+        var nodes: [NodeNumber] = []
+        while try select.step() {
+            nodes.append(
+                NodeNumber(ItemNumber(rawValue: select.unsigned(0)), select.unsigned32(1)))
+        }
+        return nodes
+    }
+
     /// The version that `item`'s session `ordinal` published; `nil` if there is none (any more).
     package func version(
         _ item: ItemNumber, _ ordinal: Ordinal

@@ -13,10 +13,12 @@ package struct ChangeRow: Hashable, Sendable {
     package var name: [UInt8]?
     /// The process that asked, 0 if it was the daemon itself.
     package var process: Int32
+    /// Of a rename: where the name was.
+    package var former: NamePlace?
 
     package init(
         sequence: ChangeSequence, time: Timestamp, kind: ChangeKind, item: ItemNumber,
-        parent: ItemNumber?, name: [UInt8]?, process: Int32
+        parent: ItemNumber?, name: [UInt8]?, process: Int32, former: NamePlace? = nil
     ) {
         self.sequence = sequence
         self.time = time
@@ -25,5 +27,14 @@ package struct ChangeRow: Hashable, Sendable {
         self.parent = parent
         self.name = name
         self.process = process
+        self.former = former
+    }
+
+    /// The entry that the log will have of `mutation`.
+    package init(_ mutation: Mutation) {
+        self.init(
+            sequence: mutation.sequence, time: mutation.time, kind: mutation.kind,
+            item: mutation.item, parent: mutation.parent, name: mutation.name,
+            process: mutation.process, former: mutation.former)
     }
 }

@@ -24,6 +24,9 @@ struct EffectBatch {
     /// Versions in the tables that only change their place; one that the batch puts has it already.
     private(set) var places: [SessionKey: ContentPlace] = [:]
 
+    /// Versions that are pinned (true) or not any more.
+    private(set) var pins: [SessionKey: Bool] = [:]
+
     /// Items whose attributes in the tables go, before those of the batch are put.
     private(set) var strippedItems: Set<ItemNumber> = []
     /// Items whose versions in the tables change the document, before those of the batch are put.
@@ -52,6 +55,7 @@ struct EffectBatch {
             versions[row.item, default: [:]].updateValue(row, forKey: row.ordinal)
         case .removeVersion(let item, let ordinal):
             versions[item, default: [:]].updateValue(nil, forKey: ordinal)
+            pins[SessionKey(item: item, ordinal: ordinal)] = false
         case .adoptVersions(let item, let document):
             adopt(item, document)
         case .placeVersion(let item, let ordinal, let place):
@@ -62,6 +66,8 @@ struct EffectBatch {
             } else {
                 places[SessionKey(item: item, ordinal: ordinal)] = place
             }
+        case .pinVersion(let item, let ordinal, let isPinned):
+            pins[SessionKey(item: item, ordinal: ordinal)] = isPinned
         case .putSession(let row):
             sessions.updateValue(row, forKey: SessionKey(item: row.item, ordinal: row.ordinal))
         case .removeSession(let item, let ordinal):

@@ -48,12 +48,23 @@ enum Schema {
 
     /// Statement lists; the list at index n leads from version n to n + 1. Never edit one that
     /// has been released, only append.
-    private static let migrations: [[String]] = [first, second]
+    private static let migrations: [[String]] = [first, second, third]
 
     // Contents in a store: promised ones are looked for after a power loss. An older program does
     // not know their places and must not open the container.
     private static let second = [
         "CREATE INDEX version_promised ON version (place) WHERE place = 5"
+    ]
+
+    // Versions that stay until they are unpinned; where a name was before it moved.
+    private static let third = [
+        """
+        CREATE TABLE version_pin (
+            item INTEGER NOT NULL, ordinal INTEGER NOT NULL, PRIMARY KEY (item, ordinal)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "ALTER TABLE change ADD COLUMN from_parent INTEGER",
+        "ALTER TABLE change ADD COLUMN from_name BLOB",
     ]
 
     // Integers that are unsigned in the program (numbers, identities, moments) are stored as the

@@ -23,6 +23,8 @@ package final class Container: @unchecked Sendable {
     package let recovered: RecoveryReport?
     /// Published versions that are not sealed yet, left by a crash.
     package let unsealed: [NodeNumber]
+    /// Versions that stay whatever their age, as of the opening.
+    package let pinnedVersions: [NodeNumber]
     /// The address of the store that the container's contents go to; `nil` if they stay here.
     package let store: String?
     private let lock: ContainerLock
@@ -105,6 +107,7 @@ package final class Container: @unchecked Sendable {
         index = opened.index
         recovered = opened.recovered
         unsealed = opened.unsealed
+        pinnedVersions = opened.pinnedVersions
         nextNumber = opened.nextNumber
         lastPublished = opened.lastPublished
         store = opened.store
@@ -117,6 +120,7 @@ package final class Container: @unchecked Sendable {
         var index: MemoryIndex
         var recovered: RecoveryReport?
         var unsealed: [NodeNumber]
+        var pinnedVersions: [NodeNumber]
         var nextNumber: UInt64
         var lastPublished: Timestamp
         var store: String?
@@ -148,6 +152,7 @@ package final class Container: @unchecked Sendable {
         return Opened(
             content: content, index: index, recovered: report,
             unsealed: try database.stagedVersions().map(\.node),
+            pinnedVersions: try database.pinnedVersions(),
             nextNumber: max(recovery.nextNumber, 2), lastPublished: recovery.time,
             store: try database.meta(storeKey),
             journal: journal, database: database,

@@ -29,6 +29,8 @@ package final class WriteSession: @unchecked Sendable {
     package var baseline: FileStatus?
     /// Something was written, or the size set, through the daemon.
     package var touched = false
+    /// How often that was.
+    package var writes: UInt64 = 0
     /// The baseline was taken anew after times were set: equality proves nothing any more.
     package var rebased = false
     /// Open file descriptions that may write.

@@ -5,9 +5,9 @@ internal import SystemCalls
 enum MountVersions {
     /// Those of the document at the absolute `path`, oldest first.
     static func steps(of path: String) -> [HistoryStep] {
-        guard let root = mountRoot(of: path) else { return [] }
-        let folder = root + "/.shapeedit/versions" + path.dropFirst(root.count)
-        guard let names = try? Directories.names(in: folder) else { return [] }
+        guard let folder = folder(of: path),
+            let names = try? Directories.names(in: folder)
+        else { return [] }
         return names.compactMap { name -> HistoryStep? in
             var status = stat()
             let file = folder + "/" + name
@@ -16,6 +16,11 @@ enum MountVersions {
                 source: .version(file), time: FileStamp(status).modified,
                 description: "saved by a program")
         }.sorted { $0.time < $1.time }
+    }
+
+    /// The folder of the earlier versions of the document at the absolute `path`.
+    static func folder(of path: String) -> String? {
+        mountRoot(of: path).map { $0 + "/.shapeedit/versions" + path.dropFirst($0.count) }
     }
 
     /// The highest folder above `path` on the same device.

@@ -48,6 +48,24 @@ extension FuseSession {
         }
     }
 
+    /// A picture may be waited for, parked.
+    func getAttribute(_ request: Request, _ node: NodeNumber, _ name: [UInt8], _ room: Int)
+        throws(Errno)
+    {
+        guard name == VolumePictures.attribute, let pictures = volume.pictures,
+            let subject = volume.state.withLock({ $0.pictureSubject(of: node) })
+        else {
+            return request.answer(attribute: try volume.attribute(node, name), room: room)
+        }
+        pictures.whenDrawn(subject) { [volume] in
+            do throws(Errno) {
+                request.answer(attribute: try volume.attribute(node, name), room: room)
+            } catch {
+                request.fail(error)
+            }
+        }
+    }
+
     private func again(_ parent: NodeNumber, _ name: [UInt8], _ caller: Caller) throws(Errno)
         -> Answer<Entry>
     {
@@ -97,7 +115,7 @@ extension FuseSession {
     {
         try naming(request, (parent, name, .writeDeleting)) { [volume] (name) throws(Errno) in
             try volume.removeDirectory(parent, name, request.caller)
-            request.succeed()
+            volume.settlePictures { request.succeed() }
         }
     }
 

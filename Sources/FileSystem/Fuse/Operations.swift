@@ -131,13 +131,18 @@ extension FuseSession {
         table.opendir = { request, number, info in
             handle(request) { (session, request) throws(Errno) in
                 guard let info else { throw Errno(EINVAL) }
-                if !isVirtual(number) {
-                    session.volume.noteAccess(node(number), 0)
-                    session.volume.pictures?.desktop?.listed(node(number).item)
-                    info.pointee.cache_readdir = 1
-                    info.pointee.keep_cache = 1
+                if isVirtual(number) {
+                    fuse_reply_open(request.pointer, info)
+                    return
                 }
-                fuse_reply_open(request.pointer, info)
+                session.volume.noteAccess(node(number), 0)
+                info.pointee.cache_readdir = 1
+                info.pointee.keep_cache = 1
+                let answer = info.pointee
+                session.volume.whenListable(node(number)) {
+                    var answer = answer
+                    fuse_reply_open(request.pointer, &answer)
+                }
             }
         }
         table.readdir = { request, number, size, offset, _ in
@@ -185,7 +190,9 @@ extension FuseSession {
         table.read = { request, number, size, offset, info in
             handle(request) { (session, request) throws(Errno) in
                 let handle = Handle(rawValue: info?.pointee.fh ?? 0)
-                if isVirtual(number) {
+                if isVirtual(number), let info, case .events = try session.virtual.node(number) {
+                    try session.readEvents(request, info, size)
+                } else if isVirtual(number) {
                     try session.virtual.read(request, number, size, Int64(offset), handle.rawValue)
                 } else if !handle.isInBlocks
                     || !session.readBlocks(request, node(number), size, Int64(offset))
@@ -202,12 +209,10 @@ extension FuseSession {
         }
         table.flush = { request, number, info in
             handle(request) { (session, request) throws(Errno) in
-                if let info, !isVirtual(number) {
-                    try session.volume.flush(
-                        node(number), Handle(rawValue: info.pointee.fh),
-                        owner: info.pointee.lock_owner)
-                }
-                request.succeed()
+                guard let info, !isVirtual(number) else { return request.succeed() }
+                try session.volume.flush(
+                    node(number), Handle(rawValue: info.pointee.fh), owner: info.pointee.lock_owner
+                ) { request.succeed() }
             }
         }
         table.release = { request, number, info in
@@ -226,6 +231,10 @@ extension FuseSession {
                 }
             }
             request.succeed()
+        }
+        table.poll = { request, number, info, poll in
+            guard let (session, request) = context(request) else { return }
+            session.poll(request, number, info, poll)
         }
         table.fsync = { request, number, _, info in
             handle(request) { (session, request) throws(Errno) in
@@ -294,10 +303,14 @@ extension FuseSession {
         }
         table.getxattr = { request, number, text, size in
             handle(request) { (session, request) throws(Errno) in
-                guard let text, !isVirtual(number) else { throw Errno(ENODATA) }
-                request.answer(
-                    attribute: try session.volume.attribute(node(number), Array(name(text))),
-                    room: size)
+                guard let text else { throw Errno(ENODATA) }
+                if isVirtual(number) {
+                    request.answer(
+                        attribute: try session.virtual.attribute(number, Array(name(text))),
+                        room: size)
+                    return
+                }
+                try session.getAttribute(request, node(number), Array(name(text)), size)
             }
         }
         table.listxattr = { request, number, size in

@@ -232,6 +232,7 @@ final class Weeding: Sendable {
                 state.accessed.remove(position)
                 state.index.removeItem(position)
                 state.makers[item] = nil
+                state.pinnedVersions.subtract(versions.map(\.node))
                 volume.log.append(
                     Mutation(
                         time: VolumeState.now(), kind: .purged, item: item,
@@ -250,21 +251,21 @@ final class Weeding: Sendable {
     /// Thins out the earlier versions of documents that changed; of all now and then, and when the
     /// disk is full.
     func thin(tight: Bool, everything: Bool) -> Bool {
-        let documents = volume.state.withLock { state -> Set<DocumentID> in
+        let (documents, pinned) = volume.state.withLock { state in
             defer { state.thinning = [] }
-            return state.thinning
+            return (state.thinning, state.pinnedVersions)
         }
         let now = VolumeState.now()
         var drop: [VersionRow] = []
         if tight || everything {
-            drop = superfluous(now, budget: tight ? 0 : share())
+            drop = superfluous(now, keeping: pinned, budget: tight ? 0 : share())
         } else if !documents.isEmpty {
             let found: [VersionRow]? = try? volume.container.query {
                 (database) throws(Failure) in
                 var drop: [VersionRow] = []
                 for document in documents {
                     drop += Retention.superfluous(
-                        try database.versions(of: document), now: now)
+                        try database.versions(of: document), keeping: pinned, now: now)
                 }
                 return drop
             }
@@ -273,7 +274,9 @@ final class Weeding: Sendable {
         // What the kernel still knows is looked at again when it is forgotten.
         let idle = volume.state.withLock { state in
             drop.filter { version in
-                if state.needs(version) { return false }
+                if state.needs(version) || state.pinnedVersions.contains(version.node) {
+                    return false
+                }
                 // In one step with the look: whoever pins the version later finds it gone.
                 volume.log.append(
                     Mutation(
@@ -294,7 +297,9 @@ final class Weeding: Sendable {
     }
 
     /// What age and budget drop of all documents.
-    private func superfluous(_ now: Timestamp, budget: Int64) -> [VersionRow] {
+    private func superfluous(
+        _ now: Timestamp, keeping pinned: Set<NodeNumber>, budget: Int64
+    ) -> [VersionRow] {
         let found: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
             var documents: [DocumentID] = []
             try database.documentsWithEarlierVersions { documents.append($0) }
@@ -302,12 +307,12 @@ final class Weeding: Sendable {
             var kept: [[VersionRow]] = []
             for document in documents {
                 let versions = try database.versions(of: document)
-                let old = Retention.superfluous(versions, now: now)
+                let old = Retention.superfluous(versions, keeping: pinned, now: now)
                 drop += old
                 let gone = Set(old.map(\.node))
                 kept.append(versions.filter { !gone.contains($0.node) })
             }
-            return drop + Retention.exceeding(kept, budget: budget)
+            return drop + Retention.exceeding(kept, keeping: pinned, budget: budget)
         }
         return found ?? []
     }

@@ -26,8 +26,28 @@ final class DesktopEntries: Sendable {
         case left([UInt8], now: ItemNumber?, isDirectory: Bool)
         case listed(ItemNumber)
     }
+    /// Calls back once, however often it is asked to.
+    private final class Answer: Sendable {
+        private let then: Lock<(@Sendable () -> Void)?>
+
+        init(_ then: @escaping @Sendable () -> Void) { self.then = Lock(then) }
+
+        func give() {
+            let then = then.withLock { then in
+                defer { then = nil }
+                return then
+            }
+            then?()
+        }
+    }
     private struct State {
+        /// Served first: somebody waits.
+        var directories: [ItemNumber] = []
+        /// Listings that wait for the entries of their directory.
+        var answers: [ItemNumber: [Answer]] = [:]
         var notes: [Note] = []
+        /// Notes before this one were taken.
+        var next = 0
         var changed: Set<ItemNumber> = []
         /// Documents that have entries.
         var written: Set<ItemNumber> = []
@@ -56,33 +76,38 @@ final class DesktopEntries: Sendable {
     func start(_ pictures: VolumePictures) {
         state.withLock { $0.done = false }
         Threads.start("desktop") { [self] in
-            while let notes = take() {
-                for note in notes {
-                    if state.withLock({ $0.ended }) { break }
-                    look(at: note, pictures)
-                }
-            }
+            while let note = take() { look(at: note, pictures) }
             state.signal { $0.done = true }
         }
     }
 
     /// Ends the thread after what it is at.
     func stop() {
-        state.signal { $0.ended = true }
+        let answers = state.signal { state in
+            state.ended = true
+            defer { state.answers = [:] }
+            return state.answers.values.flatMap { $0 }
+        }
+        for answer in answers { answer.give() }
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
             $0.done ? true : nil
         }
     }
 
-    private func take() -> [Note]? {
-        state.wait { state -> [Note]?? in
+    private func take() -> Note? {
+        state.wait { state -> Note?? in
             if state.ended { return .some(nil) }
-            if state.notes.isEmpty { return nil }
-            defer {
-                state.notes = []
-                state.changed = []
+            if !state.directories.isEmpty { return .listed(state.directories.removeFirst()) }
+            guard state.next < state.notes.count else { return nil }
+            let note = state.notes[state.next]
+            state.next += 1
+            if case .changed(let item) = note { state.changed.remove(item) }
+            // Given up in large parts.
+            if state.next == state.notes.count || state.next >= 1_024 {
+                state.notes.removeFirst(state.next)
+                state.next = 0
             }
-            return state.notes
+            return note
         } ?? nil
     }
 
@@ -110,16 +135,26 @@ final class DesktopEntries: Sendable {
         }
     }
 
-    /// Somebody lists a directory. The first time, entries of its documents are seen to.
-    func listed(_ directory: ItemNumber) {
-        let isNew = state.withLock { state -> Bool in
-            if state.listed.contains(directory) { return false }
-            if state.listed.count >= Self.rememberedLimit { state.listed = [] }
-            state.listed.insert(directory)
-            state.notes.append(.listed(directory))
+    /// Somebody lists a directory. The first time, entries of its documents are seen to; `then` is
+    /// called when those for which there are pictures are right, and the listing may begin, or at
+    /// `end` (of `MonotonicClock`), whichever comes first. At once for directories that were listed.
+    func listed(
+        _ directory: ItemNumber, until end: UInt64, _ scheduler: Scheduler,
+        then: @escaping @Sendable () -> Void
+    ) {
+        let answer = Answer(then)
+        let waits = state.signal { state -> Bool in
+            if state.ended || state.done { return false }
+            if state.answers[directory] == nil {
+                if state.listed.contains(directory) { return false }
+                if state.listed.count >= Self.rememberedLimit { state.listed = [] }
+                state.listed.insert(directory)
+                state.directories.append(directory)
+            }
+            state.answers[directory, default: []].append(answer)
             return true
         }
-        if isNew { state.signal { _ in } }
+        if waits { scheduler.at(end) { answer.give() } } else { answer.give() }
     }
 
     // MARK: Looking
@@ -135,7 +170,10 @@ final class DesktopEntries: Sendable {
                 // Something else may have the path by now.
                 if let other = occupant(of: path) { write(other) }
             }
-        case .listed(let directory): list(directory, pictures)
+        case .listed(let directory):
+            list(directory, pictures)
+            let answers = state.withLock { $0.answers.removeValue(forKey: directory) }
+            for answer in answers ?? [] { answer.give() }
         }
     }
 
@@ -192,8 +230,8 @@ final class DesktopEntries: Sendable {
             while name != 0, found.count < Self.listLimit {
                 let item = state.index[name: name].pointee.item
                 let bytes = Array(state.index.nameBytes(name))
-                if let subject = state.pictureSubject(item), reader.mayRead(item, state.index),
-                    !isTemporaryName(bytes)
+                if let subject = state.pictureSubject(item), !subject.type.end.isEmpty,
+                    reader.mayRead(item, state.index), !isTemporaryName(bytes)
                 {
                     found.append((subject, (path.isEmpty ? [] : path + [47]) + bytes))
                 }

@@ -6,6 +6,10 @@ package struct PictureOptions: Sendable {
     /// nil to leave the cache alone.
     package var desktop: String?
 
+    /// How long a close waits for the picture of what it publishes, and a look at a picture after a
+    /// publish without, in milliseconds.
+    package var patience: UInt64 = 100
+
     package init(program: String, desktop: String?) {
         self.program = program
         self.desktop = desktop

@@ -14,9 +14,11 @@ struct PictureSubject: Sendable {
     var group: UInt32
     var modified: Timestamp
 
-    var order: PictureOrder {
+    /// - Parameter staged: what is to be drawn if it is not published yet.
+    func order(staged: ContentStamp?) -> PictureOrder {
         PictureOrder(
-            item: item, node: node, type: type, fileName: String(decoding: fileName, as: UTF8.self))
+            item: item, node: node, type: type,
+            fileName: String(decoding: fileName, as: UTF8.self), staged: staged)
     }
 }
 

@@ -32,13 +32,14 @@ extension VirtualTree {
             }
             let same = item(name)
             if same != 0, state.index[item: same].pointee.isDirectory {
+                state.index[item: same].pointee.flags.insert(.isPictured)
                 return (.thumbnailsBelow(size, state.number(same)), nil)
             }
             guard name.count > Self.pictureEnd.count, name.suffix(4).elementsEqual(Self.pictureEnd)
             else { throw Errno(ENOENT) }
-            guard var subject = state.pictureSubject(item(name.dropLast(4))) else {
-                throw Errno(ENOENT)
-            }
+            let document = item(name.dropLast(4))
+            guard var subject = state.pictureSubject(document) else { throw Errno(ENOENT) }
+            state.index[item: document].pointee.flags.insert(.isPictured)
             // A hard link's name counts, not the file's first.
             subject.fileName = Array(name.dropLast(4))
             subject.type = PictureType(fileName: subject.fileName)
@@ -83,6 +84,7 @@ extension VirtualTree {
                 let item = state.index[name: name].pointee.item
                 let bytes = Array(state.index.nameBytes(name))
                 let text = String(decoding: bytes, as: UTF8.self)
+                state.index[item: item].pointee.flags.insert(.isPictured)
                 if state.index[item: item].pointee.isDirectory {
                     list.append((text, .thumbnailsBelow(size, state.number(item)), nil))
                 } else if bytes.count <= 251, var subject = state.pictureSubject(item) {
@@ -110,31 +112,61 @@ extension VirtualTree {
         if picture.isPlaceholder { return Placeholder.bytes(picture.type, picture.size) }
         guard let shelf = volume.pictures?.shelf,
             let bytes = shelf.bytes(picture.node, picture.type, picture.size)
+                ?? openPicture(picture)
         else { throw Errno(ESTALE) }
         return bytes
     }
 
-    /// Type, size, owner and times of a picture's file: those of the version it shows.
-    func describe(_ picture: PictureNode, _ status: inout stat) throws(Errno) -> Timestamp {
+    /// Pictures of a version that goes, and that the kernel knows, stay as long as it knows them.
+    func keepOpenPictures(of node: NodeNumber) {
+        guard let shelf = volume.pictures?.shelf, let type = shelf.type(node) else { return }
+        for size in PictureSize.allCases {
+            let picture = PictureNode(node: node, size: size, type: type, isPlaceholder: false)
+            guard known(.picture(picture)) != nil, let bytes = shelf.bytes(node, type, size) else {
+                continue
+            }
+            keepOpen(picture, bytes)
+        }
+    }
+
+    /// Type, size, owner and times of a picture's file: those of the version it shows; and whether
+    /// the kernel may keep them and the name until it is told otherwise.
+    func describe(_ picture: PictureNode, _ status: inout stat) throws(Errno)
+        -> (modified: Timestamp, lasts: Bool)
+    {
         let size: Int
         if picture.isPlaceholder {
             size = Placeholder.bytes(picture.type, picture.size).count
         } else {
-            guard
-                let place = volume.pictures?.shelf.head(picture.node, picture.type)?
-                    .places[picture.size]
-            else { throw Errno(ESTALE) }
-            size = place.count
+            let place = volume.pictures?.shelf.head(picture.node, picture.type)?
+                .places[picture.size]
+            guard let count = place?.count ?? openPicture(picture)?.count else {
+                throw Errno(ESTALE)
+            }
+            size = count
         }
-        let subject = try volume.read { (state) throws(Errno) in
-            state.pictureSubject(of: picture.node)
+        // Who has the picture of a document open that is gone still has its file.
+        var (modified, lasts) = (Timestamp(rawValue: 0), false)
+        (status.st_mode, status.st_nlink) = (S_IFREG | 0o400, 0)
+        volume.state.withLock { state in
+            let position = state.index.find(picture.node.item)
+            guard position != 0 else { return }
+            let record = state.index[item: position]
+            record.pointee.flags.insert(.isPictured)
+            // During a session the next version may come at any moment.
+            let isCurrent = record.pointee.node == picture.node
+            lasts =
+                isCurrent && !picture.isPlaceholder && record.pointee.firstName != 0
+                && !record.pointee.flags.contains(.inSession)
+            status.st_mode = S_IFREG | record.pointee.mode & 0o444
+            status.st_nlink = record.pointee.firstName == 0 ? 0 : 1
+            (status.st_uid, status.st_gid) = (record.pointee.user, record.pointee.group)
+            let old = isCurrent ? nil : state.oldNode(picture.node)
+            modified = Timestamp(rawValue: old?.modified ?? record.pointee.modified)
         }
-        guard let subject else { throw Errno(ESTALE) }
-        status.st_mode = S_IFREG | subject.mode & 0o444
-        (status.st_uid, status.st_gid) = (subject.user, subject.group)
         status.st_size = off_t(size)
         status.st_blocks = blkcnt_t((size + 511) / 512)
-        return subject.modified
+        return (modified, lasts)
     }
 
     /// The nodes that the kernel knows of the placeholders of a version: the directory's, the
@@ -154,11 +186,9 @@ extension VirtualTree {
         return PictureSize.allCases.compactMap { size in
             let picture = PictureNode(
                 node: order.node, size: size, type: order.type, isPlaceholder: true)
-            let above: VirtualNode =
-                parent == .root ? .thumbnailsOf(size) : .thumbnailsBelow(size, parent)
-            guard let node = known(.picture(picture)), let directory = known(above) else {
-                return nil
-            }
+            guard let node = known(.picture(picture)),
+                let directory = known(.thumbnails(of: parent, size))
+            else { return nil }
             return (directory, node, name + Self.pictureEnd)
         }
     }

@@ -10,24 +10,29 @@ internal import SystemCalls
 ///
 /// Any thread. Nothing here waits for a drawing; who may wait a moment is called back.
 final class VolumePictures: Sendable {
-    /// How long after a publish a LOOKUP of the picture waits for it, in nanoseconds.
-    static let publishPatience: UInt64 = 100_000_000
-    /// Publishes that are remembered for that.
+    /// Publishes that are remembered for ``whenDrawn(_:then:)``.
     private static let rememberedPublishes = 4_096
 
     let shelf: PictureShelf
     let maker: PictureMaker
     let desktop: DesktopEntries?
-    private unowned let volume: Volume
+    let staged = StagedPictures()
+    /// How long a close waits for the picture of what it publishes, and a look at a picture after a
+    /// publish that did not, in milliseconds.
+    let patience: UInt64
+    /// Waits in a row that were in vain.
+    let vainWaits = Lock(0)
+    unowned let volume: Volume
     private let drawing: Drawing
     /// Tells watchers of placeholders; a thread of its own, since it may wait for a directory in
     /// which a LOOKUP waits for a picture.
-    private let notifier = Notifier()
-    private let tree = Lock<Unowned?>(nil)
-    /// When versions that are drawn at their publish were published.
+    let notifier = Notifier()
+    let stale = StaleList()
+    let tree = Lock<Unowned?>(nil)
+    /// When versions were published that have to be drawn afterwards.
     private let publishes = Lock<[ItemNumber: (node: NodeNumber, at: UInt64)]>([:])
 
-    private struct Unowned: Sendable {
+    struct Unowned: Sendable {
         unowned let tree: VirtualTree
     }
 
@@ -39,6 +44,7 @@ final class VolumePictures: Sendable {
 
     init(_ volume: Volume, _ options: PictureOptions) {
         self.volume = volume
+        patience = options.patience
         var doubtful: Range<Timestamp>?
         let now = VolumeState.now()
         let durable = volume.content.durableUntil()
@@ -91,22 +97,32 @@ final class VolumePictures: Sendable {
         guard subject.size > 0, maker.canDraw(subject.type),
             !isTemporaryName(subject.fileName)
         else { return false }
-        return queue.ask(subject.order, isLasting: isLasting)
+        return queue.ask(order(subject), isLasting: isLasting)
     }
 
-    /// Calls `then` when the document's picture is there, if it was published just now; else, or
-    /// when that takes too long, without it.
+    /// What is drawn of a version as it was staged is not to be drawn again.
+    private func order(_ subject: PictureSubject) -> PictureOrder {
+        subject.order(staged: staged.awaited(subject.node))
+    }
+
+    /// Calls `then` when the document's picture is there, if it was published just now without; else,
+    /// or when that takes too long, without it.
     func whenDrawn(_ subject: PictureSubject, then: @escaping @Sendable () -> Void) {
-        let now = MonotonicClock.now
-        let published = publishes.withLock { $0[subject.item] }
-        guard let published, published.node == subject.node,
-            now < published.at + Self.publishPatience
+        guard let published = publishes.withLock({ $0[subject.item] }),
+            published.node == subject.node
         else { return then() }
-        let item = subject.item
+        let end = published.at + patience * 1_000_000
+        guard MonotonicClock.now < end else { return then() }
+        wait(for: subject.item, until: end) { _ in then() }
+    }
+
+    /// Calls `then` when nothing of the document is drawn any more, or with false at a moment of
+    /// `MonotonicClock`.
+    func wait(
+        for item: ItemNumber, until end: UInt64, then: @escaping @Sendable (_ ended: Bool) -> Void
+    ) {
         guard let ticket = queue.wait(for: item, then: then) else { return }
-        volume.scheduler.at(published.at + Self.publishPatience) { [weak self] in
-            self?.queue.giveUp(item, ticket)
-        }
+        volume.scheduler.at(end) { [weak self] in self?.queue.giveUp(item, ticket) }
     }
 
     /// What there is to say about a version's picture, as `user.shapeedit.thumbnail.state` does.
@@ -114,7 +130,7 @@ final class VolumePictures: Sendable {
         if let file = shelf.head(subject.node, subject.type) {
             return file.failure.map { "failed: \($0)" } ?? "ready"
         }
-        if ask(subject, isLasting: false) || queue.isPending(subject.order) { return "pending" }
+        if ask(subject, isLasting: false) || queue.isPending(order(subject)) { return "pending" }
         if subject.type.isOwn, subject.size > 0, let problem = queue.problem {
             return "unavailable: \(problem)"
         }
@@ -143,7 +159,7 @@ final class VolumePictures: Sendable {
         return Placeholder.bytes(subject.type, .medium)
     }
 
-    private static let attribute = Array("user.shapeedit.thumbnail".utf8)
+    static let attribute = Array("user.shapeedit.thumbnail".utf8)
     private static let stateAttribute = Array("user.shapeedit.thumbnail.state".utf8)
 
     // MARK: Following
@@ -151,19 +167,28 @@ final class VolumePictures: Sendable {
     /// A document was published. Under the volume's lock.
     fileprivate func published(_ subject: PictureSubject) {
         if isTemporaryName(subject.fileName) { return }
+        if !staged.follows(subject.node) { askAtOnce(subject) }
+        desktop?.changed(subject.item, isOwn: true)
+    }
+
+    /// Has a version drawn that is seen from now on; who looks at its picture waits a moment. If
+    /// there is a picture already the queue finds that out. Under the volume's lock.
+    fileprivate func askAtOnce(_ subject: PictureSubject) {
         let now = MonotonicClock.now
         publishes.withLock { publishes in
             if publishes.count >= Self.rememberedPublishes {
-                publishes = publishes.filter { now < $0.value.at + Self.publishPatience }
+                publishes = publishes.filter { now < $0.value.at + patience * 1_000_000 }
             }
             publishes[subject.item] = (subject.node, now)
         }
         ask(subject, isLasting: true)
-        desktop?.changed(subject.item, isOwn: true)
     }
 
-    /// A version's bytes are gone.
-    func remove(_ node: NodeNumber) { shelf.remove(node) }
+    /// A version's bytes are gone. Who has a picture of it open reads on.
+    func remove(_ node: NodeNumber) {
+        tree.withLock { $0 }?.tree.keepOpenPictures(of: node)
+        shelf.remove(node)
+    }
 
     /// The picture of a version is there: who watches its placeholder or has it cached is told.
     fileprivate func announce(_ order: PictureOrder) {
@@ -184,7 +209,7 @@ final class VolumePictures: Sendable {
             guard let owner = owner.withLock({ $0 }),
                 owner.shelf.head(order.node, order.type) == nil
             else { return nil }
-            return owner.take(order.node)
+            return owner.take(order)
         }
         func letGo(_ node: NodeNumber) { owner.withLock { $0 }?.letGo(node) }
         func keep(_ outcome: PictureOutcome, of order: PictureOrder) {
@@ -198,56 +223,29 @@ final class VolumePictures: Sendable {
         }
     }
 
-    private func take(_ node: NodeNumber) -> PictureInput? {
-        // The last room on the disk is for documents.
-        let hasRoom =
-            volume.content.hasAmpleRoom
-            || (try? volume.content.space()).map { $0.free > Volume.nearlyFullDisk } ?? false
-        guard hasRoom else { return nil }
-        let content = volume.state.withLock { state -> ContentReference? in
-            let position = state.index.find(node.item)
-            guard position != 0, state.session(of: node, at: position) == nil,
-                let content = (try? state.content(of: node, at: position)) ?? nil,
-                content.size > 0
-            else { return nil }
-            // It is not thinned out while it is drawn.
-            state.drawn.add(node)
-            return content
-        }
-        guard let content else { return nil }
-        guard let file = (try? volume.content.open(content)) ?? nil else {
-            letGo(node)
-            return nil
-        }
-        return PictureInput(file: file, path: volume.content.path(of: content))
-    }
-
     private func letGo(_ node: NodeNumber) {
         volume.state.withLock { $0.drawn.remove(node) }
     }
 
     private func keep(_ outcome: PictureOutcome, of order: PictureOrder) {
-        do throws(Errno) {
-            switch outcome {
-            case .drawn(let pictures): try shelf.put(pictures, for: order.node, order.type)
-            case .failed(let reason):
-                try shelf.put(failure: reason, for: order.node, order.type)
-            case .nothing: return
-            }
-        } catch {
-            // A full disk: there is none, and it is drawn again when somebody asks.
-            return
-        }
-        // Removed while it was drawn: its bytes may have been another's at the end.
-        let isGone = volume.state.withLock { $0.index.find(order.item) == 0 }
-        if isGone { shelf.remove(order.node) }
+        guard let file = outcome.file(order.type) else { return }
+        if let stamp = order.staged, staged.keep(file, of: order, stamp) == .session { return }
+        // On a full disk there is none, and it is drawn again when somebody asks.
+        guard (try? shelf.put(file, for: order.node)) != nil else { return }
+        removeIfGone(order.node)
+    }
+
+    /// Removed while it was drawn: its bytes may have been another's at the end.
+    func removeIfGone(_ node: NodeNumber) {
+        let isGone = volume.state.withLock { $0.index.find(node.item) == 0 }
+        if isGone { shelf.remove(node) }
     }
 }
 
 extension VolumeState {
     /// Whether the document's name is one of those types'. Without making a string: every publish
     /// comes here.
-    private func isDrawnAtPublish(_ position: MemoryIndex.Position) -> Bool {
+    func isDrawnAtPublish(_ position: MemoryIndex.Position) -> Bool {
         let first = index[item: position].pointee.firstName
         guard first != 0 else { return false }
         let name = index.nameBytes(first)
@@ -273,8 +271,10 @@ extension VolumeState {
                 pictures.desktop?.changed(item, isOwn: false)
             }
         case .renamed, .removed, .linked:
+            forgetPictures(position, effects)
             pictures.moved(self, position, effects)
         case .attributes:
+            forgetPictures(position)
             if index[item: position].pointee.isRegular {
                 pictures.desktop?.changed(number(position), isOwn: false)
             }
@@ -293,9 +293,8 @@ extension VolumePictures {
         if record.isRegular, let subject = state.pictureSubject(position),
             subject.type.isDrawnAtPublish, subject.node.ordinal > 0
         {
-            // Saved by rename: it was published under a name that told nothing. If there is a
-            // picture already, the queue finds that out.
-            ask(subject, isLasting: true)
+            // Saved by rename: it was published under a name that told nothing.
+            askAtOnce(subject)
         }
         if record.links == 0 { queue.cancel(state.number(position)) }
         guard let desktop else { return }

@@ -23,7 +23,10 @@ extension Volume {
         let uploads = Uploads(
             store: store, logger: logger,
             source: { [weak self] job in self?.source(of: job) },
-            done: { [weak self] job in self?.stored(job) })
+            done: { [weak self] job in self?.stored(job) },
+            failed: { [weak self] job, problem in
+                self?.link?.note("it is not in the store yet: \(problem)", for: job.node)
+            })
         link = StoreLink(address: store.address, downloads: downloads, uploads: uploads)
     }
 

@@ -60,7 +60,7 @@ func quoted(_ text: String) -> String {
         switch scalar {
         case "\"": result += "\\\""
         case "\\": result += "\\\\"
-        case _ where scalar.value < 0x20:
+        case _ where scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value):
             let digits = String(scalar.value, radix: 16)
             result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         default: result.unicodeScalars.append(scalar)

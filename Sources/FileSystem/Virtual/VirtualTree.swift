@@ -25,6 +25,8 @@ final class VirtualTree: Sendable {
         /// Texts of open generated files, as they were at open.
         var texts: [UInt64: [UInt8]] = [:]
         var nextText: UInt64 = 1
+        /// Pictures that the kernel knows of versions that are gone.
+        var openPictures: [PictureNode: [UInt8]] = [:]
     }
     private let state = Lock(State())
     unowned let volume: Volume
@@ -65,7 +67,22 @@ final class VirtualTree: Sendable {
             guard var known = state.known[number] else { return }
             known.lookups -= min(count, known.lookups)
             state.known[number] = known.lookups == 0 ? nil : known
-            if known.lookups == 0 { state.numbers[known.node] = nil }
+            if known.lookups == 0 {
+                state.numbers[known.node] = nil
+                if case .picture(let picture) = known.node { state.openPictures[picture] = nil }
+            }
+        }
+    }
+
+    /// The picture of a version that is gone.
+    func openPicture(_ picture: PictureNode) -> [UInt8]? {
+        state.withLock { $0.openPictures[picture] }
+    }
+
+    /// Keeps a picture of a version that goes, if the kernel still knows it.
+    func keepOpen(_ picture: PictureNode, _ bytes: [UInt8]) {
+        state.withLock { state in
+            if state.numbers[.picture(picture)] != nil { state.openPictures[picture] = bytes }
         }
     }
 
@@ -88,6 +105,8 @@ final class VirtualTree: Sendable {
             switch text {
             case "status.json": return .status
             case "documents": return .documents
+            case "events": return .events(nil)
+            case _ where text.hasPrefix("events-"): return try events(text)
             case "versions": return .versions
             case "thumbnails" where volume.pictures != nil: return .thumbnails
             default: throw Errno(ENOENT)
@@ -109,8 +128,16 @@ final class VirtualTree: Sendable {
             return .thumbnailsOf(size)
         case .thumbnailsOf(let size): return try pictured(.root, name, size)
         case .thumbnailsBelow(let size, let item): return try pictured(item, name, size)
-        case .status, .document, .version, .picture: throw Errno(ENOTDIR)
+        case .status, .events, .document, .version, .picture: throw Errno(ENOTDIR)
         }
+    }
+
+    /// `events-<sequence>`; a change that has not been made yet cannot be known.
+    private func events(_ text: String) throws(Errno) -> VirtualNode {
+        guard let sequence = ChangeSequence(text.dropFirst(7)), sequence <= volume.log.head,
+            "events-\(sequence)" == text
+        else { throw Errno(ENOENT) }
+        return .events(sequence)
     }
 
     private func mirrored(_ directory: ItemNumber, _ name: [UInt8]) throws(Errno) -> VirtualNode {
@@ -155,19 +182,17 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFDIR | 0o500
             status.st_nlink = 2
         case .picture(let picture):
-            time = try describe(picture, &status)
-            attributeTimeout = Entry.brief
+            let (modified, lasts) = try describe(picture, &status)
+            time = modified
+            timeout = lasts ? Entry.forever : 0
+            attributeTimeout = lasts ? Entry.forever : Entry.brief
         case .thumbnailsOf:
-            let owner = try owner(.root)
-            status.st_mode = S_IFDIR | owner.mode & 0o555
-            (status.st_uid, status.st_gid) = (owner.user, owner.group)
-            status.st_nlink = 2
-            (timeout, attributeTimeout) = (Entry.forever, Entry.brief)
-        case .versionsBelow(let item), .thumbnailsBelow(_, let item):
-            let owner = try owner(item)
-            status.st_mode = S_IFDIR | owner.mode & 0o555
-            (status.st_uid, status.st_gid) = (owner.user, owner.group)
-            status.st_nlink = 2
+            try describe(mirror: .root, &status)
+            (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
+        case .thumbnailsBelow(_, let item):
+            try describe(mirror: item, &status)
+            (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
+        case .versionsBelow(let item): try describe(mirror: item, &status)
         case .history(let document):
             // Who may read the document may list its versions.
             let owner = try owner(document)
@@ -181,6 +206,10 @@ final class VirtualTree: Sendable {
         case .status:
             status.st_mode = S_IFREG | 0o444
             status.st_size = off_t(volume.statusText().count)
+            time = VolumeState.now()
+        case .events:
+            // What is here and what happens to it is for the owner of the mount to know.
+            status.st_mode = S_IFREG | 0o400
             time = VolumeState.now()
         case .version(let item, let ordinal):
             let version = try row(item, ordinal)
@@ -200,14 +229,23 @@ final class VirtualTree: Sendable {
             node: number, status: status, timeout: timeout, attributeTimeout: attributeTimeout)
     }
 
+    /// What a directory's mirror shows of it. The kernel may keep that of a folder of pictures.
+    private func describe(mirror item: ItemNumber, _ status: inout stat) throws(Errno) {
+        let owner = try owner(item)
+        status.st_mode = S_IFDIR | owner.mode & 0o555
+        (status.st_uid, status.st_gid) = (owner.user, owner.group)
+        status.st_nlink = 2
+    }
+
     private typealias Owner = (mode: UInt32, user: UInt32, group: UInt32)
 
     private func owner(_ item: ItemNumber) throws(Errno) -> Owner {
         try volume.read { (state) throws(Errno) in
             let position = state.index.find(item)
             if position == 0 { throw Errno(ENOENT) }
-            let record = state.index[item: position].pointee
-            return (record.mode, record.user, record.group)
+            let record = state.index[item: position]
+            record.pointee.flags.insert(.isPictured)
+            return (record.pointee.mode, record.pointee.user, record.pointee.group)
         }
     }
 
@@ -242,7 +280,8 @@ final class VirtualTree: Sendable {
         switch directory {
         case .top:
             entries += [
-                ("status.json", .status), ("documents", .documents), ("versions", .versions),
+                ("status.json", .status), ("events", .events(nil)), ("documents", .documents),
+                ("versions", .versions),
             ]
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
         case .thumbnails:
@@ -254,7 +293,7 @@ final class VirtualTree: Sendable {
         case .history(let document):
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
         case .documents: break  // By name only: there may be a million.
-        case .status, .document, .version, .picture: throw Errno(ENOTDIR)
+        case .status, .events, .document, .version, .picture: throw Errno(ENOTDIR)
         }
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {
             var found = Entry(node: 0, status: stat(), timeout: 0)
@@ -331,7 +370,7 @@ final class VirtualTree: Sendable {
         return rows.filter { $0.node != current }.map { ($0.fileName(suffix: suffix), $0) }
     }
 
-    private func row(_ item: ItemNumber, _ ordinal: Ordinal) throws(Errno) -> VersionRow {
+    func row(_ item: ItemNumber, _ ordinal: Ordinal) throws(Errno) -> VersionRow {
         let row: VersionRow?? = try? volume.container.query { (database) throws(Failure) in
             try database.version(item, ordinal)
         }
@@ -371,10 +410,14 @@ final class VirtualTree: Sendable {
             info.pointee.fh = hold(volume.statusText())
             info.pointee.direct_io = 1
         }
-        if case .picture(let picture) = node {
-            // Held, so that the version may go while it is read.
-            info.pointee.fh = hold(try bytes(of: picture))
+        if case .events(let sequence) = node {
+            session.openEvents(request, after: sequence)
+            return
+        }
+        if case .picture = node {
+            // Its bytes never change, and nothing is to be done when it is closed.
             info.pointee.keep_cache = 1
+            info.pointee.noflush = 1
         }
         fuse_reply_open(request.pointer, info)
     }
@@ -391,9 +434,12 @@ final class VirtualTree: Sendable {
         _ request: Request, _ number: UInt64, _ size: Int, _ offset: Int64, _ handle: UInt64
     ) throws(Errno) {
         switch try node(number) {
-        case .status, .picture:
+        case .status:
             let text = state.withLock { $0.texts[handle] } ?? []
             request.answer(Array(text.dropFirst(Int(offset)).prefix(size)))
+        case .picture(let picture):
+            request.answer(
+                .bytes(try bytes(of: picture)[...]), from: offset, size)
         case .version(let item, let ordinal):
             let version = try row(item, ordinal)
             let file = try volume.content.open(
@@ -408,6 +454,7 @@ final class VirtualTree: Sendable {
     }
 
     func release(_ number: UInt64, _ handle: UInt64) {
+        if case .events? = try? node(number) { return volume.events.close(handle) }
         if handle != 0 { state.withLock { $0.texts[handle] = nil } }
         if case .version(let item, let ordinal)? = try? node(number) {
             unpin(NodeNumber(item, ordinal))

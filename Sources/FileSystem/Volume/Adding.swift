@@ -42,6 +42,6 @@ extension Volume {
             try file.write(bytes, at: 0)
         }
         wrote(session, opened.handle) {}
-        try flush(node, opened.handle, owner: 0)
+        try flush(node, opened.handle, owner: 0) {}
     }
 }

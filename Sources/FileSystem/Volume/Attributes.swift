@@ -119,15 +119,19 @@ extension Volume {
     }
 
     /// Tells the kernel that the item's attributes changed, under every node but the one the change
-    /// came by, then runs `reply`. At once where there is no other node.
+    /// came by, and what became stale of pictures, then runs `reply`. At once where there is
+    /// nothing to tell.
     func refresh(_ nodes: [NodeNumber], then reply: @escaping @Sendable () -> Void) {
-        if nodes.isEmpty {
-            reply()
-            return
-        }
+        if nodes.isEmpty { return settlePictures(then: reply) }
         notifier.post { [self] in
             for node in nodes { channel?.invalidate(node: node.rawValue, pages: false) }
-            reply()
+            settlePictures(then: reply)
         }
+    }
+
+    /// Runs `reply` when the kernel has forgotten what became stale of pictures.
+    func settlePictures(then reply: @escaping @Sendable () -> Void) {
+        guard let pictures else { return reply() }
+        pictures.settle(then: reply)
     }
 }

@@ -8,30 +8,48 @@ internal import SystemCalls
 /// The publish rule: FLUSH makes what was written survive the daemon, the RELEASE of the last
 /// writing handle makes it the current version.
 extension Volume {
-    /// close(2) of one descriptor. What was written survives the daemon when this returns.
+    /// close(2) of one descriptor. What was written survives the daemon when this returns; `reply`
+    /// runs when the close may return, which is later if the document has a picture to be drawn
+    /// first. If this throws, `reply` does not run.
     ///
     /// - Parameter owner: whose fcntl locks on the file end.
-    func flush(_ node: NodeNumber, _ handle: Handle, owner: UInt64) throws(Errno) {
+    func flush(
+        _ node: NodeNumber, _ handle: Handle, owner: UInt64, _ reply: @escaping @Sendable () -> Void
+    ) throws(Errno) {
         dropRecordLocks(node.item, owner)
-        guard handle.writes else { return }
+        guard handle.writes else { return reply() }
         let session = try session(node, handle)
-        guard state.withLock({ _ in session.isStaged }) else { return }
+        guard state.withLock({ _ in session.isStaged }) else { return reply() }
         let status = try content.stagingStatus(session.node)
         guard state.withLock({ _ in session.isChanged(status) }) else {
             // Nothing was written, but the file may have been made by this open.
             try log.flush(upTo: log.head)
-            return
+            return reply()
         }
         try checkWhole(session)
         try makeRoom { () throws(Errno) in try content.record(session.node) }
         try log.admit()
-        let sequence = try state.withLock { (state) throws(Errno) in
-            if session.handles == 1 {
-                session.closingUntil = MonotonicClock.after(milliseconds: Self.closingPatience)
+        let (sequence, drawing) = try state.withLock {
+            (state) throws(Errno) -> (ChangeSequence, PictureDrawing?) in
+            let isLast = session.handles == 1
+            let drawing = isLast ? state.drawing(of: session, status) : nil
+            if isLast {
+                session.closingUntil = MonotonicClock.after(
+                    milliseconds: Self.closingPatience + (drawing?.patience ?? 0))
             }
-            return try state.acknowledge(session, status, synced: false)
+            return (try state.acknowledge(session, status, synced: false), drawing)
         }
         try log.flush(upTo: sequence)
+        guard let drawing, let pictures else { return reply() }
+        pictures.draw(drawing) { [self] in
+            state.withLock { _ in
+                // From here on it is the RELEASE that others wait for.
+                if session.isClosing(MonotonicClock.now) {
+                    session.closingUntil = MonotonicClock.after(milliseconds: Self.closingPatience)
+                }
+            }
+            reply()
+        }
     }
 
     /// Refuses to close a document that was not written whole.
@@ -137,6 +155,7 @@ extension Volume {
         }
         keeper.published()
         for retry in parked { retry() }
+        pictures?.writeStaged(session.node)
     }
 
     /// Looks again later whether the session can end: a mapping lives on, or the kernel is still
@@ -190,6 +209,7 @@ extension VolumeState {
     /// What the session staged becomes the current version.
     func publish(_ session: WriteSession, at position: MemoryIndex.Position, _ status: FileStatus) {
         let lookups = session.lookups
+        publishPicture(session, position, status)
         setCurrent(
             position, session.node, status,
             durable: session.syncedStatus == status, author: session.author,
@@ -247,6 +267,7 @@ extension VolumeState {
         let record = index[item: position]
         record.pointee.flags.remove(.inSession)
         sessions[position] = nil
+        pictures?.staged.discard(session.node)
         unclaim(session)
         if session.lookups > 0 {
             keepOldNode(

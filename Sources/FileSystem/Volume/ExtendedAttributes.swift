@@ -14,6 +14,9 @@ extension Volume {
         if let value = try pictures?.attribute(node, name) { return value }
         if name.starts(with: Self.ownPrefix) {
             let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
+            if let version = Self.pinnedName(key) {
+                return Array(try versionPin(node, version).rawValue.utf8)
+            }
             if let value = try storeAttribute(node, key) { return Array(value.utf8) }
             guard let value = try ownAttribute(node, key) else { throw Errno(ENODATA) }
             return Array(value.utf8)
@@ -73,7 +76,12 @@ extension Volume {
     ) throws(Errno) -> [NodeNumber] {
         if name.starts(with: Self.ownPrefix) {
             let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
-            return try setStoreAttribute(node, key, String(decoding: value, as: UTF8.self), caller)
+            let text = String(decoding: value, as: UTF8.self)
+            if let version = Self.pinnedName(key) {
+                try setVersionPin(node, version, text, caller)
+                return []
+            }
+            return try setStoreAttribute(node, key, text, caller)
         }
         try checkSettable(name, caller)
         return try keep(node, name, value, flags: flags, caller)

@@ -46,7 +46,7 @@ extension Volume {
                 let opened = try serveDirectly(node, session, flags, process, caller)
                 notifier.post { [self] in
                     channel?.invalidate(node: session.node.rawValue, pages: true)
-                    reply(.success(opened))
+                    settlePictures { reply(.success(opened)) }
                 }
             }
         } catch {
@@ -58,13 +58,10 @@ extension Volume {
     func forget(
         names: [(parent: UInt64, name: [UInt8])], then: @escaping @Sendable () -> Void
     ) {
-        if names.isEmpty {
-            then()
-            return
-        }
+        if names.isEmpty { return settlePictures(then: then) }
         notifier.post { [self] in
             for (parent, name) in names { channel?.invalidateEntry(parent: parent, name: name) }
-            then()
+            settlePictures(then: then)
         }
     }
 
@@ -326,6 +323,9 @@ extension VolumeState {
         session.author = author
         sessions[position] = session
         record.pointee.flags.insert(.inSession)
+        // From here on the kernel keeps no name of its pictures either.
+        forgetPictures(position)
+        if let pictures, isDrawnAtPublish(position) { pictures.queue.warmUp() }
         return session
     }
 

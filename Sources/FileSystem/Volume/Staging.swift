@@ -84,6 +84,7 @@ extension Volume {
             if session.baseline == nil { session.baseline = status }
             if touched {
                 session.touched = true
+                session.writes += 1
                 session.failure = nil
             }
         }
@@ -129,6 +130,7 @@ extension Volume {
     func wrote(_ session: WriteSession, _ handle: Handle, _ reply: @escaping @Sendable () -> Void) {
         state.withLock { state in
             session.touched = true
+            session.writes += 1
             clearPrivileges(state, session)
         }
         guard handle.isDirect else {

@@ -34,6 +34,8 @@ package final class Volume: @unchecked Sendable {
     let notifier = Notifier()
     let scheduler = Scheduler()
     let keeper = Keeper()
+    /// Those who follow what happens.
+    let events: VolumeEvents
     /// Claims and presenters.
     package let coordinator = Coordinator()
     /// Mounted with noatime: reads leave no trace.
@@ -70,11 +72,8 @@ package final class Volume: @unchecked Sendable {
         self.container = container
         content = container.content
         log = container.log
-        state = Lock(
-            VolumeState(
-                index: container.index, log: container.log, nextNumber: container.nextNumber,
-                unsealed: container.unsealed, lastPublished: container.lastPublished,
-                coordinator: coordinator))
+        state = Lock(VolumeState(container, coordinator))
+        events = VolumeEvents(container, state)
     }
 
     /// Makes pictures of the documents and shows them. Before the volume is mounted.
@@ -91,6 +90,7 @@ package final class Volume: @unchecked Sendable {
         keeper.start(self)
         coordinator.start()
         pictures?.start()
+        if let link { events.follow(link.downloads) }
         if !container.unsealed.isEmpty { keeper.published() }
         resumeUploads()
     }
@@ -98,6 +98,7 @@ package final class Volume: @unchecked Sendable {
     /// Ends them, when no request will come any more. Sessions that are still open stay as they are
     /// recorded: the next open of the container publishes what was acknowledged.
     func stop() {
+        events.stop()
         coordinator.stop()
         link?.stop()
         pictures?.stop()

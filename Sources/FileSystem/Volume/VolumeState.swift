@@ -82,6 +82,8 @@ final class VolumeState {
     /// Versions that are being opened, or are open under `.shapeedit/versions`: they are neither
     /// thinned out nor evicted.
     var held = UseCounts()
+    /// Versions that stay whatever their age.
+    var pinnedVersions: Set<NodeNumber>
     /// Unlinked items that the kernel has forgotten, with the moment from which they may go.
     var dying: [UInt64: UInt64] = [:]
     /// Versions that are not sealed yet, in the order of their publish.
@@ -95,16 +97,14 @@ final class VolumeState {
     /// Follows what is recorded; nil for a volume without pictures.
     var pictures: VolumePictures?
 
-    init(
-        index: MemoryIndex, log: ChangeLog, nextNumber: UInt64, unsealed: [NodeNumber],
-        lastPublished: Timestamp, coordinator: Coordinator
-    ) {
+    init(_ container: Container, _ coordinator: Coordinator) {
         self.coordinator = coordinator
-        publishing = PublishClock(after: lastPublished)
-        self.unsealed = unsealed
-        self.index = index
-        self.log = log
-        self.nextNumber = nextNumber
+        index = container.index
+        log = container.log
+        nextNumber = container.nextNumber
+        publishing = PublishClock(after: container.lastPublished)
+        unsealed = container.unsealed
+        pinnedVersions = Set(container.pinnedVersions)
     }
 
     func takeNumber() -> UInt64 {

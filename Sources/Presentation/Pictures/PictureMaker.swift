@@ -51,13 +51,12 @@ package final class PictureMaker: Sendable {
         var pictures: [PictureSize: [UInt8]] = [:]
         if let type = order.type.drawn {
             for size in PictureSize.allCases {
-                let bytes = try worker.picture(
-                    DrawingRequest(type: type, size: UInt16(size.pixels)),
-                    descriptor: input.file.number, cancellation: cancellation)
+                let bytes = try Self.draw(type, size, input, by: worker, cancellation)
                 pictures[size] = try Self.checked(bytes, size)
             }
             return pictures
         }
+        guard case .file(_, let path) = input else { throw .unavailable("it has no file") }
         let programs = programs()
         if let problem = programs.unavailability { throw .unavailable(problem) }
         let isDrawn = programs.canDraw(fileName: order.fileName)
@@ -69,7 +68,7 @@ package final class PictureMaker: Sendable {
         if !isDrawn { throw .unavailable("nothing draws .\(order.type.end)") }
         for size in PictureSize.allCases {
             let bytes = try programs.picture(
-                ofFileAt: input.path, fileName: order.fileName, size: size.pixels,
+                ofFileAt: path, fileName: order.fileName, size: size.pixels,
                 cancellation: cancellation)
             pictures[size] = try Self.checked(bytes, size)
         }
@@ -89,6 +88,21 @@ package final class PictureMaker: Sendable {
                 DrawingRequest(type: type, size: UInt16(pixels)), descriptor: descriptor)
         }
         return try programs().picture(ofFileAt: path, fileName: fileName, size: pixels)
+    }
+
+    private static func draw(
+        _ type: DrawnType, _ size: PictureSize, _ input: PictureInput, by worker: ThumbnailWorker,
+        _ cancellation: Cancellation?
+    ) throws(ThumbnailFailure) -> [UInt8] {
+        var request = DrawingRequest(type: type, size: UInt16(size.pixels))
+        switch input {
+        case .bytes(let bytes):
+            request.bytes = bytes
+            return try worker.picture(request, cancellation: cancellation)
+        case .file(let file, _):
+            return try worker.picture(
+                request, descriptor: file.number, cancellation: cancellation)
+        }
     }
 
     /// Who drew a hostile document may be its creature.

@@ -10,28 +10,33 @@ package struct PictureOrder: Sendable {
     package var type: PictureType
     /// What the document is called, which tells foreign programs its type.
     package var fileName: String
+    /// What is drawn if it is not published yet; nil for a published version.
+    package var staged: ContentStamp?
 
-    package init(item: ItemNumber, node: NodeNumber, type: PictureType, fileName: String) {
+    package init(
+        item: ItemNumber, node: NodeNumber, type: PictureType, fileName: String,
+        staged: ContentStamp? = nil
+    ) {
         self.item = item
         self.node = node
         self.type = type
         self.fileName = fileName
+        self.staged = staged
     }
 
     /// Whether it is the same drawing.
-    func isSame(_ other: PictureOrder) -> Bool { node == other.node && type == other.type }
+    func isSame(_ other: PictureOrder) -> Bool {
+        node == other.node && type == other.type && staged == other.staged
+    }
 }
 
-/// A version's content, for the process that draws it.
-package struct PictureInput: Sendable {
-    package var file: SharedDescriptor
-    /// Where the file lies: not in the mount, for which a drawing must not wait.
-    package var path: String
-
-    package init(file: SharedDescriptor, path: String) {
-        self.file = file
-        self.path = path
-    }
+/// A content, for the process that draws it.
+package enum PictureInput: Sendable {
+    /// All of it.
+    case bytes([UInt8])
+    /// A descriptor that can only read, and where the file lies: not in the mount, for which a
+    /// drawing must not wait.
+    case file(SharedDescriptor, path: String)
 }
 
 /// What came of an order.
@@ -41,6 +46,15 @@ package enum PictureOutcome: Sendable {
     case failed(String)
     /// Nothing can be said about the document: the program is missing, or nobody waits any more.
     case nothing
+
+    /// The file to keep of it; nil if there is nothing to keep.
+    package func file(_ type: PictureType) -> [UInt8]? {
+        switch self {
+        case .drawn(let pictures): PictureFile.bytes(type, pictures)
+        case .failed(let reason): PictureFile.bytes(type, failure: reason)
+        case .nothing: nil
+        }
+    }
 }
 
 /// Whose pictures a queue draws. Called on the queue's threads, with no lock held.

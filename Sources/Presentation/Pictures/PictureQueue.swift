@@ -38,9 +38,11 @@ package final class PictureQueue: Sendable {
         var stack: [(item: ItemNumber, serial: UInt64)] = []
         var serial: UInt64 = 0
         var running: [ItemNumber: Running] = [:]
-        var waiters: [ItemNumber: [UInt64: @Sendable () -> Void]] = [:]
+        var waiters: [ItemNumber: [UInt64: @Sendable (_ ended: Bool) -> Void]] = [:]
         var threads = 0
         var idle = 0
+        /// Ends the start of the first process.
+        var start: Cancellation?
         var ended = false
         var pausedUntil: UInt64 = 0
         var problem: String?
@@ -104,16 +106,37 @@ package final class PictureQueue: Sendable {
                 order: order, asked: now, isLasting: lasts, serial: state.serial)
             state.stack.append((order.item, state.serial))
             Self.tidy(&state)
-            let isShort = state.idle == 0 && state.threads < Self.threads
+            let isShort = state.idle < state.waiting.count && state.threads < Self.threads
             if isShort { state.threads += 1 }
             return (true, isShort ? state.threads : 0, overdue)
         }
         overdue?.cancel()
-        if started > 0 {
-            // The first has what is being looked at; the others stand back for all programs.
-            Threads.start("pictures") { [self] in work(niceness: started > 1 ? 10 : 0) }
-        }
+        if started > 0 { start(isFirst: started == 1) }
         return accepted
+    }
+
+    /// Starts a thread. The first one stays, and so does its process; the others stand back for all
+    /// programs.
+    private func start(isFirst: Bool) {
+        Threads.start("pictures") { [self] in
+            let worker = ThumbnailWorker(program: maker.program, niceness: isFirst ? 0 : 10)
+            if isFirst {
+                // It counts as idle: a second process would not be sooner.
+                let start = try? Cancellation()
+                let isOver = state.withLock { state -> Bool in
+                    state.idle += 1
+                    state.start = start
+                    return state.ended
+                }
+                // What keeps it from starting is found out again by the first drawing.
+                if !isOver { try? worker.warmUp(cancellation: start) }
+                state.withLock { state in
+                    state.idle -= 1
+                    state.start = nil
+                }
+            }
+            work(worker, isFirst)
+        }
     }
 
     /// Whether the version waits to be drawn, or is being drawn.
@@ -126,34 +149,56 @@ package final class PictureQueue: Sendable {
 
     /// Nobody needs the document's picture any more.
     package func cancel(_ item: ItemNumber) {
-        let running = state.withLock { state -> Cancellation? in
+        let (running, waiters) = state.withLock {
+            state -> (Cancellation?, [@Sendable (Bool) -> Void]) in
             state.waiting[item] = nil
-            return state.running[item]?.cancellation
+            return (state.running[item]?.cancellation, Self.takeWaiters(of: item, &state))
         }
         running?.cancel()
+        for waiter in waiters { waiter(true) }
     }
 
-    /// Calls `then` when the document's drawing has ended; at once if there is none. A number to
-    /// ``giveUp(_:_:)`` with, or nil if it was called.
-    package func wait(for item: ItemNumber, then: @escaping @Sendable () -> Void) -> UInt64? {
+    /// Starts the first thread and its process, so that the first picture need not wait for them.
+    package func warmUp() {
+        let starts = state.withLock { state -> Bool in
+            guard state.threads == 0, !state.ended else { return false }
+            state.threads = 1
+            return true
+        }
+        if starts { start(isFirst: true) }
+    }
+
+    /// Calls `then` when nothing of the document is drawn or waits to be, with true; at once if
+    /// that is so. A number to ``giveUp(_:_:)`` with, or nil if it was called.
+    package func wait(
+        for item: ItemNumber, then: @escaping @Sendable (_ ended: Bool) -> Void
+    ) -> UInt64? {
         let ticket = state.withLock { state -> UInt64? in
             guard state.waiting[item] != nil || state.running[item] != nil else { return nil }
             state.serial += 1
             state.waiters[item, default: [:]][state.serial] = then
             return state.serial
         }
-        if ticket == nil { then() }
+        if ticket == nil { then(true) }
         return ticket
     }
 
-    /// Ends a wait: calls what waits, unless it was called.
+    /// Ends a wait: calls what waits with false, unless it was called.
     package func giveUp(_ item: ItemNumber, _ ticket: UInt64) {
-        let then = state.withLock { state -> (@Sendable () -> Void)? in
+        let then = state.withLock { state -> (@Sendable (Bool) -> Void)? in
             let then = state.waiters[item]?.removeValue(forKey: ticket)
             if state.waiters[item]?.isEmpty == true { state.waiters[item] = nil }
             return then
         }
-        then?()
+        then?(false)
+    }
+
+    /// Who waits for a document of which nothing is drawn or waits to be.
+    private static func takeWaiters(of item: ItemNumber, _ state: inout State)
+        -> [@Sendable (Bool) -> Void]
+    {
+        guard state.waiting[item] == nil, state.running[item] == nil else { return [] }
+        return state.waiters.removeValue(forKey: item).map { Array($0.values) } ?? []
     }
 
     /// Ends all threads and processes; returns when they are gone, or after 5 s.
@@ -164,12 +209,12 @@ package final class PictureQueue: Sendable {
             state.stack = []
             defer { state.waiters = [:] }
             return (
-                state.running.values.compactMap(\.cancellation),
+                state.running.values.compactMap(\.cancellation) + (state.start.map { [$0] } ?? []),
                 state.waiters.values.flatMap(\.values)
             )
         }
         for cancellation in running { cancellation.cancel() }
-        for waiter in waiters { waiter() }
+        for waiter in waiters { waiter(false) }
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
             $0.threads == 0 ? true : nil
         }
@@ -177,10 +222,9 @@ package final class PictureQueue: Sendable {
 
     // MARK: Threads
 
-    private func work(niceness: Int32) {
-        let worker = ThumbnailWorker(program: maker.program, niceness: niceness)
+    private func work(_ worker: ThumbnailWorker, _ isFirst: Bool) {
         while true {
-            switch next() {
+            switch next(isFirst) {
             case .order(let order, let cancellation): draw(order, cancellation, worker)
             case .idle:
                 worker.stop()
@@ -201,7 +245,7 @@ package final class PictureQueue: Sendable {
         case ended
     }
 
-    private func next() -> Step {
+    private func next(_ isFirst: Bool) -> Step {
         state.withLock { $0.idle += 1 }
         while true {
             let step = state.wait(until: MonotonicClock.now + Self.idleness) { state -> Step? in
@@ -215,7 +259,7 @@ package final class PictureQueue: Sendable {
             }
             if let step { return step }
             let isSuperfluous = state.withLock { state -> Bool in
-                guard state.threads > 1, state.stack.isEmpty, !state.ended else { return false }
+                guard !isFirst, state.stack.isEmpty, !state.ended else { return false }
                 state.threads -= 1
                 state.idle -= 1
                 return true
@@ -264,9 +308,9 @@ package final class PictureQueue: Sendable {
             case .failed: state.counts.failed += 1
             case .nothing: state.counts.dropped += 1
             }
-            return state.waiters.removeValue(forKey: order.item).map { Array($0.values) } ?? []
+            return Self.takeWaiters(of: order.item, &state)
         }
-        for waiter in waiters { waiter() }
+        for waiter in waiters { waiter(true) }
         client.ended(order)
     }
 

@@ -47,6 +47,12 @@ package final class PictureShelf: Sendable {
         return head?.file.type == type ? head?.file : nil
     }
 
+    /// The type that a version's pictures were drawn as; nil if there are none.
+    package func type(_ node: NodeNumber) -> PictureType? {
+        let known = state.withLock { $0.heads[node] } ?? folder.head(node)?.file
+        return known?.failure == nil ? known?.type : nil
+    }
+
     /// One of a version's pictures.
     package func bytes(_ node: NodeNumber, _ type: PictureType, _ size: PictureSize) -> [UInt8]? {
         guard let place = head(node, type)?.places[size] else { return nil }
@@ -59,26 +65,34 @@ package final class PictureShelf: Sendable {
         return bytes
     }
 
-    /// Keeps a version's pictures.
-    package func put(_ pictures: [PictureSize: [UInt8]], for node: NodeNumber, _ type: PictureType)
-        throws(Errno)
-    {
-        let bytes = PictureFile.bytes(type, pictures)
-        try put(bytes, node)
-        for (size, picture) in pictures { remember(picture, Place(node: node, size: size)) }
+    /// Keeps a version's pictures, or the reason why it has none.
+    ///
+    /// - Parameter file: as ``PictureOutcome/file(_:)`` makes it.
+    package func put(_ file: [UInt8], for node: NodeNumber) throws(Errno) {
+        try write(file, for: node)
+        show(file, for: node)
     }
 
-    /// Keeps the reason why a version has none.
-    package func put(failure: String, for node: NodeNumber, _ type: PictureType) throws(Errno) {
-        try put(PictureFile.bytes(type, failure: failure), node)
+    /// From now on this is what is kept for the version, as long as it stays in memory. Does not
+    /// wait: to be followed by ``write(_:for:)``.
+    package func show(_ file: [UInt8], for node: NodeNumber) {
+        let head = PictureFile(head: Array(file.prefix(PictureFile.headBytes)), size: file.count)
+        state.withLock { state in
+            state.heads.insert(head, for: node, weight: 1)
+            for size in PictureSize.allCases {
+                let key = Place(node: node, size: size)
+                state.pictures.remove(key)
+                guard let place = head?.places[size], place.count <= Self.byteLimit / 8 else {
+                    continue
+                }
+                state.pictures.insert(Array(file[place]), for: key, weight: place.count)
+            }
+        }
     }
 
-    private func put(_ bytes: [UInt8], _ node: NodeNumber) throws(Errno) {
-        try folder.put(bytes, for: node)
-        forget(node)
-        let head = PictureFile(
-            head: Array(bytes.prefix(PictureFile.headBytes)), size: bytes.count)
-        state.withLock { $0.heads.insert(head, for: node, weight: 1) }
+    /// Writes a version's file to the disk.
+    package func write(_ file: [UInt8], for node: NodeNumber) throws(Errno) {
+        try folder.put(file, for: node)
     }
 
     /// The version is gone, and its pictures go.

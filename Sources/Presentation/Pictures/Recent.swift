@@ -1,5 +1,5 @@
 /// Values that were used lately, up to a limit of their weights in all.
-struct Recent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package struct Recent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry {
         var value: Value
         var weight: Int
@@ -11,10 +11,10 @@ struct Recent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var weight = 0
     private var clock: UInt64 = 0
 
-    init(limit: Int) { self.limit = limit }
+    package init(limit: Int) { self.limit = limit }
 
     /// The value, which counts as used now.
-    subscript(key: Key) -> Value? {
+    package subscript(key: Key) -> Value? {
         mutating get {
             guard let place = entries.index(forKey: key) else { return nil }
             clock += 1
@@ -25,7 +25,7 @@ struct Recent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Puts a value in, in place of the one there was. If that is too much, a quarter goes, what was
     /// used longest ago first: so the search for it is rare.
-    mutating func insert(_ value: Value, for key: Key, weight: Int) {
+    package mutating func insert(_ value: Value, for key: Key, weight: Int) {
         remove(key)
         clock += 1
         entries[key] = Entry(value: value, weight: weight, used: clock)
@@ -37,7 +37,7 @@ struct Recent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    mutating func remove(_ key: Key) {
+    package mutating func remove(_ key: Key) {
         if let old = entries.removeValue(forKey: key) { weight -= old.weight }
     }
 }

@@ -16,7 +16,7 @@ struct ShapeEdit: ParsableCommand {
         version: version,
         subcommands: [
             MountCommand.self, UnmountCommand.self, StatusCommand.self, ContainerCommand.self,
-            CompletionsCommand.self,
+            WatchCommand.self, CompletionsCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(
@@ -51,7 +51,10 @@ struct ShapeEdit: ParsableCommand {
                 ]),
             CommandGroup(
                 name: "History",
-                subcommands: [UndoCommand.self, RedoCommand.self, HistoryCommand.self]),
+                subcommands: [
+                    UndoCommand.self, RedoCommand.self, HistoryCommand.self, VersionsCommand.self,
+                    RestoreCommand.self, PinVersionCommand.self, UnpinVersionCommand.self,
+                ]),
         ])
 
     /// Runs the command line; exits with a code of sysexits.h.

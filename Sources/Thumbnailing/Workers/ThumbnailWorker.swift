@@ -53,8 +53,8 @@ public final class ThumbnailWorker: Sendable {
     public var starts: Int { state.withLock(\.starts) }
 
     /// Starts the process if none runs, so that the first picture need not wait for it.
-    public func warmUp() throws(ThumbnailFailure) {
-        try alone { () throws(ThumbnailFailure) in _ = try started() }
+    public func warmUp(cancellation: Cancellation? = nil) throws(ThumbnailFailure) {
+        try alone { () throws(ThumbnailFailure) in _ = try started(cancellation) }
     }
 
     /// Ends the process once what it draws is done; the next request starts another.
@@ -114,7 +114,7 @@ public final class ThumbnailWorker: Sendable {
         }
     }
 
-    private func started(_ cancellation: Cancellation? = nil) throws(ThumbnailFailure) -> Running {
+    private func started(_ cancellation: Cancellation?) throws(ThumbnailFailure) -> Running {
         if let running = state.withLock(\.running) { return running }
         do throws(Errno) {
             var sockets: [Int32] = [-1, -1]

@@ -84,6 +84,22 @@ struct DesktopThumbnailTests {
         }
     }
 
+    @Test func `the first listing finds the entries written`() throws {
+        try withPictures(patience: 45_000) { desk in
+            desk.agent.makeDirectory("folder")
+            for number in 0..<8 {
+                desk.agent.store(ByteString("folder/\(number).slide"), PictureDesk.slide(number))
+            }
+            desk.agent.end()
+            try desk.container.unmount()
+            _ = try run(["rm", "-rf", "\(desk.container.base)/home/cache/thumbnails"])
+            try desk.mount()
+            let listed = try run(["ls", "\(desk.container.mountPoint)/folder"])
+            #expect(listed.text.split(separator: "\n").count == 8)
+            #expect(try entries(desk).count == 8 * 4)
+        }
+    }
+
     @Test func `the cache is left alone where that is asked for`() throws {
         try withPictures { desk in
             desk.agent.end()

@@ -11,13 +11,22 @@ final class PictureDesk {
     let agent: Agent
     private let isFirst: Bool
 
-    /// Mounts a fresh container. `thumbnailer`: a line of shell that is run in place of the worker.
-    init(_ dataPath: DataPath = .noPassthrough, thumbnailer: String? = nil) throws {
+    /// Mounts a fresh container.
+    ///
+    /// - Parameters:
+    ///   - thumbnailer: a line of shell that is run in place of the worker.
+    ///   - patience: how long a close waits for its picture, in milliseconds, if not as usual.
+    init(
+        _ dataPath: DataPath = .noPassthrough, thumbnailer: String? = nil, patience: Int? = nil
+    ) throws {
         let container = try Container(
             user: dataPath == .ordinaryUser && geteuid() == 0 ? nobody : nil)
         let isFirst = dataPath == .passthrough
         do {
             try Self.replaceThumbnailer(of: container, by: thumbnailer)
+            container.additionalEnvironment["SHAPEEDIT_PICTURE_PATIENCE"] = patience.map {
+                String($0)
+            }
             try Self.mount(container, passesThrough: isFirst)
             agent = try Agent(in: container.mountPoint, user: container.user)
         } catch {
@@ -154,10 +163,10 @@ final class PictureDesk {
 
 /// Gives a test a mount with pictures and takes it away whatever happens.
 func withPictures(
-    _ dataPath: DataPath = .noPassthrough, thumbnailer: String? = nil,
+    _ dataPath: DataPath = .noPassthrough, thumbnailer: String? = nil, patience: Int? = nil,
     at location: SourceLocation = #_sourceLocation, _ body: (PictureDesk) throws -> Void
 ) throws {
-    let desk = try PictureDesk(dataPath, thumbnailer: thumbnailer)
+    let desk = try PictureDesk(dataPath, thumbnailer: thumbnailer, patience: patience)
     defer { desk.remove(at: location) }
     try body(desk)
 }

@@ -31,6 +31,44 @@ struct FrozenStoreTests {
         }
     }
 
+    @Test func `how far a content is that comes is told to those who follow`() throws {
+        try withServer { volume, server in
+            let agent = try volume.agent()
+            agent.shell("head -c 9000000 /dev/urandom > large; sha256sum large > sum")
+            try volume.evictAll()
+            let folder = try TemporaryDirectory.make()
+            defer { TemporaryDirectory.remove(folder) }
+            let told = "\(folder)/told"
+            let follower = try RunningProgram(
+                ["sh", "-c", "exec cat '\(volume.root.text)/.shapeedit/events' > '\(told)'"]
+                    .map { Array($0.utf8) })
+            func isTold(_ pattern: String) throws -> Bool {
+                for _ in 0..<600 {
+                    if try run(["grep", "-q", pattern, told]).status == 0 { return true }
+                    usleep(100_000)
+                }
+                return false
+            }
+            // It follows when it is told of what happens.
+            for number in 0..<600 {
+                agent.store("begun\(number)", "")
+                if try run(["grep", "-q", "begun", told]).status == 0 { break }
+                usleep(100_000)
+            }
+            // Under way for as long as the server does not answer.
+            try server.signal("STOP")
+            let reader = try RunningProgram(
+                ["tail", "-c", "1", "large"].map { Array($0.utf8) }, directory: volume.directory)
+            #expect(try isTold(#""kind": "progress".*"path": "work/large".*"percent": "#))
+            try server.signal("CONT")
+            #expect(reader.wait(seconds: 60).status == 0)
+            try volume.shapeedit("materialize", "@large")
+            #expect(try isTold(#""kind": "materialized".*"path": "work/large""#))
+            follower.kill(signal: SIGKILL)
+            _ = follower.wait()
+        }
+    }
+
     @Test func `who waits for a frozen server can be interrupted and killed`() throws {
         try withServer { volume, server in
             let agent = try volume.agent()

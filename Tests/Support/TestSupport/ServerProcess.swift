@@ -16,8 +16,9 @@ package final class ServerProcess: @unchecked Sendable {
     /// Why a server is not there.
     package struct Missing: Error, CustomStringConvertible { package let description: String }
 
-    /// Starts one of its own. `name` tells it from others of the same script.
-    package init(_ script: String, name: String = "shared") throws {
+    /// Starts one of its own. `name` tells it from others of the same script; the `arguments` come
+    /// behind the folder.
+    package init(_ script: String, name: String = "shared", _ arguments: [String] = []) throws {
         // This file is Tests/Support/TestSupport/ServerProcess.swift.
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
             .joined(separator: "/")
@@ -30,8 +31,8 @@ package final class ServerProcess: @unchecked Sendable {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         folder = "\(parent)/shapeedit-\(script)-\(name)-\(getpid())"
         program = try RunningProgram(
-            ["\(root)/Scripts/servers/\(script)", folder].map { Array($0.utf8) }, input: ends[1],
-            output: ends[1])
+            (["\(root)/Scripts/servers/\(script)", folder] + arguments).map { Array($0.utf8) },
+            input: ends[1], output: ends[1])
         close(ends[1])
         var line: [UInt8] = []
         var byte: UInt8 = 0

@@ -100,6 +100,7 @@ struct Mount: Sendable {
     /// - Parameter ready: called when the folder answers.
     func run(ready: @Sendable () -> Void = {}) throws(Failure) {
         try Requirements.check()
+        let pictures = try PictureProgram.options(desktop: options.keepsDesktop ? point : nil)
         // Only the default container makes itself, and begins with samples.
         let isNew = try !Containers.exists(name)
         if isNew { try Containers.create(name) }
@@ -113,9 +114,7 @@ struct Mount: Sendable {
                 try ContainerStore.open(store, patience: options.storePatience),
                 logger: ContainerStore.logger)
         }
-        volume.showPictures(
-            PictureOptions(
-                program: PictureProgram.path, desktop: options.keepsDesktop ? point : nil))
+        volume.showPictures(pictures)
         if isNew { Samples.fill(volume) }
         var fuse = FuseSession.Options()
         fuse.fuse = options.fuse

@@ -1,0 +1,152 @@
+internal import Documents
+internal import Glibc
+package import Model
+internal import SystemCalls
+
+/// The versions of a document in a mount of ours: what there is, which stay, and the way back.
+///
+/// For files of any kind. Any thread; blocks on the disk, on locks for no more than ten seconds, and
+/// where a version's content is in a store, on that.
+package struct DocumentVersions: Sendable {
+    /// Absolute, without symlinks.
+    let path: String
+    /// As the caller named it, for messages.
+    let name: String
+    private let folder: String
+
+    /// Finds the document; a failure of kind usage if it is in no mount.
+    package init(_ name: String) throws(Failure) {
+        self.name = name
+        guard let resolved = realpath(name, nil) else { throw Failure(name, Errno.last) }
+        path = String(cString: resolved)
+        free(resolved)
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw Failure(name, Errno.last) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(.noInput, "\(name): not a regular file")
+        }
+        guard (try? PathAttributes.value("user.shapeedit.container", of: path)) != nil,
+            let folder = MountVersions.folder(of: path)
+        else { throw Failure(.usage, "\(name): it is not in a mounted container") }
+        self.folder = folder
+    }
+
+    // MARK: What there is
+
+    /// All versions, oldest first; the last one is current.
+    package func list() throws(Failure) -> [DocumentVersion] {
+        let current = try current()
+        let names: [String]
+        do throws(Errno) { names = try Directories.names(in: folder) } catch {
+            throw Failure(name, error)
+        }
+        var versions: [DocumentVersion] = []
+        for file in names {
+            // One that was thinned out since is none any more.
+            if let version = try? Self.earlier(folder + "/" + file) { versions.append(version) }
+        }
+        versions.sort { ($0.published ?? 0, $0.name) < ($1.published ?? 0, $1.name) }
+        return versions + [current]
+    }
+
+    private static func earlier(_ path: String) throws(Errno) -> DocumentVersion {
+        func text(_ key: String) throws(Errno) -> String {
+            String(
+                decoding: try PathAttributes.value("user.shapeedit." + key, of: path),
+                as: UTF8.self)
+        }
+        var status = stat()
+        _ = try check { stat(path, &status) }
+        let moment = try text("published").split(separator: ".").compactMap { Int64($0) }
+        return DocumentVersion(
+            name: try text("version"), path: path, modified: FileStamp(status).modified,
+            published: moment.count == 2 ? moment[0] &* 1_000_000_000 &+ moment[1] : nil,
+            size: Int64(status.st_size), author: UInt32(try text("author")), isCurrent: false,
+            isPinned: try text("pin") == "keep", isLocal: try text("state") == "local")
+    }
+
+    private func current() throws(Failure) -> DocumentVersion {
+        do throws(Errno) {
+            var status = stat()
+            _ = try check { stat(path, &status) }
+            let ordinal = try text("version")
+            let version = "\(status.st_ino)-\(ordinal)"
+            let pin = try? text("pin." + version)
+            return DocumentVersion(
+                name: version, path: path, modified: FileStamp(status).modified, published: nil,
+                size: Int64(status.st_size), author: nil, isCurrent: true,
+                isPinned: pin == "keep",
+                isLocal: !["promise", "downloading"].contains(try text("state")))
+        } catch { throw Failure(name, error) }
+    }
+
+    private func text(_ key: String) throws(Errno) -> String {
+        String(
+            decoding: try PathAttributes.value("user.shapeedit." + key, of: path), as: UTF8.self)
+    }
+
+    /// The version that `word` means: its name, or how its file's name begins (the moment).
+    package func find(_ word: String) throws(Failure) -> DocumentVersion {
+        let all = try list()
+        if let exact = all.first(where: { $0.name == word }) { return exact }
+        let begun = all.filter { version in
+            guard !version.isCurrent, !word.isEmpty,
+                let slash = version.path.lastIndex(of: "/")
+            else { return false }
+            return version.path[slash...].dropFirst().hasPrefix(word)
+        }
+        if begun.count == 1 { return begun[0] }
+        throw Failure(
+            .noInput,
+            begun.isEmpty
+                ? "\(name): there is no version \(word); `shapeedit versions` lists them"
+                : "\(name): several versions begin with \(word): "
+                    + begun.map(\.name).joined(separator: ", "))
+    }
+
+    // MARK: Which stay
+
+    /// Keeps a version until it is unpinned, or lets go of it.
+    package func pin(_ word: String, _ isPinned: Bool) throws(Failure) -> DocumentVersion {
+        var version = try find(word)
+        do throws(Errno) {
+            try PathAttributes.set(
+                "user.shapeedit.pin." + version.name, Array((isPinned ? "keep" : "default").utf8),
+                of: path)
+        } catch {
+            if error.code == ENOENT {
+                throw Failure(.noInput, "\(name): the version \(version.name) is gone")
+            }
+            throw Failure(name, error)
+        }
+        version.isPinned = isPinned
+        return version
+    }
+
+    // MARK: The way back
+
+    /// Makes an earlier version's content the document's; without a word the newest that differs.
+    ///
+    /// - Returns: the version, or `nil` if the document has that content already.
+    package func restore(_ word: String?) throws(Failure) -> DocumentVersion? {
+        let claim = try FileClaim(path)
+        let candidates: [DocumentVersion]
+        if let word {
+            candidates = [try find(word)]
+        } else {
+            candidates = try list().dropLast().reversed()
+        }
+        if candidates.isEmpty { throw Failure(.badData, "\(name): there is no earlier version") }
+        for version in candidates where !version.isCurrent {
+            let source: OwnedDescriptor
+            do throws(Errno) {
+                // This brings all of it, and holds it.
+                source = try OwnedDescriptor.open(version.path, O_RDONLY)
+            } catch { throw Failure(version.path, error) }
+            if try Restoring(path: path, name: name).run(from: source, version, claim) {
+                return version
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,94 @@
+internal import Documents
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Puts an old content in the place of a document's, so that it can be undone.
+struct Restoring {
+    let path: String
+    let name: String
+
+    /// Saves closer together than this are one version to the mount, in nanoseconds.
+    private static let sameSave: Int64 = 2_100_000_000
+    private static let chunk = 1 << 20
+
+    /// Says whether the content was another.
+    func run(
+        from source: borrowing OwnedDescriptor, _ version: DocumentVersion,
+        _ claim: borrowing FileClaim
+    ) throws(Failure) -> Bool {
+        do throws(Errno) {
+            if try isSame(source, claim.file) { return false }
+            let size = max(try source.status().st_size, try claim.file.status().st_size)
+            if DocumentType(fileName: path) != nil, Int(size) <= HistoryJournal.byteLimit {
+                let before = try WholeFile.read(claim.file)
+                let after = try WholeFile.read(source)
+                try makeRoom(for: Int64(after.count), claim.file)
+                try WholeFile.overwrite(claim.file, with: after)
+                HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated).record(
+                    after, over: before, describedAs: "restore \(version.name)", at: path)
+            } else {
+                try waitForOwnVersion(claim.file)
+                try copy(source, claim.file)
+            }
+            return true
+        } catch { throw Failure(name, error) }
+    }
+
+    private func isSame(
+        _ one: borrowing OwnedDescriptor, _ other: borrowing OwnedDescriptor
+    ) throws(Errno) -> Bool {
+        if try one.status().st_size != other.status().st_size { return false }
+        var first = [UInt8](repeating: 0, count: Self.chunk)
+        var second = first
+        var offset: Int64 = 0
+        while true {
+            let count = try one.read(into: &first, at: offset)
+            if try other.read(into: &second, at: offset) != count { return false }
+            if first[..<count] != second[..<count] { return false }
+            if count < Self.chunk { return true }
+            offset += Int64(count)
+        }
+    }
+
+    /// What was saved a moment ago would count as the same save as this.
+    private func waitForOwnVersion(_ file: borrowing OwnedDescriptor) throws(Errno) {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let moment = Int64(now.tv_sec) &* 1_000_000_000 &+ Int64(now.tv_nsec)
+        let age = moment &- FileStamp(try file.status()).changed
+        if age >= 0, age < Self.sameSave { usleep(useconds_t((Self.sameSave - age) / 1_000)) }
+    }
+
+    /// Takes the room first: a disk that is full half-way would leave half a document.
+    private func makeRoom(for size: Int64, _ file: borrowing OwnedDescriptor) throws(Errno) {
+        let former = try file.status().st_size
+        guard size > former else { return }
+        let result = posix_fallocate(file.number, 0, off_t(size))
+        if result == 0 { return }
+        ftruncate(file.number, former)
+        throw Errno(result)
+    }
+
+    private func copy(
+        _ source: borrowing OwnedDescriptor, _ target: borrowing OwnedDescriptor
+    ) throws(Errno) {
+        let size = Int64(try source.status().st_size)
+        try makeRoom(for: size, target)
+        // Signals that end the process wait until it is whole.
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        var bytes = [UInt8](repeating: 0, count: Self.chunk)
+        var offset: Int64 = 0
+        while offset < size {
+            let count = try source.read(into: &bytes, at: offset)
+            if count == 0 { throw Errno(EIO) }
+            try target.write(Array(bytes[..<count]), at: offset)
+            offset += Int64(count)
+        }
+        _ = try check { ftruncate(target.number, off_t(size)) }
+    }
+}

@@ -1,0 +1,74 @@
+internal import Catalog
+internal import Model
+
+/// Lines of `.shapeedit/events`: a JSON object each. What they hold is on the Presentation page.
+enum EventLine {
+    /// A change; `nil` if nobody outside can see it.
+    static func change(_ row: ChangeRow, _ place: EventPlace) -> String? {
+        guard let kind = name(of: row.kind) else { return nil }
+        var fields: [(String, String)] = [
+            ("sequence", String(row.sequence)), ("time", quoted(row.time.exactText)),
+            ("kind", quoted(kind)), ("item", String(row.item.rawValue)),
+        ]
+        if let document = place.document {
+            fields.append(("document", quoted(document.description)))
+        }
+        if let path = place.path { fields.append(("path", quoted(path))) }
+        if let former = place.former { fields.append(("from", quoted(former))) }
+        fields.append(("process", String(row.process)))
+        return line(fields)
+    }
+
+    /// Changes that are not known any more.
+    static func lost(_ range: ClosedRange<ChangeSequence>) -> String {
+        line([
+            ("sequence", String(range.upperBound)), ("kind", quoted("lost")),
+            ("first", String(range.lowerBound)), ("last", String(range.upperBound)),
+        ])
+    }
+
+    /// How far a content is that comes from the store.
+    static func progress(_ place: EventPlace, item: ItemNumber, percent: Int64) -> String {
+        var fields: [(String, String)] = [
+            ("time", quoted(VolumeState.now().exactText)), ("kind", quoted("progress")),
+            ("item", String(item.rawValue)),
+        ]
+        if let document = place.document {
+            fields.append(("document", quoted(document.description)))
+        }
+        if let path = place.path { fields.append(("path", quoted(path))) }
+        fields += [("state", quoted("downloading")), ("percent", String(percent))]
+        return line(fields)
+    }
+
+    private static func line(_ fields: [(String, String)]) -> String {
+        "{" + fields.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", ") + "}\n"
+    }
+
+    private static func name(of kind: ChangeKind) -> String? {
+        switch kind {
+        case .created: "created"
+        case .removed: "removed"
+        case .renamed: "renamed"
+        case .linked: "linked"
+        case .attributes: "attributes"
+        case .extendedAttributes: "extendedAttributes"
+        case .published: "published"
+        case .pruned: "pruned"
+        case .repaired: "repaired"
+        case .uploaded: "uploaded"
+        case .evicted: "evicted"
+        case .materialized: "materialized"
+        case .versionPinned: "versionPinned"
+        case .staged, .sealed, .purged, .discarded, .accessed: nil
+        }
+    }
+}
+
+/// Where something happened, as text.
+struct EventPlace {
+    var document: DocumentID?
+    var path: String?
+    /// Of a rename: the path before.
+    var former: String?
+}

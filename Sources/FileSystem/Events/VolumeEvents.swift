@@ -1,0 +1,210 @@
+internal import Catalog
+internal import Coordination
+internal import Model
+internal import Promises
+internal import SystemCalls
+
+/// Makes the lines of `.shapeedit/events` for those who have it open.
+///
+/// Any thread. The thread `events` runs while the file is open anywhere; it alone waits for the
+/// catalog.
+final class VolumeEvents: Sendable {
+    /// How often progress is told, in milliseconds.
+    private static let pace: UInt64 = 500
+    /// Changes taken at a time, and looked ahead for what became of a path.
+    private static let portion = 512
+
+    private struct Follower: Sendable {
+        let stream = EventStream()
+        let reader: ChangeReader
+    }
+    /// What was taken for a follower and not told yet.
+    private struct Backlog {
+        var rows: [ChangeRow] = []
+        /// Changes behind ``rows`` that are not known any more.
+        var lost: ClosedRange<ChangeSequence>?
+    }
+    private struct State {
+        var followers: [UInt64: Follower] = [:]
+        var nextHandle: UInt64 = 1
+        var isRunning = false
+        /// There may be something to tell, or room for it.
+        var stirred = false
+        var ended = false
+        /// The contents that are on their way, in a container with a store.
+        var downloads: Downloads?
+    }
+    private let state = Monitor(State())
+    private let container: Container
+    private let volume: Lock<VolumeState>
+
+    init(_ container: Container, _ volume: Lock<VolumeState>) {
+        self.container = container
+        self.volume = volume
+    }
+
+    /// Tells of the progress of these, too.
+    func follow(_ downloads: Downloads) { state.withLock { $0.downloads = downloads } }
+
+    // MARK: Open files
+
+    /// Opens a stream that begins after `sequence`, or with what happens next: its handle.
+    func open(after sequence: ChangeSequence?) -> UInt64 {
+        let reader = ChangeReader(container, after: sequence) { [state] in
+            state.signal { $0.stirred = true }
+        }
+        let (handle, starts) = state.signal { state -> (UInt64, Bool) in
+            defer {
+                state.nextHandle += 1
+                state.isRunning = true
+                state.stirred = true
+            }
+            state.followers[state.nextHandle] = Follower(reader: reader)
+            return (state.nextHandle, !state.isRunning)
+        }
+        if starts { Threads.start("events") { [self] in run() } }
+        return handle
+    }
+
+    func close(_ handle: UInt64) {
+        let follower = state.signal { $0.followers.removeValue(forKey: handle) }
+        follower?.reader.end()
+        follower?.stream.end()
+    }
+
+    /// The stream of an open file.
+    func stream(_ handle: UInt64) -> EventStream? {
+        state.withLock { $0.followers[handle]?.stream }
+    }
+
+    /// Wakes the thread: a read may have made room for lines.
+    func stir() { state.signal { $0.stirred = true } }
+
+    /// What names a read of an open file in an interruption.
+    static func ticket(_ handle: UInt64, _ number: UInt64) -> UInt64 {
+        handle << 32 | number & 0xffff_ffff
+    }
+
+    /// The request of an interrupted read, if it is to be answered.
+    func interrupt(_ ticket: UInt64) -> Request? {
+        stream(ticket >> 32)?.interrupt(ticket & 0xffff_ffff)
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        var backlogs: [UInt64: Backlog] = [:]
+        var told: [ContentHash: Int64] = [:]
+        while true {
+            let downloads = state.withLock { $0.downloads }
+            let deadline = MonotonicClock.after(milliseconds: Self.pace)
+            _ = state.wait(until: downloads == nil ? .max : deadline) { state -> Bool? in
+                state.stirred || state.ended || state.followers.isEmpty ? true : nil
+            }
+            let followers = state.signal { state -> [UInt64: Follower]? in
+                state.stirred = false
+                if state.ended || state.followers.isEmpty {
+                    state.isRunning = false
+                    return nil
+                }
+                return state.followers
+            }
+            guard let followers else { return }
+            backlogs = backlogs.filter { followers[$0.key] != nil }
+            for (handle, follower) in followers {
+                tell(follower, &backlogs[handle, default: Backlog()])
+            }
+            guard let downloads else { continue }
+            let progress = progressLines(downloads, &told)
+            for follower in followers.values where follower.stream.wantsLines {
+                follower.stream.append(progress)
+            }
+        }
+    }
+
+    /// Tells a follower what is new, as far as it reads.
+    private func tell(_ follower: Follower, _ backlog: inout Backlog) {
+        while follower.stream.wantsLines {
+            // If the catalog cannot be asked now, the next change tries again.
+            guard (try? take(follower.reader, &backlog)) != nil else { return }
+            if backlog.rows.isEmpty {
+                guard let lost = backlog.lost else { return }
+                backlog.lost = nil
+                follower.stream.append(Array(EventLine.lost(lost).utf8))
+                continue
+            }
+            var places = lookUp(backlog.rows)
+            if places.contains(where: { $0.path == nil }) {
+                // What happened since tells where it was: everything recorded so far is looked at.
+                try? container.log.flush(upTo: container.log.head)
+                _ = try? take(follower.reader, &backlog)
+                places = lookUp(backlog.rows)
+            }
+            var text = ""
+            for (row, place) in zip(backlog.rows, places) {
+                text += EventLine.change(row, place) ?? ""
+            }
+            backlog.rows.removeFirst(places.count)
+            follower.stream.append(Array(text.utf8))
+        }
+    }
+
+    /// Takes changes until there are two portions, or no more.
+    private func take(_ reader: ChangeReader, _ backlog: inout Backlog) throws(Failure) {
+        while backlog.lost == nil, backlog.rows.count < 2 * Self.portion {
+            switch try reader.next(atMost: Self.portion) {
+            case .changes(let rows):
+                if rows.isEmpty { return }
+                backlog.rows += rows
+            case .lost(let range): backlog.lost = range
+            }
+        }
+    }
+
+    /// Where the changes of the next portion happened.
+    private func lookUp(_ rows: [ChangeRow]) -> [EventPlace] {
+        volume.withLock { state in
+            let places = EventPlaces(state, rows)
+            return rows.prefix(Self.portion).map { places.place(of: $0) }
+        }
+    }
+
+    /// Lines about contents whose share that is here has changed.
+    private func progressLines(
+        _ downloads: Downloads, _ told: inout [ContentHash: Int64]
+    ) -> [UInt8] {
+        let active = downloads.activeNodes
+        var text = ""
+        var now: [ContentHash: Int64] = [:]
+        for (blob, received, nodes) in active where blob.size > 0 {
+            let percent = min(received * 100 / blob.size, 99)
+            now[blob.hash] = percent
+            guard told[blob.hash] != percent, let node = nodes.first else { continue }
+            let place = volume.withLock { state in
+                EventPlaces(state, []).place(
+                    of: ChangeRow(
+                        sequence: 0, time: VolumeState.now(), kind: .materialized,
+                        item: node.item, parent: nil, name: nil, process: 0))
+            }
+            text += EventLine.progress(place, item: node.item, percent: percent)
+        }
+        told = now
+        return Array(text.utf8)
+    }
+
+    /// Ends all streams and the thread; returns when it is gone.
+    func stop() {
+        let followers = state.signal { state -> [Follower] in
+            state.ended = true
+            defer { state.followers = [:] }
+            return Array(state.followers.values)
+        }
+        for follower in followers {
+            follower.reader.end()
+            follower.stream.end()
+        }
+        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
+            $0.isRunning ? nil : true
+        }
+    }
+}

@@ -1,0 +1,128 @@
+internal import Catalog
+internal import Model
+internal import Pictures
+internal import SystemCalls
+
+/// Names and attributes below `.shapeedit/thumbnails` that the kernel may keep and that are not right
+/// any more.
+struct StaleNames: Sendable {
+    var item: ItemNumber
+    /// The version that was current; its pictures' attributes are to be forgotten.
+    var node: NodeNumber
+    var isDirectory: Bool
+    /// Where names of it are or were: the directories' items and the names.
+    var names: [(directory: ItemNumber, name: [UInt8])]
+}
+
+/// What the kernel may keep of pictures. See the page Pictures.
+///
+/// The rule: whoever answers with a name or attributes that may be kept sets the item's flag
+/// `isPictured` in the same hold of the volume's lock in which they were found; whoever changes what a
+/// name leads to, or begins to, finds the flag, and the request that changes it is answered after the
+/// kernel has forgotten.
+extension VolumeState {
+    /// The item's pictures are about to change, or their attributes: the kernel has to ask again.
+    func forgetPictures(_ position: MemoryIndex.Position) { forgetPictures(position, besides: []) }
+
+    /// - Parameter besides: names that were or are the item's.
+    private func forgetPictures(
+        _ position: MemoryIndex.Position, besides: [(directory: ItemNumber, name: [UInt8])]
+    ) {
+        let record = index[item: position]
+        guard let pictures, record.pointee.flags.contains(.isPictured) else { return }
+        record.pointee.flags.remove(.isPictured)
+        let names = names(of: position).map {
+            (directory: ItemNumber(rawValue: $0.parent), name: $0.name)
+        }
+        pictures.stale.add(
+            StaleNames(
+                item: number(position), node: record.pointee.node,
+                isDirectory: record.pointee.isDirectory, names: names + besides))
+    }
+
+    /// Names came and went with these effects of a change of the item.
+    func forgetPictures(_ position: MemoryIndex.Position, _ effects: [Effect]) {
+        var names: [(directory: ItemNumber, name: [UInt8])] = []
+        var items = [number(position)]
+        for effect in effects {
+            switch effect {
+            case .removeName(let parent, let name): names.append((parent, name))
+            case .putName(let parent, let name, let item):
+                names.append((parent, name))
+                items.append(item)
+            case .putItem(let row): items.append(row.number)
+            default: break
+            }
+        }
+        for item in Set(items) where !names.contains(where: { $0.directory == item }) {
+            let position = index.find(item)
+            if position != 0 { forgetPictures(position, besides: names) }
+        }
+    }
+}
+
+/// Collects stale names under the volume's lock, until somebody has the kernel forget them.
+final class StaleList: Sendable {
+    private let list = Lock<[StaleNames]>([])
+
+    func add(_ names: StaleNames) { list.withLock { $0.append(names) } }
+
+    /// All that was added since the last call.
+    func take() -> [StaleNames] {
+        list.withLock { list in
+            if list.isEmpty { return [] }
+            defer { list = [] }
+            return list
+        }
+    }
+}
+
+extension VolumePictures {
+    /// Runs `then` when the kernel has forgotten what became stale; at once if that is nothing.
+    func settle(then: @escaping @Sendable () -> Void) {
+        let stale = stale.take()
+        if stale.isEmpty { return then() }
+        notifier.post { [self] in
+            forget(stale)
+            then()
+        }
+    }
+
+    /// The same on a thread that may wait for requests.
+    func settleNow() { forget(stale.take()) }
+
+    private func forget(_ stale: [StaleNames]) {
+        guard let tree = tree.withLock({ $0 })?.tree else { return }
+        for names in stale {
+            let (entries, nodes) = tree.kept(names)
+            for (directory, name) in entries {
+                volume.channel?.invalidateEntry(parent: directory, name: name)
+            }
+            for node in nodes { volume.channel?.invalidate(node: node, pages: false) }
+        }
+    }
+}
+
+extension VirtualTree {
+    /// What the kernel may keep of stale names: the nodes of directories with names in them, and
+    /// nodes.
+    func kept(_ stale: StaleNames) -> (entries: [(UInt64, [UInt8])], nodes: [UInt64]) {
+        var entries: [(UInt64, [UInt8])] = []
+        var nodes: [UInt64] = []
+        for size in PictureSize.allCases {
+            for (directory, name) in stale.names {
+                guard let above = known(.thumbnails(of: directory, size)) else { continue }
+                entries.append((above, stale.isDirectory ? name : name + Self.pictureEnd))
+                if stale.isDirectory { continue }
+                let picture = PictureNode(
+                    node: stale.node, size: size, type: PictureType(fileName: name),
+                    isPlaceholder: false)
+                if let node = known(.picture(picture)) { nodes.append(node) }
+            }
+            if stale.isDirectory, let node = known(.thumbnails(of: stale.item, size)) {
+                nodes.append(node)
+            }
+        }
+        return (entries, nodes)
+    }
+}

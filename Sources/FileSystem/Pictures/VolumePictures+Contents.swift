@@ -1,0 +1,69 @@
+internal import Content
+internal import Glibc
+internal import Model
+internal import Pictures
+internal import SystemCalls
+
+/// The contents that are drawn.
+extension VolumePictures {
+    /// Contents up to this size are sent to the worker, in bytes; of larger ones it gets the file.
+    private static let sentBytes: Int64 = 256 << 10
+
+    /// What an order's content is; nil if the version is gone. To be let go.
+    func take(_ order: PictureOrder) -> PictureInput? {
+        // The last room on the disk is for documents.
+        let hasRoom =
+            volume.content.hasAmpleRoom
+            || (try? volume.content.space()).map { $0.free > Volume.nearlyFullDisk } ?? false
+        guard hasRoom else { return nil }
+        let content = volume.state.withLock { state -> ContentReference? in
+            let content = order.staged == nil ? nil : state.staged(order.node)
+            guard let content = content ?? state.published(order.node), content.size > 0 else {
+                return nil
+            }
+            // It is not thinned out while it is drawn.
+            state.drawn.add(order.node)
+            return content
+        }
+        guard let content else { return nil }
+        if let input = try? input(content, order.type) { return input }
+        volume.state.withLock { $0.drawn.remove(order.node) }
+        return nil
+    }
+
+    private func input(_ content: ContentReference, _ type: PictureType) throws(Errno)
+        -> PictureInput?
+    {
+        if type.isOwn, let part = volume.content.part(content.node) {
+            return .bytes(try part.read())
+        }
+        // A descriptor of its own: those that are kept may write.
+        guard let file = try volume.content.openApart(content) else { return nil }
+        if type.isOwn, content.size <= Self.sentBytes {
+            var bytes = [UInt8](repeating: 0, count: Int(content.size))
+            let count = try file.read(into: &bytes, at: 0)
+            return .bytes(Array(bytes.prefix(count)))
+        }
+        return .file(SharedDescriptor(file), path: volume.content.path(of: content))
+    }
+}
+
+extension VolumeState {
+    /// What a session has staged; nil if it is over.
+    fileprivate func staged(_ node: NodeNumber) -> ContentReference? {
+        let position = index.find(node.item)
+        guard position != 0, let session = session(of: node, at: position), session.isStaged else {
+            return nil
+        }
+        // As large as it was when the close was acknowledged.
+        return ContentReference(
+            node: node, place: .staged, hash: nil, size: session.recorded?.size ?? 0)
+    }
+
+    /// A published version's content; nil if it is gone.
+    fileprivate func published(_ node: NodeNumber) -> ContentReference? {
+        let position = index.find(node.item)
+        guard position != 0, session(of: node, at: position) == nil else { return nil }
+        return (try? content(of: node, at: position)) ?? nil
+    }
+}

@@ -1,0 +1,83 @@
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Model
+internal import Pictures
+internal import SystemCalls
+
+/// What a close is to have drawn before it returns.
+struct PictureDrawing: Sendable {
+    fileprivate var subject: PictureSubject
+    fileprivate var stamp: ContentStamp
+    /// How long that may take, in milliseconds.
+    var patience: UInt64
+}
+
+/// Publishing documents together with their pictures. See the page Pictures.
+extension VolumePictures {
+    /// After so many waits in vain closes do not wait, until a picture is there in time again.
+    private static let vainLimit = 3
+
+    /// Has what a session staged drawn; calls `then` when that is done, or takes too long, or cannot
+    /// be. On any thread, with no lock held.
+    func draw(_ drawing: PictureDrawing, then: @escaping @Sendable () -> Void) {
+        let (subject, stamp) = (drawing.subject, drawing.stamp)
+        guard !staged.has(subject.node, subject.type, stamp),
+            queue.ask(subject.order(staged: stamp), isLasting: true)
+        else { return then() }
+        let isInVain = vainWaits.withLock { $0 >= Self.vainLimit }
+        if isInVain { then() }
+        wait(for: subject.item, until: MonotonicClock.after(milliseconds: drawing.patience)) {
+            [vainWaits] ended in
+            vainWaits.withLock { $0 = ended ? 0 : $0 + 1 }
+            if !isInVain { then() }
+        }
+    }
+
+    /// Writes the picture of a session that was published with one. Waits for the disk.
+    func writeStaged(_ node: NodeNumber) {
+        guard let file = staged.takeUnwritten(node) else { return }
+        // On a full disk it is in memory for a while, and drawn again when somebody asks after that.
+        guard (try? shelf.write(file, for: node)) != nil else { return }
+        removeIfGone(node)
+    }
+}
+
+extension Volume {
+    /// Calls `then` when a directory may be listed: when file managers find what there is of pictures
+    /// in the user's thumbnail cache, or that takes too long.
+    func whenListable(_ directory: NodeNumber, then: @escaping @Sendable () -> Void) {
+        guard let pictures, let desktop = pictures.desktop else { return then() }
+        desktop.listed(
+            directory.item, until: MonotonicClock.after(milliseconds: pictures.patience),
+            scheduler, then: then)
+    }
+}
+
+extension VolumeState {
+    /// What is to be drawn when a session's last close is acknowledged; nil if nothing is.
+    func drawing(of session: WriteSession, _ status: FileStatus) -> PictureDrawing? {
+        let position = index.find(session.node.item)
+        guard let pictures, status.size > 0, position != 0, isDrawnAtPublish(position),
+            var subject = pictureSubject(position), !isTemporaryName(subject.fileName)
+        else { return nil }
+        subject.node = session.node
+        subject.size = status.size
+        return PictureDrawing(
+            subject: subject, stamp: ContentStamp(status, writes: session.writes),
+            patience: pictures.patience)
+    }
+
+    /// What a session staged is about to become the current version, and its picture with it.
+    func publishPicture(
+        _ session: WriteSession, _ position: MemoryIndex.Position, _ status: FileStatus
+    ) {
+        guard let pictures, isDrawnAtPublish(position) else { return }
+        let stamp = ContentStamp(status, writes: session.writes)
+        pictures.staged.publish(session.node, stamp, on: pictures.shelf) {
+            guard var subject = pictureSubject(position) else { return false }
+            subject.node = session.node
+            return pictures.queue.isPending(subject.order(staged: stamp))
+        }
+    }
+}

@@ -1,0 +1,34 @@
+internal import Content
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// What the files below `.shapeedit/versions` tell about themselves.
+extension VirtualTree {
+    /// An extended attribute; ENODATA if the node has none of that name.
+    func attribute(_ number: UInt64, _ name: [UInt8]) throws(Errno) -> [UInt8] {
+        guard case .version(let item, let ordinal) = try node(number),
+            name.starts(with: Volume.ownPrefix)
+        else { throw Errno(ENODATA) }
+        let version = try row(item, ordinal)
+        let key = String(decoding: name.dropFirst(Volume.ownPrefix.count), as: UTF8.self)
+        return Array(try text(key, of: version).utf8)
+    }
+
+    private func text(_ key: String, of version: VersionRow) throws(Errno) -> String {
+        switch key {
+        case "version": return version.node.versionName
+        case "id": return version.document.description
+        case "published":
+            let digits = String(version.published.nanoseconds)
+            return "\(version.published.seconds)."
+                + String(repeating: "0", count: 9 - digits.utf8.count) + digits
+        case "author": return String(version.author)
+        case "state": return volume.missing(version) == nil ? "local" : "promise"
+        case "pin":
+            let isPinned = volume.state.withLock { $0.pinnedVersions.contains(version.node) }
+            return (isPinned ? Volume.VersionPin.keep : .usual).rawValue
+        default: throw Errno(ENODATA)
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// `versions`, `restore`, `pin-version`.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct VersionCommandTests {
+    /// Saves less than two seconds apart count as one.
+    private static let apart: UInt32 = 2_300_000
+
+    /// The document's versions as `versions --json` prints them, oldest first.
+    private static func versions(_ desk: Desk, _ file: String) throws -> [JSONValue] {
+        try JSONValue.read(try desk.run("versions", file, "--json"))["versions"]?.elements ?? []
+    }
+
+    private static func names(_ desk: Desk, _ file: String) throws -> [String] {
+        try versions(desk, file).compactMap { $0["version"]?.text }
+    }
+
+    private static func text(_ desk: Desk, _ file: String) -> String? {
+        desk.bytes(file).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a file goes back to an earlier version, and back again`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            // Longer than what the program copies at once, and of different lengths.
+            let old = String(repeating: "the old text\n", count: 150_000)
+            try desk.write(old, to: "note.txt")
+            usleep(Self.apart)
+            try desk.shell("printf new > note.txt")
+            let before = try Self.versions(desk, "note.txt")
+            #expect(before.count == 2)
+            #expect(before.map { $0["current"] } == [.boolean(false), .boolean(true)])
+            #expect(before.map { $0["size"] } == [.number(Double(old.utf8.count)), .number(3)])
+            // Without a word it is the newest that differs, twice there and back.
+            try desk.run("restore", "note.txt", "--json")
+            #expect(Self.text(desk, "note.txt") == old)
+            try desk.run("restore", "note.txt")
+            #expect(Self.text(desk, "note.txt") == "new")
+            // Nothing was lost on the way, although it went fast.
+            let first = try #require(before.first?["version"]?.text)
+            #expect(try desk.run("restore", "note.txt", first).contains(first))
+            #expect(Self.text(desk, "note.txt") == old)
+            #expect(try desk.run("restore", "note.txt", first).contains("nothing to change"))
+            #expect(try desk.fail(66, "restore", "note.txt", "1-99").contains("1-99"))
+            #expect(try desk.fail(66, "restore", "none.txt").contains("none.txt"))
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `versions are named once, also by the beginning of the moment`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf one > note.txt")
+            usleep(Self.apart)
+            // Every save by rename is another item.
+            for text in ["two", "three"] {
+                try desk.shell("printf \(text) > new && mv new note.txt")
+                usleep(Self.apart)
+            }
+            let names = try Self.names(desk, "note.txt")
+            #expect(names.count == 3 && Set(names).count == 3, "\(names)")
+            let folder = "\(desk.volume.root.text)/.shapeedit/versions/work/note.txt"
+            let files = try desk.shell("ls '\(folder)'").split(separator: "\n").map(String.init)
+            #expect(files.count == 2)
+            let oldest = try #require(files.first)
+            let moment = try #require(oldest.split(separator: "Z").first.map(String.init))
+            try desk.run("restore", "note.txt", moment)
+            #expect(Self.text(desk, "note.txt") == "one")
+            // What all have in common names none.
+            let common = String(moment.prefix(2))
+            #expect(try desk.fail(66, "restore", "note.txt", common).contains("several"))
+            let value = try desk.shell(
+                "getfattr --only-values -n user.shapeedit.version '\(folder)/\(oldest)'")
+            #expect(names.first == value)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `undo takes a restored document back`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("title", "s.shape", "yours")
+            usleep(Self.apart)
+            try desk.run("title", "s.shape", "mine")
+            let first = try #require(try Self.names(desk, "s.shape").dropLast().last)
+            try desk.run("restore", "s.shape", first)
+            #expect(try desk.get("s.shape", "title") == "yours")
+            #expect(try desk.run("undo", "s.shape").contains("restore \(first)"))
+            #expect(try desk.get("s.shape", "title") == "mine")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a pinned version stays until it is unpinned`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            func isThere(_ name: String) throws -> Bool {
+                try Self.names(desk, "note.txt").contains(name)
+            }
+            /// Looks until it is gone, half a minute at most.
+            func goes(_ name: String) throws -> Bool {
+                for _ in 0..<100 {
+                    if try !isThere(name) { return true }
+                    usleep(300_000)
+                }
+                return false
+            }
+            // The file is not written again before the pin: it is the current version.
+            try desk.shell("printf one > note.txt")
+            let pinned = try #require(try Self.names(desk, "note.txt").last)
+            try desk.run("pin-version", "note.txt", pinned, "--json")
+            // Saves in quick succession: the rule lets all but the last go.
+            try desk.shell("printf two > note.txt")
+            let other = try #require(try Self.names(desk, "note.txt").last)
+            try desk.shell("printf three > note.txt")
+            #expect(try goes(other))
+            #expect(try isThere(pinned))
+            // The pin outlives the daemon.
+            let container = try #require(desk.volume.container)
+            try container.killDaemon()
+            try desk.volume.remountAfterCrash()
+            let kept = try Self.versions(desk, "note.txt").first { $0["version"]?.text == pinned }
+            #expect(kept?["pinned"] == .boolean(true))
+            #expect(try desk.run("versions", "note.txt").contains("pinned"))
+            try desk.run("restore", "note.txt", pinned)
+            #expect(Self.text(desk, "note.txt") == "one")
+            try desk.run("unpin-version", "note.txt", pinned)
+            #expect(try goes(pinned))
+            #expect(try desk.fail(66, "pin-version", "note.txt", pinned).contains(pinned))
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `only the owner pins, and only in a mount there are versions`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf one > note.txt && printf other > other.txt")
+            let name = try #require(try Self.names(desk, "note.txt").last)
+            if DataPath.isPrivileged {
+                try desk.fail(77, "pin-version", "note.txt", name, user: nobody)
+            }
+            // A version of another document is none of this one.
+            let attribute = "user.shapeedit.pin.\(name)"
+            let result = try desk.volume.run("setfattr", "-n", attribute, "-v", "keep", "other.txt")
+            #expect(result.status != 0 && result.errorText.contains("No such file"))
+            let wrong = try desk.volume.run("setfattr", "-n", attribute, "-v", "yes", "note.txt")
+            #expect(wrong.status != 0)
+        }
+        try withDesk(.plain) { desk in
+            try desk.write("x", to: "note.txt")
+            for command in ["versions", "restore"] {
+                #expect(try desk.fail(64, command, "note.txt").contains("not in a mounted"))
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Contents that come while the container's disk is full.
+@Suite(.oneAtATime, .enabled(if: SmallDisk.canBeMade, Comment(rawValue: SmallDisk.reason)))
+struct FullDiskPromiseTests {
+    @Test func `a promise that finds no room is an error, and comes when there is some`() throws {
+        let disk = try SmallDisk(mebibytes: 64)
+        defer { disk.remove() }
+        let container = try Container(dataHome: disk.mountPoint, store: "folder")
+        defer { container.remove() }
+        try container.mount()
+        let agent = try Agent(in: container.mountPoint)
+        agent.shell("head -c 200000 /dev/urandom > small; head -c 9000000 /dev/urandom > large")
+        let sums = agent.shell("sha256sum small large; sync small large")
+        try waitUntilUploaded(container)
+        let evicted = try container.command(
+            "evict", "\(container.mountPoint)/small", "\(container.mountPoint)/large")
+        #expect(evicted.status == 0, "\(evicted)")
+        agent.end()
+        // Without what the kernel still has of them.
+        try container.unmount()
+        try container.mount()
+        let after = try Agent(in: container.mountPoint)
+        let filling = "\(disk.mountPoint)/filling"
+        _ = try run([
+            "sh", "-c",
+            "cat /dev/zero > \(filling); i=0; while head -c 900 /dev/zero > \(filling).$i; do i=$((i + 1)); done",
+        ])
+        _ = after.open("small", O_RDONLY, fails: ENOSPC, EIO)
+        let file = after.open("large", O_RDONLY)
+        _ = after.read(file, count: 100, offset: 8_000_000, fails: ENOSPC, EIO)
+        after.close(file)
+        let reason = try run([
+            "getfattr", "--only-values", "-n", "user.shapeedit.error",
+            "\(container.mountPoint)/small",
+        ])
+        #expect(reason.text.contains("disk"), "\(reason)")
+        #expect(after.names(".").contains("large"))
+        _ = try run(["sh", "-c", "rm \(filling)*"])
+        #expect(after.shell("sha256sum small large") == sums)
+        after.end()
+        try container.unmount()
+        let check = try container.check()
+        #expect(check.status == 0, "container check: \(check)")
+    }
+
+    /// What is not there after a minute does not come.
+    private func waitUntilUploaded(_ container: Container) throws {
+        for _ in 0..<600 {
+            let state = try run([
+                "getfattr", "--only-values", "-n", "user.shapeedit.state",
+                "\(container.mountPoint)/small", "\(container.mountPoint)/large",
+            ])
+            if state.text == "locallocal" { return }
+            usleep(100_000)
+        }
+        Issue.record("not everything was uploaded")
+    }
+}

@@ -1,0 +1,189 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Documents that are published together with their pictures.
+///
+/// Closes get a patience that no machine needs: how long a drawing takes is not what is tested here.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct PublishedPictureTests {
+    private static let patience = 45_000
+
+    /// Slides and their pictures.
+    private func samples(_ desk: PictureDesk, _ count: Int) throws
+        -> [(slide: ByteString, picture: ByteString)]
+    {
+        try (0..<count).map { number in
+            let slide = PictureDesk.slide(number)
+            return (slide, try desk.reference(slide, "slide"))
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `after a close the picture is there`(_ dataPath: DataPath) throws {
+        try withPictures(dataPath, patience: Self.patience) { desk in
+            let reader = try Agent(in: desk.container.mountPoint, user: desk.container.user)
+            defer { reader.end() }
+            for (slide, picture) in try samples(desk, 5) {
+                desk.agent.store("a.slide", slide)
+                #expect(reader.content(desk.path("a.slide")) == picture)
+                #expect(reader.attribute("a.slide", "user.shapeedit.thumbnail") == picture)
+                #expect(reader.attribute("a.slide", "user.shapeedit.thumbnail.state") == "ready")
+            }
+            // What cannot be drawn is known as such at once too.
+            desk.agent.store("a.slide", "no slide")
+            #expect(desk.state("a.slide").hasPrefix("failed: "))
+            for end in ["shape", "shapeFile", "list"] {
+                let made = try desk.container.command(
+                    "new", "\(desk.container.mountPoint)/made.\(end)")
+                try #require(made.status == 0, "\(made)")
+                #expect(desk.state("made.\(end)") == "ready")
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `no reader sees a new content without its picture`(_ dataPath: DataPath) throws {
+        try withPictures(dataPath, patience: Self.patience) { desk in
+            let samples = try samples(desk, 4)
+            let references = Dictionary(
+                uniqueKeysWithValues: samples.map { ($0.slide, $0.picture) })
+            let folder = "\(desk.container.base)/slides"
+            mkdir(folder, 0o755)
+            for (number, sample) in samples.enumerated() {
+                try PictureDesk.write(sample.slide.bytes, to: "\(folder)/\(number).slide")
+            }
+            desk.agent.store("a.slide", samples[0].slide)
+            let stop = "\(desk.container.base)/stop"
+            let writer = try RunningProgram(
+                [
+                    "sh", "-c",
+                    "i=0; while [ ! -e \(stop) ]; do i=$((i+1)); "
+                        + "cat \(folder)/$((i % 4)).slide > a.slide || exit 1; done",
+                ].map { Array($0.utf8) }, directory: desk.container.mountPoint)
+            var seen: Set<ByteString> = []
+            for _ in 0..<3_000 where seen.count < 4 {
+                let version = desk.agent.open("a.slide", O_RDONLY)
+                let content = desk.agent.readToEnd(version)
+                let shown = desk.agent.attribute(version, "user.shapeedit.thumbnail")
+                desk.agent.close(version)
+                guard content.count > 0 else { continue }
+                try #require(shown == references[content], "not the picture of what was read")
+                seen.insert(content)
+            }
+            try PictureDesk.write([], to: stop)
+            #expect(writer.wait(seconds: 60).status == 0)
+            #expect(seen.count == 4)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `what is written after a close that was drawn gets its own picture`(
+        _ dataPath: DataPath
+    ) throws {
+        try withPictures(dataPath, patience: Self.patience) { desk in
+            let agent = desk.agent
+            let samples = try samples(desk, 3)
+            let file = agent.open("a.slide", O_RDWR | O_CREAT)
+            agent.write(file, samples[0].slide)
+            agent.close(agent.duplicate(file))
+            #expect(samples[0].slide.count == samples[1].slide.count)
+            agent.write(file, samples[1].slide, offset: 0)
+            agent.close(file)
+            #expect(desk.picture("a.slide") == samples[1].picture)
+            // A mapping writes on when all descriptors are closed.
+            let mapped = agent.open("a.slide", O_RDWR)
+            agent.write(mapped, samples[2].slide, offset: 0)
+            agent.close(agent.duplicate(mapped))
+            agent.close(mapped)
+            #expect(desk.picture("a.slide") == samples[2].picture)
+        }
+    }
+
+    @Test func `who saves by rename has the picture at the first look`() throws {
+        try withPictures(patience: Self.patience) { desk in
+            for (slide, picture) in try samples(desk, 3) {
+                desk.agent.store("a.slide.tmp", slide)
+                desk.agent.rename("a.slide.tmp", "a.slide")
+                #expect(desk.picture("a.slide") == picture)
+            }
+        }
+    }
+
+    @Test func `a close does not wait for a worker that is slow`() throws {
+        let program = try BuiltPrograms.shapeedit() + "-thumbnailer"
+        let desk = try PictureDesk(
+            thumbnailer: "while [ ! -e \"$0.go\" ]; do sleep 0.1; done; exec '\(program)' \"$@\"")
+        defer { desk.remove() }
+        let slide = PictureDesk.slide(1)
+        for number in 0..<5 {
+            desk.agent.store(ByteString("\(number).slide"), slide)
+            #expect(desk.agent.content(ByteString("\(number).slide")) == slide)
+            #expect(desk.state("\(number).slide") == "pending")
+        }
+        try PictureDesk.write([], to: desk.container.base + "/thumbnailer.go")
+        let picture = try desk.reference(slide, "slide")
+        for number in 0..<5 {
+            #expect(desk.settle("\(number).slide") == "ready")
+            #expect(desk.picture("\(number).slide") == picture)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `killed while a close waits for the picture, the document is there`(
+        _ dataPath: DataPath
+    ) throws {
+        try withPictures(
+            dataPath, thumbnailer: "exec cat > /dev/null", patience: Self.patience
+        ) { desk in
+            let slide = PictureDesk.slide(3)
+            let file = desk.container.base + "/a.slide"
+            try PictureDesk.write(slide.bytes, to: file)
+            let writer = try RunningProgram(
+                ["cp", file, desk.container.mountPoint + "/a.slide"].map { Array($0.utf8) })
+            #expect(waitUntil { desk.count("picturesWaiting") > 0 })
+            try desk.container.killDaemon()
+            _ = writer.wait()
+            try desk.replaceThumbnailer(by: nil)
+            try desk.mount()
+            let agent = try Agent(in: desk.container.mountPoint)
+            defer { agent.end() }
+            #expect(agent.content("a.slide") == slide)
+            #expect(
+                waitUntil {
+                    agent.attribute("a.slide", "user.shapeedit.thumbnail.state") == "ready"
+                }
+            )
+            try #expect(agent.content(desk.path("a.slide")) == desk.reference(slide, "slide"))
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `killed after a close that was drawn, the picture is that of what was recovered`(
+        _ dataPath: DataPath
+    ) throws {
+        try withPictures(dataPath, patience: Self.patience) { desk in
+            let samples = try samples(desk, 3)
+            desk.agent.store("done.slide", samples[0].slide)
+            let file = desk.agent.open("a.slide", O_RDWR | O_CREAT)
+            desk.agent.write(file, samples[1].slide)
+            desk.agent.close(desk.agent.duplicate(file))
+            desk.agent.write(file, samples[2].slide, offset: 0)
+            try desk.container.killDaemon()
+            try desk.mount()
+            let agent = try Agent(in: desk.container.mountPoint)
+            defer { agent.end() }
+            for name in ["done.slide", "a.slide"] {
+                let document = ByteString(name)
+                #expect(
+                    waitUntil {
+                        agent.attribute(document, "user.shapeedit.thumbnail.state") == "ready"
+                    })
+                let content = agent.content(document)
+                let sample = try #require(samples.first { $0.slide == content })
+                #expect(agent.content(desk.path(name)) == sample.picture)
+            }
+        }
+    }
+}

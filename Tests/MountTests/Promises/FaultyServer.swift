@@ -1,0 +1,82 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// A server whose connections are spoiled as a test wants (Scripts/servers/faults).
+final class FaultyServer {
+    enum Kind: String, CaseIterable, CustomTestStringConvertible {
+        case webDAV, s3
+        var testDescription: String { rawValue }
+    }
+
+    /// The address of a store on it.
+    let address: String
+    private let proxy: ServerProcess
+    private let folder: String
+
+    /// Starts the proxy before the shared server of this kind. The test is skipped, saying why, where
+    /// there is none.
+    init(_ kind: Kind, name: String) throws {
+        folder = try TemporaryDirectory.make()
+        // Containers of ordinary users have to read what is in it.
+        chmod(folder, 0o755)
+        do {
+            switch kind {
+            case .webDAV:
+                let words = try ServerProcess.words(ServerProcess.webDAV)
+                proxy = try ServerProcess("faults", name: name, [words[0]])
+                address =
+                    "dav://127.0.0.1:\(proxy.words[0])/basic/\(name)?netrc=\(folder)/credentials"
+                try Self.write(
+                    "machine 127.0.0.1 login \(words[2]) password \(words[3])\n",
+                    to: "\(folder)/credentials")
+            case .s3:
+                let words = try ServerProcess.words(ServerProcess.s3)
+                let port = words[0].split(separator: ":").last ?? ""
+                proxy = try ServerProcess("faults", name: name, [String(port)])
+                address =
+                    "s3://faults/\(name)?endpoint=http://127.0.0.1:\(proxy.words[0])&style=path"
+                    + "&region=us-east-1&credentials=\(folder)/credentials"
+                try Self.write(
+                    """
+                    [default]
+                    aws_access_key_id = \(words[1])
+                    aws_secret_access_key = \(words[2])
+
+                    """, to: "\(folder)/credentials")
+            }
+        } catch {
+            TemporaryDirectory.remove(folder)
+            throw error
+        }
+    }
+
+    func stop() {
+        proxy.stop()
+        TemporaryDirectory.remove(folder)
+    }
+
+    /// What goes wrong from the next request on, and how often each method has had each fault since
+    /// then.
+    func plan(_ lines: String...) throws {
+        try Self.write("", to: "\(proxy.folder)/log")
+        try Self.write(
+            lines.map { $0 + "\n" }.joined(), to: "\(proxy.folder)/plan.new")
+        #expect(rename("\(proxy.folder)/plan.new", "\(proxy.folder)/plan") == 0)
+    }
+
+    /// The requests since the last plan: how many of each method had each fault.
+    func requests() throws -> [String: Int] {
+        let lines = try run(["cat", "\(proxy.folder)/log"]).text.split(separator: "\n")
+        return lines.reduce(into: [:]) { $0[String($1), default: 0] += 1 }
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        try #require(file >= 0)
+        let bytes = Array(text.utf8)
+        #expect(Glibc.write(file, bytes, bytes.count) == bytes.count)
+        close(file)
+    }
+}
