@@ -86,7 +86,8 @@ extension Claimant {
         self.init(
             process: object["process"]?.integer ?? 0, command: object["command"]?.string ?? "",
             kind: kind, state: state, since: object["since"]?.double ?? 0,
-            targets: (object["targets"]?.array ?? []).compactMap { $0.object }.compactMap { target in
+            targets: (object["targets"]?.array ?? []).compactMap { $0.object }.compactMap {
+                target in
                 guard let path = target["path"]?.string,
                     let access = target["access"]?.string.flatMap(FileAccess.init)
                 else { return nil }

@@ -32,6 +32,7 @@ public final class FileCoordinator: Sendable {
     ///     somebody may have moved them.
     /// - Throws: what `body` throws, or ``CoordinationError``; `claimLost` if all went well but for
     ///   the claim.
+    @discardableResult
     public func coordinate<Result>(
         _ intents: [FileIntent], waiting limit: Duration = .seconds(30),
         _ body: ([String]) throws -> Result
@@ -58,7 +59,8 @@ public final class FileCoordinator: Sendable {
                 places[0].place.absolute, other.place.absolute)
         }
         let connection = try ControlConnection(mountPoint: point)
-        let reply = try claim(places.map { ($0.place.relative, $0.access) }, milliseconds, connection)
+        let reply = try claim(
+            places.map { ($0.place.relative, $0.access) }, milliseconds, connection)
         let paths = (reply["paths"]?.array ?? []).compactMap { $0.string }.map { "\(point)/\($0)" }
         let result: Result
         do { result = try body(paths) } catch {
@@ -108,19 +110,21 @@ public final class FileCoordinator: Sendable {
         for connection in waiting { connection.close() }
     }
 
-    /// Who holds or waits for what in the container that the path is in, with the claims' numbers.
-    public static func claims(around path: String) throws(CoordinationError) -> [(
-        claim: Int, claimant: Claimant
-    )] {
+    /// Who holds or waits for what in the container that the path is in, with the claims' numbers,
+    /// and where the container shows.
+    public static func claims(
+        around path: String
+    ) throws(CoordinationError) -> (mountPoint: String, list: [(claim: Int, claimant: Claimant)]) {
         guard let point = try ItemPlace(path).mountPoint else {
             throw .badPath(path, "it is not in a mounted container")
         }
         let reply = try ControlConnection(mountPoint: point).call("Claims")
-        return (reply["claims"]?.array ?? []).compactMap { $0.object }.compactMap { object in
-            guard let claimant = object["claimant"]?.object.flatMap(Claimant.init) else {
-                return nil
+        var list: [(claim: Int, claimant: Claimant)] = []
+        for case .object(let object) in reply["claims"]?.array ?? [] {
+            if let claimant = object["claimant"]?.object.flatMap(Claimant.init) {
+                list.append((object["claim"]?.integer ?? 0, claimant))
             }
-            return (object["claim"]?.integer ?? 0, claimant)
         }
+        return (point, list)
     }
 }

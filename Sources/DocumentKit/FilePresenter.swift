@@ -81,7 +81,7 @@ public final class FilePresentation: Sendable {
         self.id = id
         let told = Told(connection, answers, id, point)
         Threads.start("presentation") { [shown] in
-            told.run(presenter) { path in shown.withLock { $0 = path } }
+            told.run(presenter, of: place.absolute) { path in shown.withLock { $0 = path } }
         }
     }
 
@@ -111,17 +111,20 @@ private final class Told: Sendable {
         self.mountPoint = mountPoint
     }
 
-    func run(_ presenter: any FilePresenter, _ moved: (String) -> Void) {
+    /// Tells until the connection ends. `moved` is given each new path of the item.
+    func run(_ presenter: any FilePresenter, of start: String, _ moved: (String) -> Void) {
+        var current = start
         while let message = (try? connection.next())?["message"]?.object {
             let path = message["path"]?.string.map(absolute) ?? mountPoint
             switch message["kind"]?.string {
-            case "prepare": prepare(presenter, message)
+            case "prepare": prepare(presenter, current, message)
             case "prepareDeletion":
                 presenter.accommodateDeletion(of: path)
                 answer(message)
             case "resume": presenter.resume()
             case "changed": presenter.itemChanged()
             case "moved":
+                current = path
                 moved(path)
                 presenter.itemMoved(to: path)
             case "deleted": presenter.itemDeleted()
@@ -138,12 +141,14 @@ private final class Told: Sendable {
         presenter.presentationEnded()
     }
 
-    private func prepare(_ presenter: any FilePresenter, _ message: JSONObject) {
+    private func prepare(
+        _ presenter: any FilePresenter, _ path: String, _ message: JSONObject
+    ) {
         let guest = message["lets"]?.string.flatMap(FileGuest.init) ?? .writer
         presenter.relinquish(to: guest)
         if message["saveChanges"]?.boolean == true { presenter.saveChanges() }
         if message["accommodateDeletion"]?.boolean == true {
-            presenter.accommodateDeletion(of: message["path"]?.string.map(absolute) ?? "")
+            presenter.accommodateDeletion(of: path)
         }
         answer(message)
     }
