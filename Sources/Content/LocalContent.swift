@@ -181,8 +181,11 @@ package final class LocalContent: Sendable {
     package func hasBlob(_ hash: ContentHash) -> Bool { access(folder.blob(hash), F_OK) == 0 }
 
     /// Takes a whole, verified content from `incoming` among the blobs.
-    package func adopt(_ hash: ContentHash) throws(Errno) {
-        let source = folder.incoming(hash)
+    package func adopt(_ hash: ContentHash) throws(Errno) { try adopt(hash, as: hash) }
+
+    /// The same for one that was on its way under another name than its hash.
+    package func adopt(_ name: ContentHash, as hash: ContentHash) throws(Errno) {
+        let source = folder.incoming(name)
         let target = folder.blob(hash)
         if rename(source, target) == 0 { return }
         guard errno == ENOENT else { throw Errno.last }

@@ -30,8 +30,10 @@ public enum FileAccess: String, Sendable, CaseIterable {
 public struct FileIntent: Hashable, Sendable {
     /// Absolute, or relative to the working directory. The item need not exist, its folder has to.
     public var path: String
+    /// What for.
     public var access: FileAccess
 
+    /// The item at a path, for this.
     public init(_ path: String, _ access: FileAccess) {
         self.path = path
         self.access = access
@@ -40,6 +42,7 @@ public struct FileIntent: Hashable, Sendable {
 
 /// Who holds or wants a claim, or is in the way of one.
 public struct Claimant: Hashable, Sendable {
+    /// By what it came to be in the way.
     public enum Kind: String, Sendable {
         /// Asked for by name.
         case claim
@@ -50,7 +53,9 @@ public struct Claimant: Hashable, Sendable {
         /// A presenter that has not answered.
         case presenter
     }
+    /// How far a claim is.
     public enum State: String, Sendable {
+        /// Waits for others.
         case waiting
         /// Waits for presenters.
         case preparing
@@ -60,7 +65,9 @@ public struct Claimant: Hashable, Sendable {
     public var process: Int
     /// The name of its program; empty where it is not known.
     public var command: String
+    /// By what it came to be in the way.
     public var kind: Kind
+    /// How far its claim is.
     public var state: State
     /// Since when, in seconds since 1970.
     public var since: Double

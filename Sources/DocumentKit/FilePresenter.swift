@@ -29,26 +29,40 @@ public protocol FilePresenter: AnyObject, Sendable {
     func accommodateDeletion(of path: String)
     /// Whoever was let in is done.
     func resume()
+    /// Its content or attributes are others.
     func itemChanged()
     /// The item is at another place, which is what the presentation is of from now on.
     func itemMoved(to path: String)
+    /// Its name is gone.
     func itemDeleted()
+    /// Something below the folder is another.
     func subitemChanged(_ change: SubitemChange)
+    /// A version of the item was published.
     func versionGained()
     /// The connection is gone, with the mount or because messages were not taken; nothing more comes.
     func presentationEnded()
 }
 
 extension FilePresenter {
+    /// Does nothing.
     public func relinquish(to guest: FileGuest) {}
+    /// Does nothing.
     public func saveChanges() {}
+    /// Does nothing.
     public func accommodateDeletion(of path: String) {}
+    /// Does nothing.
     public func resume() {}
+    /// Does nothing.
     public func itemChanged() {}
+    /// Does nothing.
     public func itemMoved(to path: String) {}
+    /// Does nothing.
     public func itemDeleted() {}
+    /// Does nothing.
     public func subitemChanged(_ change: SubitemChange) {}
+    /// Does nothing.
     public func versionGained() {}
+    /// Does nothing.
     public func presentationEnded() {}
 }
 

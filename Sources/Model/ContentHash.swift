@@ -50,9 +50,18 @@ package enum ContentPlace: UInt8, Sendable {
     /// In the container's store. A blob of that hash may be here too, whole, but is not yet known to
     /// be on the disk.
     case promised = 5
+    /// In the tree that the item was imported from (``OriginRow``), and nowhere else. Its bytes have
+    /// never been seen, so what stands for their hash is only a name for them: the hash of where they
+    /// are and of the tag they have there. Once they have come, the version is ``sealed``.
+    case elsewhere = 6
 
-    /// Named by its hash: it never changes its bytes any more and needs no sealing.
-    package var isNamed: Bool { self == .sealed || self == .stored || self == .promised }
+    /// Named for good: it never changes its bytes any more and needs no sealing.
+    package var isNamed: Bool {
+        self == .sealed || self == .stored || self == .promised || self == .elsewhere
+    }
+
+    /// The bytes have to come before they can be read.
+    package var isAway: Bool { self == .promised || self == .elsewhere }
 
     /// The blob is in the container's folder, durably.
     package var isBlob: Bool { self == .sealed || self == .stored }

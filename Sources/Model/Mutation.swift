@@ -17,8 +17,17 @@ package enum Effect: Hashable, Sendable {
     case placeVersion(ItemNumber, Ordinal, ContentPlace)
     /// Whether the version stays whatever its age; a pin goes with its version.
     case pinVersion(ItemNumber, Ordinal, Bool)
+    case putBookmark(BookmarkRow)
+    case removeBookmark(BookmarkID)
+    /// When a document was last opened by somebody.
+    case putRecent(DocumentID, Timestamp)
+    case removeRecent(DocumentID)
     case putSession(SessionRow)
     case removeSession(ItemNumber, Ordinal)
+    case putSource(SourceRow)
+    case putOrigin(OriginRow)
+    /// Nothing if there is none.
+    case removeOrigin(ItemNumber)
 }
 
 /// What a change was, as the log tells it to those who react to it.
@@ -55,6 +64,12 @@ package enum ChangeKind: UInt8, Sendable, CaseIterable {
     case materialized = 17
     /// A version was pinned or unpinned.
     case versionPinned = 18
+    /// A bookmark was made or revoked.
+    case bookmarked = 19
+    /// Documents were opened by somebody, or are not among the last any more.
+    case opened = 20
+    /// An item was made, moved, changed or removed as its source is now.
+    case imported = 21
 }
 
 /// A directory and a name in it.

@@ -28,7 +28,7 @@ final class BlockSink: BlobSink {
         self.address = address
         self.came = came
         self.offset = offset
-        if incoming.digests != nil { block.reserveCapacity(Int(incoming.blockSize)) }
+        if incoming.isInBlocks { block.reserveCapacity(Int(incoming.blockSize)) }
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
@@ -37,7 +37,7 @@ final class BlockSink: BlobSink {
             block.removeAll(keepingCapacity: true)
             self.offset = offset
         }
-        guard let digests = incoming.digests else {
+        guard incoming.isInBlocks else {
             try keep { (file) throws(Errno) in try file.write(bytes, at: offset) }
             self.offset += Int64(bytes.count)
             _ = try came(bytes.count, nil)
@@ -55,7 +55,7 @@ final class BlockSink: BlobSink {
                 _ = try came(part.count, nil)
                 continue
             }
-            try verify(digests[number], number)
+            if let digests = incoming.digests { try verify(digests[number], number) }
             try keep { (file) throws(Errno) in try file.write(block, at: range.lowerBound) }
             block.removeAll(keepingCapacity: true)
             guard try came(part.count, number) else {

@@ -34,9 +34,9 @@ final class Download {
     init(_ blob: Blob) { self.blob = blob }
 
     /// Opens its files, if they are not open yet.
-    func open(_ content: LocalContent) throws(Errno) -> Incoming {
+    func open(_ content: LocalContent, _ kind: Downloads.Kind) throws(Errno) -> Incoming {
         if let incoming { return incoming }
-        let opened = try Incoming(blob, content)
+        let opened = try Incoming(blob, content, kind)
         incoming = opened
         return opened
     }

@@ -11,6 +11,16 @@ package import SystemCalls
 /// Any thread. Nothing here waits for the network but its own workers; replies run on those, or on the
 /// caller's thread if there is nothing to wait for, with no lock held.
 package final class Downloads: Sendable {
+    /// What the contents are.
+    package enum Kind: Sendable {
+        /// Blobs of the container's store. Large ones without digests come whole.
+        case blobs
+        /// Contents of foreign trees, by the names that stand for their hashes. The tree says with each
+        /// piece whether it is still of the same content; another hash is made of what has come. They
+        /// have no place here under their names.
+        case foreign
+    }
+
     /// Pieces at a time.
     private static let workers = 8
     /// A worker without work ends after this, in milliseconds.
@@ -29,26 +39,30 @@ package final class Downloads: Sendable {
         var waiting = 0
         /// Those who wait, or are about to.
         var tickets: [UInt64: Ticket] = [:]
-        var nextTicket: UInt64 = 1
+        var nextTicket: UInt64
         var workers = 0
         var idle = 0
         var fetched: UInt64 = 0
         var ended = false
     }
-    private let state = Monitor(State())
+    private let state: Monitor<State>
     private let content: LocalContent
     private let store: any ContentStore
+    private let kind: Kind
     private let logger: Logger
     /// Takes a content that is whole over, before anybody is told of it.
     private let adopt: @Sendable (Blob, Set<NodeNumber>) throws(Errno) -> Void
     /// Told why a content did not come, with the nodes that wanted it.
     private let failed: @Sendable (Set<NodeNumber>, ContentProblem) -> Void
 
+    /// - Parameter kind: what is brought.
     package init(
-        content: LocalContent, store: any ContentStore, logger: Logger,
+        _ kind: Kind, content: LocalContent, store: any ContentStore, logger: Logger,
         adopt: @escaping @Sendable (Blob, Set<NodeNumber>) throws(Errno) -> Void,
         failed: @escaping @Sendable (Set<NodeNumber>, ContentProblem) -> Void
     ) {
+        self.kind = kind
+        state = Monitor(State(nextTicket: kind == .blobs ? 1 : 2))
         self.content = content
         self.store = store
         self.logger = logger
@@ -90,7 +104,8 @@ package final class Downloads: Sendable {
     /// - Parameter interrupted: what ``interrupt(_:)`` gives to whoever interrupts them.
     package func ticket(interrupted: @escaping @Sendable (Errno) -> Void) -> UInt64 {
         state.withLock { state in
-            defer { state.nextTicket += 1 }
+            // The tickets of one kind are even, those of the other odd.
+            defer { state.nextTicket += 2 }
             state.tickets[state.nextTicket] = Ticket(hash: nil, interrupted: interrupted)
             return state.nextTicket
         }
@@ -116,7 +131,7 @@ package final class Downloads: Sendable {
                 if range == blob.range {
                     download.nodes.insert(node)
                 } else {
-                    let incoming = try download.open(content)
+                    let incoming = try download.open(content, kind)
                     let wanted = incoming.blocks(range)
                     download.note(wanted)
                     if incoming.has(wanted) {
@@ -201,15 +216,18 @@ package final class Downloads: Sendable {
     package func opened(_ blob: Blob, for node: NodeNumber) throws(Errno) {
         try state.withLock { (state) throws(Errno) in
             let download = Self.download(blob, &state)
-            _ = try download.open(content)
+            _ = try download.open(content, kind)
             download.readers += 1
             download.nodes.insert(node)
         }
     }
 
-    package func closed(_ hash: ContentHash) {
+    /// The handle is gone; nothing if it was not counted here.
+    package func closed(_ hash: ContentHash, for node: NodeNumber) {
         state.signal { state in
-            guard let download = state.active[hash], download.readers > 0 else { return }
+            guard let download = state.active[hash], download.readers > 0,
+                download.nodes.contains(node)
+            else { return }
             download.readers -= 1
             if download.readers == 0 { download.asked = [] }
             settle(download, &state)
@@ -235,7 +253,7 @@ package final class Downloads: Sendable {
     /// Whether the content can be read block by block.
     package func isReadInBlocks(_ blob: Blob) -> Bool {
         blob.size > BlockDigests.wholeSize
-            && access(content.folder.digests(blob.hash), F_OK) == 0
+            && (kind == .foreign || access(content.folder.digests(blob.hash), F_OK) == 0)
     }
 
     /// Ends everything; who waits is told so. Returns when the workers are gone, or after 5 s.
@@ -353,7 +371,7 @@ package final class Downloads: Sendable {
                     awaited ? !download.waiters.isEmpty : download.wantsAll
                 else { continue }
                 let incoming: Incoming
-                do throws(Errno) { incoming = try download.open(content) } catch {
+                do throws(Errno) { incoming = try download.open(content, kind) } catch {
                     return Self.task(download, .failure(error), 0..<0, awaited)
                 }
                 if let blocks = download.nextPiece(incoming, awaited: awaited) {
@@ -391,7 +409,7 @@ package final class Downloads: Sendable {
             let call = StoreCall(cancellation: piece.cancellation, urgency: piece.urgency)
             do throws(StoreError) {
                 try store.get(download.blob, range, into: sink, call)
-                if incoming.digests == nil { _ = try came(download, incoming, piece, 0, 0) }
+                if !incoming.isInBlocks { _ = try came(download, incoming, piece, 0, 0) }
             } catch {
                 if error.kind != .cancelled {
                     problem =
@@ -469,8 +487,9 @@ package final class Downloads: Sendable {
                 download.asked = []
             }
             if isWhole, problem == nil {
-                // Handles that are open go on with the same file under its new name.
-                if download.readers == 0 { Self.forget(download, &state) }
+                // Handles that are open go on with the same file under its new name; that of a foreign
+                // content is not known here.
+                if download.readers == 0 || kind == .foreign { Self.forget(download, &state) }
             } else {
                 settle(download, &state)
             }

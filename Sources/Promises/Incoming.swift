@@ -6,19 +6,22 @@ internal import SystemCalls
 /// The files of a content that is on its way: its bytes, and which blocks of them are there.
 final class Incoming {
     let file: SharedDescriptor
-    /// `nil`: the content comes whole, as one block.
+    /// What each block is compared with; `nil` if there is nothing.
     let digests: [[UInt8]]?
+    /// Otherwise the content comes whole, as one block.
+    let isInBlocks: Bool
     let blockSize: Int64
     /// Guarded by the lock of ``Downloads``.
     var map: BlockMap
     private let size: Int64
 
-    init(_ blob: Blob, _ content: LocalContent) throws(Errno) {
+    init(_ blob: Blob, _ content: LocalContent, _ kind: Downloads.Kind) throws(Errno) {
         size = blob.size
         digests =
-            size > BlockDigests.wholeSize
+            size > BlockDigests.wholeSize && kind == .blobs
             ? BlockDigests.read(content.folder.digests(blob.hash), size: size) : nil
-        blockSize = digests == nil ? size : BlockDigests.blockSize
+        isInBlocks = digests != nil || size > BlockDigests.wholeSize && kind == .foreign
+        blockSize = isInBlocks ? BlockDigests.blockSize : size
         let path = content.folder.incoming(blob.hash)
         file = SharedDescriptor(try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600))
         let found = try file.status().size

@@ -1,5 +1,6 @@
 import Catalog
 import Model
+import Probing
 import Testing
 
 /// Batches of random mutations against applying them one by one and against a plain reference.

@@ -1,5 +1,6 @@
 import Catalog
 import Model
+import Probing
 import Testing
 
 /// What goes into the tables comes out again.

@@ -1,6 +1,7 @@
 import Catalog
 import Foundation
 import Model
+import Probing
 import Testing
 
 /// A folder that is removed when the test lets go of it.
@@ -33,6 +34,10 @@ struct Tables: Equatable {
     var versions: [VersionRow] = []
     var sessions: [SessionRow] = []
     var pins: [NodeNumber] = []
+    var bookmarks: [BookmarkRow] = []
+    var recents: [DocumentID: Timestamp] = [:]
+    var sources: [SourceRow] = []
+    var origins: [OriginRow] = []
     var changes: [ChangeRow] = []
     var applied: ChangeSequence = 0
     var highest: UInt64 = 0
@@ -50,6 +55,10 @@ struct Tables: Equatable {
         try database.forEachVersion { versions.append($0) }
         sessions = try database.sessions()
         pins = try database.pinnedVersions()
+        bookmarks = try database.bookmarks()
+        recents = try database.recents()
+        sources = try database.sources()
+        origins = try database.origins()
         changes = try database.changes(after: 0, limit: .max)
         applied = database.appliedSequence
         highest = database.highestNumber
@@ -111,13 +120,20 @@ extension SplitMix {
             wrote: chance(50), synced: chance(50))
     }
 
+    mutating func bookmark() -> BookmarkRow {
+        BookmarkRow(
+            id: BookmarkID(high: UInt64(below(2)), low: UInt64(below(2))),
+            document: DocumentID(rawValue: next()), application: chance(50) ? "" : "org.example",
+            created: timestamp())
+    }
+
     /// An effect on one of few rows, so that effects meet.
     mutating func effect() -> Effect {
         let item = ItemNumber(rawValue: UInt64(below(6) + 1))
         let ordinal = UInt32(below(3))
         let known: [[UInt8]] = [[], [0xff, 0xfe], Array("a".utf8), Array("b".utf8)]
         let name = known[below(known.count)]
-        return switch below(13) {
+        return switch below(20) {
         case 0: .putItem(self.item(item))
         case 1: .removeItem(item)
         case 2: .putName(parent: item, name: name, item: ItemNumber(rawValue: UInt64(below(6) + 1)))
@@ -128,7 +144,19 @@ extension SplitMix {
         case 7: .removeVersion(item, ordinal)
         case 8: .adoptVersions(item: item, document: DocumentID(rawValue: UInt64(below(5))))
         case 9: .putSession(session(item, ordinal))
+        case 16: .putSource(SourceRow(root: item, address: "folder:/" + String(below(99))))
+        case 17:
+            .putOrigin(
+                OriginRow(
+                    item: item, source: ItemNumber(rawValue: UInt64(below(3))),
+                    path: bytes(atMost: 9), identity: bytes(atMost: 5), tag: bytes(atMost: 5),
+                    content: hashOrNone()))
+        case 18: .removeOrigin(item)
         case 10: .placeVersion(item, ordinal, place())
+        case 12: .putBookmark(bookmark())
+        case 13: .removeBookmark(bookmark().id)
+        case 14: .putRecent(DocumentID(rawValue: UInt64(below(5))), timestamp())
+        case 15: .removeRecent(DocumentID(rawValue: UInt64(below(5))))
         case 11: .pinVersion(item, ordinal, chance(70))
         default: .removeSession(item, ordinal)
         }

@@ -12,6 +12,10 @@ struct ReferenceTables {
     private var versions: [Pair: VersionRow] = [:]
     private var sessions: [Pair: SessionRow] = [:]
     private var pins: Set<Pair> = []
+    private var bookmarks: [BookmarkID: BookmarkRow] = [:]
+    private var recents: [DocumentID: Timestamp] = [:]
+    private var sources: [ItemNumber: SourceRow] = [:]
+    private var origins: [ItemNumber: OriginRow] = [:]
     private var changes: [ChangeRow] = []
     private var highest: UInt64 = 0
 
@@ -56,9 +60,16 @@ struct ReferenceTables {
         case .pinVersion(let item, let ordinal, let isPinned):
             let pair = Pair(item: item, ordinal: ordinal)
             if isPinned { pins.insert(pair) } else { pins.remove(pair) }
+        case .putBookmark(let row): bookmarks[row.id] = row
+        case .removeBookmark(let id): bookmarks[id] = nil
+        case .putRecent(let document, let opened): recents[document] = opened
+        case .removeRecent(let document): recents[document] = nil
         case .putSession(let row): sessions[Pair(item: row.item, ordinal: row.ordinal)] = row
         case .removeSession(let item, let ordinal):
             sessions[Pair(item: item, ordinal: ordinal)] = nil
+        case .putSource(let row): sources[row.root] = row
+        case .putOrigin(let row): origins[row.item] = row
+        case .removeOrigin(let item): origins[item] = nil
         }
     }
 
@@ -77,6 +88,12 @@ struct ReferenceTables {
         tables.pins = pins.sorted { ($0.item, $0.ordinal) < ($1.item, $1.ordinal) }.map {
             NodeNumber($0.item, $0.ordinal)
         }
+        tables.bookmarks = bookmarks.values.sorted {
+            ($0.id.high, $0.id.low) < ($1.id.high, $1.id.low)
+        }
+        tables.recents = recents
+        tables.sources = sources.values.sorted { $0.root < $1.root }
+        tables.origins = origins.values.sorted { $0.item < $1.item }
         tables.changes = changes
         tables.applied = changes.last?.sequence ?? 0
         tables.highest = highest

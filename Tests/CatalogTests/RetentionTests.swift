@@ -1,5 +1,6 @@
 import Catalog
 import Model
+import Probing
 import Testing
 
 /// Which earlier versions go.

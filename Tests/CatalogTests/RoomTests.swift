@@ -1,6 +1,7 @@
 import Catalog
 import Foundation
 import Model
+import Probing
 import Testing
 
 /// A catalog that holds room for itself. Serialized: one fault is armed at a time.

@@ -1,6 +1,7 @@
 import Catalog
 import Foundation
 import Model
+import Probing
 import Testing
 
 /// Files that are not a catalog this program can read.

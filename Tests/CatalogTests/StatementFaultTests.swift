@@ -1,6 +1,7 @@
 import Catalog
 import Foundation
 import Model
+import Probing
 import Testing
 
 /// Every statement fails once; nothing may be half done. Serialized: one fault is armed at a time.

@@ -1,4 +1,5 @@
 import Coordination
+import Probing
 import Testing
 
 /// Random schedules of claims against ``ReferenceClaims``.

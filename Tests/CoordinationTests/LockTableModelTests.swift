@@ -1,5 +1,6 @@
 import Coordination
 import Model
+import Probing
 import Testing
 
 /// Random schedules of lock requests against ``ByteLocks``.

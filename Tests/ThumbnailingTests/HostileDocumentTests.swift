@@ -1,4 +1,6 @@
 import Glibc
+import Probing
+import TestSupport
 import Testing
 import Thumbnailing
 
@@ -50,13 +52,13 @@ import Thumbnailing
     }
 
     @Test func `mutated documents never cost more than themselves`() throws {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SplitMix(seed: Seed.next("mutated documents of workers"))
         let names: [(type: DrawnType, name: String)] = [
             (.shape, "three.shape"), (.shapeFile, "torus.shapeFile"), (.slide, "eight.slide"),
             (.list, "groceries.list"), (.markdown, "tasks.txt"),
         ]
         let samples = try names.map { ($0.type, try Surroundings.sample($0.name)) }
-        for round in 0..<500 {
+        for round in 0..<10_000 {
             let (type, sample) = samples[round % samples.count]
             var bytes = sample
             for _ in 0..<Int.random(in: 1...8, using: &generator) {

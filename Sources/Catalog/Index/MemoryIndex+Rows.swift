@@ -72,6 +72,14 @@ extension MemoryIndex {
         return name == 0 ? 0 : self[name: name].pointee.parent
     }
 
+    /// The item that is the document now; 0 if it is gone.
+    package func holder(of document: DocumentID) -> Position {
+        // A document's first item has its number; save-by-rename makes others: search then.
+        let first = find(ItemNumber(rawValue: document.rawValue))
+        if first != 0, self[item: first].pointee.document == document.rawValue { return first }
+        return self.first { $0.document == document.rawValue && $0.links > 0 }
+    }
+
     /// The item's first name from the root, for messages and links; `nil` if it has none.
     package func path(of position: Position) -> [UInt8]? {
         var parts: [[UInt8]] = []

@@ -101,6 +101,20 @@ package final class MemoryIndex {
         }
     }
 
+    /// Shows the items at up to `count` positions; where to go on, or `nil` after the last. Items that
+    /// come and go meanwhile may or may not be shown.
+    package func forEach(from start: Position, count: Int, _ body: (ItemRecord) -> Void)
+        -> Position?
+    {
+        let first = max(start, 1)
+        let end = min(Int(first) + count, Int(itemsUsed))
+        for position in first..<max(first, Position(end))
+        where items[position].pointee.number != 0 {
+            body(items[position].pointee)
+        }
+        return end < Int(itemsUsed) ? Position(end) : nil
+    }
+
     // MARK: Names
 
     /// The name `name` in the directory at `parent`; 0 if there is none.

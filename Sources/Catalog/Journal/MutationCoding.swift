@@ -5,7 +5,8 @@ enum MutationCoding {
     private enum Tag: UInt8 {
         case putItem = 1, removeItem, putName, removeName, putAttribute, removeAttribute
         case putVersion, removeVersion, adoptVersions, putSession, removeSession, placeVersion
-        case pinVersion
+        case pinVersion, putBookmark, removeBookmark, putRecent, removeRecent
+        case putSource, putOrigin, removeOrigin
     }
 
     static func encode(_ mutation: Mutation) -> [UInt8] {
@@ -94,6 +95,22 @@ enum MutationCoding {
             writer.put(item.rawValue)
             writer.put(ordinal)
             writer.put(isPinned)
+        case .putBookmark(let row):
+            writer.put(Tag.putBookmark.rawValue)
+            encode(row.id, &writer)
+            writer.put(row.document.rawValue)
+            writer.put(Array(row.application.utf8))
+            writer.putFixed(row.created.rawValue)
+        case .removeBookmark(let id):
+            writer.put(Tag.removeBookmark.rawValue)
+            encode(id, &writer)
+        case .putRecent(let document, let opened):
+            writer.put(Tag.putRecent.rawValue)
+            writer.put(document.rawValue)
+            writer.putFixed(opened.rawValue)
+        case .removeRecent(let document):
+            writer.put(Tag.removeRecent.rawValue)
+            writer.put(document.rawValue)
         case .putSession(let row):
             writer.put(Tag.putSession.rawValue)
             encode(row, &writer)
@@ -101,6 +118,16 @@ enum MutationCoding {
             writer.put(Tag.removeSession.rawValue)
             writer.put(item.rawValue)
             writer.put(ordinal)
+        case .putSource(let row):
+            writer.put(Tag.putSource.rawValue)
+            writer.put(row.root.rawValue)
+            writer.put(Array(row.address.utf8))
+        case .putOrigin(let row):
+            writer.put(Tag.putOrigin.rawValue)
+            encode(row, &writer)
+        case .removeOrigin(let item):
+            writer.put(Tag.removeOrigin.rawValue)
+            writer.put(item.rawValue)
         }
     }
 
@@ -111,6 +138,22 @@ enum MutationCoding {
         if tag == .putVersion { return .putVersion(try decodeVersion(&reader)) }
         if tag == .putItem { return .putItem(try decodeItem(&reader)) }
         if tag == .putSession { return .putSession(try decodeSession(&reader)) }
+        if tag == .putRecent || tag == .removeRecent {
+            let document = DocumentID(rawValue: try reader.unsigned())
+            return tag == .removeRecent
+                ? .removeRecent(document)
+                : .putRecent(document, Timestamp(rawValue: try reader.fixed()))
+        }
+        if tag == .removeBookmark { return .removeBookmark(try decodeBookmarkID(&reader)) }
+        if tag == .putBookmark {
+            return .putBookmark(
+                BookmarkRow(
+                    id: try decodeBookmarkID(&reader),
+                    document: DocumentID(rawValue: try reader.unsigned()),
+                    application: String(decoding: try reader.string(), as: UTF8.self),
+                    created: Timestamp(rawValue: try reader.fixed())))
+        }
+        if tag == .putOrigin { return .putOrigin(try decodeOrigin(&reader)) }
         let item = ItemNumber(rawValue: try reader.unsigned())
         switch tag {
         case .removeItem: return .removeItem(item)
@@ -134,8 +177,26 @@ enum MutationCoding {
         case .pinVersion:
             let ordinal = try reader.unsigned32()
             return .pinVersion(item, ordinal, try reader.bool())
-        case .putItem, .putVersion, .putSession: throw ByteReader.Malformed()
+        case .putSource:
+            return .putSource(
+                SourceRow(root: item, address: String(decoding: try reader.string(), as: UTF8.self))
+            )
+        case .removeOrigin: return .removeOrigin(item)
+        case .putItem, .putVersion, .putSession, .putBookmark, .removeBookmark, .putRecent,
+            .removeRecent, .putOrigin:
+            throw ByteReader.Malformed()
         }
+    }
+
+    private static func encode(_ id: BookmarkID, _ writer: inout ByteWriter) {
+        writer.putFixed(id.high)
+        writer.putFixed(id.low)
+    }
+
+    private static func decodeBookmarkID(_ reader: inout ByteReader) throws(ByteReader.Malformed)
+        -> BookmarkID
+    {
+        BookmarkID(high: try reader.fixed(), low: try reader.fixed())
     }
 
     private static func encode(_ row: ItemRow, _ writer: inout ByteWriter) {
@@ -230,6 +291,25 @@ enum MutationCoding {
             modified: Timestamp(rawValue: try reader.fixed()),
             changed: Timestamp(rawValue: try reader.fixed()), wrote: try reader.bool(),
             synced: try reader.bool())
+    }
+
+    private static func encode(_ row: OriginRow, _ writer: inout ByteWriter) {
+        writer.put(row.item.rawValue)
+        writer.put(row.source.rawValue)
+        writer.put(row.path)
+        writer.put(row.identity)
+        writer.put(row.tag)
+        encode(row.content, &writer)
+    }
+
+    private static func decodeOrigin(_ reader: inout ByteReader) throws(ByteReader.Malformed)
+        -> OriginRow
+    {
+        OriginRow(
+            item: ItemNumber(rawValue: try reader.unsigned()),
+            source: ItemNumber(rawValue: try reader.unsigned()), path: try reader.string(),
+            identity: try reader.string(), tag: try reader.string(),
+            content: try decodeHash(&reader))
     }
 
     private static func decodePlace(_ reader: inout ByteReader) throws(ByteReader.Malformed)

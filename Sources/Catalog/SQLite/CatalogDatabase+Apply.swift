@@ -102,6 +102,14 @@ extension CatalogDatabase {
                 try delete("version_pin", key.item, key.ordinal)
             }
         }
+        for (document, opened) in batch.recents { try put(document, opened: opened) }
+        for (id, row) in batch.bookmarks {
+            if let row { try put(row) } else { try removeBookmark(id) }
+        }
+        for row in batch.sources.values { try put(row) }
+        for (item, row) in batch.origins.sorted(by: { $0.key < $1.key }) {
+            if let row { try put(row) } else { try delete("origin WHERE item = ?", item) }
+        }
         for (key, row) in batch.sessions {
             if let row { try put(row) } else { try delete("session", key.item, key.ordinal) }
         }

@@ -120,7 +120,7 @@ extension CatalogDatabase {
         while try select.step() { body(try row(select)) }
     }
 
-    private func rows(_ select: Statement) throws(Failure) -> [VersionRow] {
+    func rows(_ select: Statement) throws(Failure) -> [VersionRow] {
         var rows: [VersionRow] = []
         while try select.step() { rows.append(try row(select)) }
         return rows

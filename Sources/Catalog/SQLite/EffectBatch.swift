@@ -21,11 +21,15 @@ struct EffectBatch {
     private(set) var attributes: [ItemNumber: [[UInt8]: [UInt8]?]] = [:]
     private(set) var versions: [ItemNumber: [Ordinal: VersionRow?]] = [:]
     private(set) var sessions: [SessionKey: SessionRow?] = [:]
+    private(set) var origins: [ItemNumber: OriginRow?] = [:]
+    private(set) var sources: [ItemNumber: SourceRow] = [:]
     /// Versions in the tables that only change their place; one that the batch puts has it already.
     private(set) var places: [SessionKey: ContentPlace] = [:]
 
     /// Versions that are pinned (true) or not any more.
     private(set) var pins: [SessionKey: Bool] = [:]
+    private(set) var recents: [DocumentID: Timestamp?] = [:]
+    private(set) var bookmarks: [BookmarkID: BookmarkRow?] = [:]
 
     /// Items whose attributes in the tables go, before those of the batch are put.
     private(set) var strippedItems: Set<ItemNumber> = []
@@ -68,10 +72,17 @@ struct EffectBatch {
             }
         case .pinVersion(let item, let ordinal, let isPinned):
             pins[SessionKey(item: item, ordinal: ordinal)] = isPinned
+        case .putBookmark(let row): bookmarks.updateValue(row, forKey: row.id)
+        case .removeBookmark(let id): bookmarks.updateValue(nil, forKey: id)
+        case .putRecent(let document, let opened): recents.updateValue(opened, forKey: document)
+        case .removeRecent(let document): recents.updateValue(nil, forKey: document)
         case .putSession(let row):
             sessions.updateValue(row, forKey: SessionKey(item: row.item, ordinal: row.ordinal))
         case .removeSession(let item, let ordinal):
             sessions.updateValue(nil, forKey: SessionKey(item: item, ordinal: ordinal))
+        case .putSource(let row): sources[row.root] = row
+        case .putOrigin(let row): origins.updateValue(row, forKey: row.item)
+        case .removeOrigin(let item): origins.updateValue(nil, forKey: item)
         }
     }
 

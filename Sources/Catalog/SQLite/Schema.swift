@@ -48,12 +48,44 @@ enum Schema {
 
     /// Statement lists; the list at index n leads from version n to n + 1. Never edit one that
     /// has been released, only append.
-    private static let migrations: [[String]] = [first, second, third]
+    private static let migrations: [[String]] = [
+        first, second, third, fourth, fifth, sixth,
+    ]
+
+    // Items that are objects of a foreign tree. An older program does not know where their contents
+    // are. The indexes are not unique: while objects change places, two may have one path for a moment.
+    private static let sixth = [
+        "CREATE TABLE source (root INTEGER PRIMARY KEY, address TEXT NOT NULL) STRICT",
+        """
+        CREATE TABLE origin (
+            item INTEGER PRIMARY KEY, source INTEGER NOT NULL, path BLOB NOT NULL,
+            identity BLOB NOT NULL, tag BLOB NOT NULL, content BLOB
+        ) STRICT
+        """,
+        "CREATE INDEX origin_path ON origin (source, path)",
+        "CREATE INDEX origin_identity ON origin (source, identity) WHERE identity <> x''",
+        "CREATE INDEX origin_content ON origin (content) WHERE content IS NOT NULL",
+    ]
 
     // Contents in a store: promised ones are looked for after a power loss. An older program does
     // not know their places and must not open the container.
     private static let second = [
         "CREATE INDEX version_promised ON version (place) WHERE place = 5"
+    ]
+
+    // Documents that were opened lately.
+    private static let fifth = [
+        "CREATE TABLE recent (document INTEGER PRIMARY KEY, opened INTEGER NOT NULL) STRICT"
+    ]
+
+    // Ways back to documents; an older program would leave those of deleted documents behind.
+    private static let fourth = [
+        """
+        CREATE TABLE bookmark (
+            high INTEGER NOT NULL, low INTEGER NOT NULL, document INTEGER NOT NULL,
+            application TEXT NOT NULL, created INTEGER NOT NULL, PRIMARY KEY (high, low)
+        ) STRICT, WITHOUT ROWID
+        """
     ]
 
     // Versions that stay until they are unpinned; where a name was before it moved.

@@ -83,6 +83,8 @@ extension ContainerCheck {
         if version.place == .promised, let hash = version.hash, !content.hasBlob(hash) {
             return .whole
         }
+        // What has never been here cannot be damaged.
+        if version.place == .elsewhere { return .whole }
         do throws(Errno) {
             guard let file = try content.open(reference) else {
                 return version.size == 0 ? .whole : .wrongSize(0)

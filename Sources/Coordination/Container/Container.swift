@@ -25,6 +25,10 @@ package final class Container: @unchecked Sendable {
     package let unsealed: [NodeNumber]
     /// Versions that stay whatever their age, as of the opening.
     package let pinnedVersions: [NodeNumber]
+    /// The bookmarks, as of the opening.
+    package let bookmarks: Bookmarks
+    /// Documents that were opened lately, as of the opening.
+    package let recents: [DocumentID: Timestamp]
     /// The address of the store that the container's contents go to; `nil` if they stay here.
     package let store: String?
     private let lock: ContainerLock
@@ -108,6 +112,8 @@ package final class Container: @unchecked Sendable {
         recovered = opened.recovered
         unsealed = opened.unsealed
         pinnedVersions = opened.pinnedVersions
+        bookmarks = opened.bookmarks
+        recents = opened.recents
         nextNumber = opened.nextNumber
         lastPublished = opened.lastPublished
         store = opened.store
@@ -121,6 +127,8 @@ package final class Container: @unchecked Sendable {
         var recovered: RecoveryReport?
         var unsealed: [NodeNumber]
         var pinnedVersions: [NodeNumber]
+        var bookmarks: Bookmarks
+        var recents: [DocumentID: Timestamp]
         var nextNumber: UInt64
         var lastPublished: Timestamp
         var store: String?
@@ -143,6 +151,8 @@ package final class Container: @unchecked Sendable {
             index: index, database: database, content: content, orphans: orphans)
         let report = try recovery.run(replayed: replayed)
         content.adoptSpares()
+        let bookmarks = Bookmarks(
+            try database.bookmarks(), key: try BookmarkKey.load(database))
         try database.setMeta("clean", "0")
         try database.setMeta("boot", Recovery.boot())
         try database.checkpoint()
@@ -152,8 +162,9 @@ package final class Container: @unchecked Sendable {
         return Opened(
             content: content, index: index, recovered: report,
             unsealed: try database.stagedVersions().map(\.node),
-            pinnedVersions: try database.pinnedVersions(),
-            nextNumber: max(recovery.nextNumber, 2), lastPublished: recovery.time,
+            pinnedVersions: try database.pinnedVersions(), bookmarks: bookmarks,
+            recents: try database.recents(), nextNumber: max(recovery.nextNumber, 2),
+            lastPublished: recovery.time,
             store: try database.meta(storeKey),
             journal: journal, database: database,
             reader: try CatalogDatabase(path: folder.catalog, create: false))

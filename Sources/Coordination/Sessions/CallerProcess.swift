@@ -13,10 +13,23 @@ package enum CallerProcess {
         return group(of: thread) ?? thread
     }
 
+    /// The program and the process of a thread, for a person; `nil` if it is not there any more.
+    package static func describe(_ thread: Int32) -> String? {
+        guard thread > 0, let name = status(of: thread, "Name"),
+            let process = status(of: thread, "Tgid")
+        else { return nil }
+        return "\(name) (process \(process))"
+    }
+
     private static func group(of thread: Int32) -> Int32? {
+        status(of: thread, "Tgid").flatMap { Int32($0) }
+    }
+
+    /// A field of what the kernel tells of a thread.
+    private static func status(of thread: Int32, _ name: String) -> String? {
         for line in read("/proc/\(thread)/status").split(separator: "\n")
-        where line.hasPrefix("Tgid:") {
-            return Int32(line.dropFirst(5).drop { $0 == "\t" || $0 == " " })
+        where line.hasPrefix(name + ":") {
+            return String(line.dropFirst(name.utf8.count + 1).drop { $0 == "\t" || $0 == " " })
         }
         return nil
     }

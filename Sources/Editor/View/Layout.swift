@@ -11,6 +11,13 @@ package struct Layout: Hashable, Sendable {
         package var columns: Int
         package var rows: Int
 
+        package init(column: Int, row: Int, columns: Int, rows: Int) {
+            self.column = column
+            self.row = row
+            self.columns = columns
+            self.rows = rows
+        }
+
         package func contains(column: Int, row: Int) -> Bool {
             (self.column..<self.column + columns).contains(column)
                 && (self.row..<self.row + rows).contains(row)

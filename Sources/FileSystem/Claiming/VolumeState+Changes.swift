@@ -32,12 +32,12 @@ extension VolumeState {
         case .renamed: tellOfMove(place, parent, name, process, effects)
         case .published:
             for path in paths(of: position) { tell(.published, path) }
-        case .attributes, .extendedAttributes:
+        case .attributes, .extendedAttributes, .imported:
             for path in paths(of: position) { tell(.changed, path) }
         case .pruned:
             for path in paths(of: position) { tell(.versionLost, path) }
         case .staged, .sealed, .purged, .discarded, .repaired, .accessed, .uploaded, .evicted,
-            .materialized, .versionPinned:
+            .materialized, .versionPinned, .bookmarked, .opened:
             break
         }
     }

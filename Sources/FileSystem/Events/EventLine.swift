@@ -60,7 +60,8 @@ enum EventLine {
         case .evicted: "evicted"
         case .materialized: "materialized"
         case .versionPinned: "versionPinned"
-        case .staged, .sealed, .purged, .discarded, .accessed: nil
+        case .imported: "imported"
+        case .staged, .sealed, .purged, .discarded, .accessed, .bookmarked, .opened: nil
         }
     }
 }

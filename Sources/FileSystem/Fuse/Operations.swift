@@ -100,6 +100,10 @@ extension FuseSession {
         table.unlink = { request, parent, text in
             handle(request) { (session, request) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
+                if isVirtual(parent) {
+                    try session.virtual.remove(parent, Array(name(text)), request.caller)
+                    return request.succeed()
+                }
                 try session.guardName(parent, name(text), EPERM)
                 try session.unlink(request, node(parent), name(text))
             }
@@ -324,6 +328,9 @@ extension FuseSession {
                 guard let text else { throw Errno(EINVAL) }
                 if isVirtual(number) { throw Errno(EROFS) }
                 let bytes = Array(UnsafeRawBufferPointer(start: value, count: size))
+                if name(text).elementsEqual(Volume.importAttribute) {
+                    return try session.takeImport(request, node(number), bytes)
+                }
                 let nodes = try session.volume.setAttribute(
                     node(number), Array(name(text)), bytes, flags: flags, request.caller)
                 session.volume.refresh(nodes) { request.succeed() }

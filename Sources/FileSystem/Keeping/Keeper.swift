@@ -135,6 +135,7 @@ final class Keeper: Sendable {
         guard let weeding = work.withLock({ $0 }) else { return true }
         // Whatever nobody waited for is in the journal within a second, and on the disk.
         weeding.synchronizeLog()
+        weeding.settleRecents(ending: plan.ended)
         if plan.sync { weeding.synchronizeContents() }
         if plan.accessed { weeding.recordAccessTimes() }
         let tight = plan.room || weeding.isTight
@@ -142,6 +143,8 @@ final class Keeper: Sendable {
         if plan.seal || tight { weeding.sealAll(ending: plan.ended) }
         var gained = weeding.purge(now: tight || plan.ended)
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
+        weeding.letClosedGo()
+        weeding.keepQuota()
         weeding.removeUnusedPacks(ending: plan.ended)
         if plan.trim { Memory.trim() }
         state.signal { state in

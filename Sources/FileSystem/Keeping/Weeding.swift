@@ -15,8 +15,8 @@ final class Weeding: Sendable {
     /// More versions than this are made durable by one sync of the disk instead of one each.
     private static let manyVersions = 16
 
-    private unowned let volume: Volume
-    private let content: LocalContent
+    unowned let volume: Volume
+    let content: LocalContent
 
     init(_ volume: Volume) {
         self.volume = volume
@@ -59,6 +59,8 @@ final class Weeding: Sendable {
         }
         if recorded { try? volume.log.flush(upTo: volume.log.head) }
     }
+
+    func settleRecents(ending: Bool) { volume.settleRecents(ending: ending) }
 
     // MARK: Sealing
 
@@ -154,6 +156,7 @@ final class Weeding: Sendable {
                 }
             }
             volume.link?.upload(ready.filter { !retry.contains($0.node) })
+            if volume.quota.isLimited { volume.state.withLock { $0.quota.isDue = true } }
             return retry
         }
     }
@@ -233,11 +236,15 @@ final class Weeding: Sendable {
                 state.index.removeItem(position)
                 state.makers[item] = nil
                 state.pinnedVersions.subtract(versions.map(\.node))
+                let bookmarks = state.dropBookmarks(of: document)
+                let recents: [Effect] =
+                    state.recents.remove(document) ? [.removeRecent(document)] : []
                 volume.log.append(
                     Mutation(
                         time: VolumeState.now(), kind: .purged, item: item,
                         effects: [.removeItem(item)]
-                            + versions.map { .removeVersion($0.item, $0.ordinal) }))
+                            + versions.map { .removeVersion($0.item, $0.ordinal) } + bookmarks
+                            + recents))
                 return true
             }
             if removed {

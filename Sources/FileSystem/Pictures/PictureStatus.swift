@@ -6,7 +6,7 @@ extension VolumePictures {
         let counts = queue.counts
         var fields = [
             ("picturesDrawn", String(counts.drawn)), ("picturesWaiting", String(counts.waiting)),
-            ("picturesFailed", String(counts.failed)),
+            ("picturesFailed", String(counts.failed)), ("picturesFetched", String(fetched)),
             ("desktopThumbnails", desktop == nil ? "false" : "true"),
         ]
         if let problem = maker.ownProblem ?? queue.problem {

@@ -13,6 +13,8 @@ struct PictureSubject: Sendable {
     var user: UInt32
     var group: UInt32
     var modified: Timestamp
+    /// Its content is not here.
+    var isPromise = false
 
     /// - Parameter staged: what is to be drawn if it is not published yet.
     func order(staged: ContentStamp?) -> PictureOrder {
@@ -33,7 +35,8 @@ extension VolumeState {
             item: ItemNumber(rawValue: record.number), node: record.node,
             type: PictureType(fileName: name), fileName: name, size: record.size,
             mode: record.mode, user: record.user, group: record.group,
-            modified: Timestamp(rawValue: record.modified))
+            modified: Timestamp(rawValue: record.modified),
+            isPromise: record.place == .promised && !arrived.contains(record.node))
     }
 
     /// The version of a document that a node shows: for a session's the one before it.
@@ -43,6 +46,7 @@ extension VolumeState {
         if node != subject.node, let old = oldNode(node) {
             subject.node = old.content.node
             subject.size = old.content.size
+            subject.isPromise = old.content.place == .promised && !arrived.contains(node)
             subject.modified = Timestamp(rawValue: old.modified)
         }
         return subject

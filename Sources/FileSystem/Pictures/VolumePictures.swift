@@ -24,6 +24,8 @@ final class VolumePictures: Sendable {
     let vainWaits = Lock(0)
     unowned let volume: Volume
     private let drawing: Drawing
+    /// Has pictures of promises brought from the store: who waits for that holds up no drawing.
+    private let fetching: Drawing
     /// Tells watchers of placeholders; a thread of its own, since it may wait for a directory in
     /// which a LOOKUP waits for a picture.
     let notifier = Notifier()
@@ -40,6 +42,11 @@ final class VolumePictures: Sendable {
     private struct Drawing: Sendable {
         let queue: PictureQueue
         let client: Client
+
+        init(_ maker: PictureMaker, fetches: Bool) {
+            client = Client(fetches: fetches)
+            queue = PictureQueue(maker, for: client, startsEarly: !fetches)
+        }
     }
 
     init(_ volume: Volume, _ options: PictureOptions) {
@@ -52,17 +59,19 @@ final class VolumePictures: Sendable {
         let folder = PictureFolder(path: volume.content.folder.pictures)
         shelf = PictureShelf(folder, doubtful: doubtful)
         maker = PictureMaker(program: options.program)
-        let client = Client()
-        drawing = Drawing(queue: PictureQueue(maker, for: client), client: client)
+        drawing = Drawing(maker, fetches: false)
+        fetching = Drawing(maker, fetches: true)
         if let point = options.desktop {
             desktop = DesktopEntries(volume, shelf, mountPoint: point)
         } else {
             desktop = nil
         }
-        client.owner.withLock { $0 = self }
+        for part in [drawing, fetching] { part.client.owner.withLock { $0 = self } }
     }
 
     var queue: PictureQueue { drawing.queue }
+    /// Pictures that came from the store.
+    var fetched: Int { fetching.queue.counts.fetched }
 
     /// The virtual folder through which pictures are seen.
     func attach(_ tree: VirtualTree) { self.tree.withLock { $0 = Unowned(tree: tree) } }
@@ -75,9 +84,10 @@ final class VolumePictures: Sendable {
     /// Ends the threads and the processes they started.
     func stop() {
         queue.stop()
+        fetching.queue.stop()
         desktop?.stop()
         notifier.stop()
-        drawing.client.owner.withLock { $0 = nil }
+        for part in [drawing, fetching] { part.client.owner.withLock { $0 = nil } }
     }
 
     // MARK: Asking
@@ -94,9 +104,12 @@ final class VolumePictures: Sendable {
     /// Has the version drawn, if that can be.
     @discardableResult
     func ask(_ subject: PictureSubject, isLasting: Bool) -> Bool {
-        guard subject.size > 0, maker.canDraw(subject.type),
-            !isTemporaryName(subject.fileName)
-        else { return false }
+        if subject.size == 0 || isTemporaryName(subject.fileName) { return false }
+        if subject.isPromise {
+            guard volume.link?.pictures.mayHave(subject.node) == true else { return false }
+            return fetching.queue.ask(subject.order(staged: nil), isLasting: false)
+        }
+        guard maker.canDraw(subject.type) else { return false }
         return queue.ask(order(subject), isLasting: isLasting)
     }
 
@@ -204,12 +217,16 @@ final class VolumePictures: Sendable {
     /// What the queue asks of the volume.
     private final class Client: PictureClient {
         let owner = Lock<VolumePictures?>(nil)
+        /// Brings pictures instead of giving contents to be drawn.
+        private let fetches: Bool
+
+        init(fetches: Bool) { self.fetches = fetches }
 
         func take(_ order: PictureOrder) -> PictureInput? {
             guard let owner = owner.withLock({ $0 }),
                 owner.shelf.head(order.node, order.type) == nil
             else { return nil }
-            return owner.take(order)
+            return fetches ? owner.fetch(order) : owner.take(order)
         }
         func letGo(_ node: NodeNumber) { owner.withLock { $0 }?.letGo(node) }
         func keep(_ outcome: PictureOutcome, of order: PictureOrder) {
@@ -233,6 +250,7 @@ final class VolumePictures: Sendable {
         // On a full disk there is none, and it is drawn again when somebody asks.
         guard (try? shelf.put(file, for: order.node)) != nil else { return }
         removeIfGone(order.node)
+        upload(order.node)
     }
 
     /// Removed while it was drawn: its bytes may have been another's at the end.
@@ -296,7 +314,10 @@ extension VolumePictures {
             // Saved by rename: it was published under a name that told nothing.
             askAtOnce(subject)
         }
-        if record.links == 0 { queue.cancel(state.number(position)) }
+        if record.links == 0 {
+            queue.cancel(state.number(position))
+            fetching.queue.cancel(state.number(position))
+        }
         guard let desktop else { return }
         for effect in effects {
             guard case .removeName(let parent, let name) = effect else { continue }

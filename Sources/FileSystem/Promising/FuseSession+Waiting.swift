@@ -10,13 +10,10 @@ extension FuseSession {
     /// Goes on with `then` when all bytes in `range` are here. Answers the request with the error if
     /// they do not come, with EINTR if its process is interrupted, and calls `otherwise`.
     func wait(
-        _ request: Request, for blob: Blob, _ range: Range<Int64>, _ node: NodeNumber,
+        _ request: Request, for missing: MissingContent, _ range: Range<Int64>, _ node: NodeNumber,
         otherwise: @escaping @Sendable () -> Void = {}, then: @escaping @Sendable () -> Void
     ) {
-        guard let downloads = volume.link?.downloads else {
-            otherwise()
-            return request.fail(Errno(EIO))
-        }
+        let (blob, downloads) = (missing.blob, missing.downloads)
         let ticket = downloads.ticket { error in
             otherwise()
             request.fail(error)
@@ -27,9 +24,7 @@ extension FuseSession {
             { request, ticket in
                 guard let request, let data = fuse_req_userdata(request) else { return }
                 let session = Unmanaged<FuseSession>.fromOpaque(data).takeUnretainedValue()
-                guard
-                    let answer = session.volume.link?.downloads.interrupt(
-                        UInt64(UInt(bitPattern: ticket)))
+                guard let answer = session.volume.interrupt(UInt64(UInt(bitPattern: ticket)))
                 else { return }
                 // libfuse holds the request's lock here: answer from elsewhere.
                 session.volume.notifier.post { answer(Errno(EINTR)) }
@@ -47,11 +42,10 @@ extension FuseSession {
     func openWhenHere(_ request: Request, _ node: NodeNumber, _ flags: Int32) {
         let held = volume.hold(node)
         let reads = flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
-        if reads, let blob = volume.missing(node),
-            volume.link?.downloads.isReadInBlocks(blob) != true
-        {
+        if reads, let missing = volume.missing(node), !missing.isReadInBlocks {
             wait(
-                request, for: blob, blob.range, node, otherwise: { [volume] in volume.letGo(held) }
+                request, for: missing, missing.blob.range, node,
+                otherwise: { [volume] in volume.letGo(held) }
             ) { [self] in open(request, node, flags, holding: held) }
         } else {
             open(request, node, flags, holding: held)
@@ -64,10 +58,12 @@ extension FuseSession {
         _ request: Request, _ node: NodeNumber, _ handle: Handle?,
         _ work: @escaping @Sendable () throws(Errno) -> Void
     ) throws(Errno) {
-        guard let blob = volume.missing(node, handle) else { return try work() }
+        guard let missing = volume.missing(node, handle) else { return try work() }
         let held = volume.hold(node)
-        wait(request, for: blob, blob.range, node, otherwise: { [volume] in volume.letGo(held) }) {
-            [volume] in
+        wait(
+            request, for: missing, missing.blob.range, node,
+            otherwise: { [volume] in volume.letGo(held) }
+        ) { [volume] in
             defer { volume.letGo(held) }
             do throws(Errno) { try work() } catch { request.fail(error) }
         }
@@ -91,25 +87,31 @@ extension FuseSession {
 
     /// Answers a read of a content that comes in blocks; says whether it does.
     func readBlocks(_ request: Request, _ node: NodeNumber, _ size: Int, _ offset: Int64) -> Bool {
-        guard let downloads = volume.link?.downloads, let blob = volume.missing(node) else {
-            return false
-        }
+        guard let missing = volume.missing(node) else { return false }
+        let blob = missing.blob
         let range = (offset..<offset + Int64(size)).clamped(to: blob.range)
         if range.isEmpty {
             request.answer([])
             return true
         }
-        guard let (file, isHere) = downloads.file(blob.hash, range) else { return false }
+        guard let (file, isHere) = missing.downloads.file(blob.hash, range) else { return false }
         if isHere {
             _ = shim_reply_file(request.pointer, file.number, offset, range.count)
             withExtendedLifetime(file) {}
         } else {
-            wait(request, for: blob, range, node) {
+            wait(request, for: missing, range, node) {
                 // The handle keeps the file: it is the same when the content has become whole.
                 _ = shim_reply_file(request.pointer, file.number, offset, range.count)
                 withExtendedLifetime(file) {}
             }
         }
         return true
+    }
+}
+
+extension Volume {
+    /// Takes somebody out of the waiting, whatever they wait for.
+    fileprivate func interrupt(_ ticket: UInt64) -> (@Sendable (Errno) -> Void)? {
+        link?.downloads.interrupt(ticket) ?? sources?.downloads.interrupt(ticket)
     }
 }

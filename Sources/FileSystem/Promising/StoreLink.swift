@@ -11,15 +11,13 @@ final class StoreLink: Sendable {
     let address: String
     let downloads: Downloads
     let uploads: Uploads
-    /// Why the content of a node did not come, or was not let go.
-    private let problems = Lock<[NodeNumber: String]>([:])
-    /// Problems that are remembered.
-    private static let mostProblems = 10_000
+    let pictures: StoredPictures
 
-    init(address: String, downloads: Downloads, uploads: Uploads) {
+    init(address: String, downloads: Downloads, uploads: Uploads, pictures: StoredPictures) {
         self.address = address
         self.downloads = downloads
         self.uploads = uploads
+        self.pictures = pictures
     }
 
     /// Queues current versions that have been sealed.
@@ -32,18 +30,9 @@ final class StoreLink: Sendable {
             })
     }
 
-    func problem(_ node: NodeNumber) -> String? { problems.withLock { $0[node] } }
-
-    /// Remembers why nothing came of what was asked for; `nil`: something did.
-    func note(_ problem: String?, for node: NodeNumber) {
-        problems.withLock { problems in
-            if problem != nil, problems.count >= Self.mostProblems { problems = [:] }
-            problems[node] = problem
-        }
-    }
-
     func stop() {
         uploads.stop()
         downloads.stop()
+        pictures.stop()
     }
 }

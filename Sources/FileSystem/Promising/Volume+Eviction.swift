@@ -39,44 +39,99 @@ extension Volume {
     /// Lets the local copy of a document's current version go, or stops bringing it. Throws EBUSY if
     /// it has to stay for now, ENOTSUP without a store; the reason is kept for the user.
     func evict(_ node: NodeNumber) throws(Errno) {
+        if stopBringing(node) { return }
         guard let link else { throw Errno(ENOTSUP) }
         if pin(of: node) == .keep {
-            link.note("it is pinned: `shapeedit unpin` first", for: currentNode(node))
+            reasons.note("it is pinned: `shapeedit unpin` first", for: currentNode(node))
             throw Errno(EBUSY)
         }
-        let found = try state.withLock { (state) throws(Errno) -> (NodeNumber, Blob)? in
+        let current = currentNode(node)
+        var found: (NodeNumber, Blob)?
+        var reason: StayReason?
+        try state.withLock { (state) throws(Errno) in
             let position = try state.position(node)
-            let record = state.index[item: position]
-            let current = record.pointee.node
-            if let reason = state.reasonToStay(position) {
-                link.note(reason, for: current)
-                throw Errno(EBUSY)
-            }
-            guard let hash = record.pointee.hash else { return nil }
-            state.arrived.remove(current)
-            if record.pointee.place == .stored {
-                state.place(current, .promised, hash, .evicted)
-            }
-            return (current, Blob(hash: hash, size: record.pointee.size))
+            reason = state.reasonToStay(position)
+            if reason == nil { found = state.release(position) }
         }
-        guard let (current, blob) = found else { return }
-        link.downloads.leave(blob.hash)
+        if let reason {
+            reasons.note(reason.text, for: current)
+            throw Errno(EBUSY)
+        }
+        guard let found else { return }
+        // It went with the content or when it was drawn, unless the daemon died in between.
+        pictures?.upload(found.0)
+        link.downloads.leave(found.1.hash)
+        try remove([found])
+    }
+
+    /// Lets go of what can go of these; the bytes that are not here any more.
+    func letGo(_ nodes: [NodeNumber]) -> UInt64 {
+        let free = nodes.filter { pin(of: $0) != .keep }
+        let found = state.withLock { state in
+            free.compactMap { node -> (NodeNumber, Blob)? in
+                let position = state.index.find(node.item)
+                guard position != 0, state.index[item: position].pointee.node == node,
+                    state.reasonToStay(position) == nil
+                else { return nil }
+                return state.release(position)
+            }
+        }
+        guard !found.isEmpty, (try? remove(found)) != nil else { return 0 }
+        return found.reduce(0) { $0 + UInt64($1.1.size) }
+    }
+
+    /// Removes the blobs of versions that count on them no more, unless others do.
+    private func remove(_ found: [(node: NodeNumber, blob: Blob)]) throws(Errno) {
         try log.synchronize()
-        let needed: Bool? = blobs.withLock { _ in
-            let isBack = state.withLock { $0.arrived.contains(current) }
-            if isBack { return true }
-            let needed: Bool? = try? container.query { (database) throws(Failure) in
-                try database.isBlobNeeded(blob.hash)
+        let isKnown = blobs.withLock { _ in
+            let gone = state.withLock { state in found.filter { !state.arrived.contains($0.node) } }
+            let needed: [Bool]? = try? container.query { (database) throws(Failure) in
+                try gone.map { (pair) throws(Failure) in
+                    try database.isBlobNeeded(pair.blob.hash)
+                }
             }
-            if needed == false {
-                content.forget(current)
-                content.evictBlob(blob.hash)
+            guard let needed else { return false }
+            for (pair, isNeeded) in zip(gone, needed) where !isNeeded {
+                content.forget(pair.node)
+                content.evictBlob(pair.blob.hash)
             }
-            return needed
+            return true
         }
-        if needed == nil { throw Errno(EIO) }
-        link.note(nil, for: current)
-        refresh([current]) {}
+        guard isKnown else { throw Errno(EIO) }
+        for (node, _) in found { reasons.note(nil, for: node) }
+        refresh(found.map(\.node)) {}
+    }
+
+    // MARK: Who has what open
+
+    /// Notes who opened a version. Under the volume's lock.
+    func noteOpener(_ node: NodeNumber, _ process: Int32, _ state: VolumeState) {
+        if link == nil { return }
+        state.openers.add(node, process)
+        if quota.isLimited {
+            state.quota.opened[node.item.rawValue] = VolumeState.now().rawValue
+        }
+    }
+
+    /// The last handle of a version is gone: what had to stay for it may go. Under the volume's lock.
+    func noteLastClose(_ node: NodeNumber, _ state: VolumeState) {
+        if link == nil { return }
+        if state.quota.excess > 0 { state.quota.isDue = true }
+        if !state.index.attributes.isEmpty {
+            state.lastCloses.insert(node)
+            keeper.wake()
+        }
+    }
+
+    /// Contents have come: if they are too many, others go at once.
+    func noteArrival(_ bytes: Int64) {
+        guard quota.isLimited else { return }
+        let isTooMuch = state.withLock { state in
+            state.quota.isDue = true
+            state.quota.localBytes += UInt64(bytes)
+            return state.quota.localBytes > quota.bytes ?? .max
+        }
+        if isTooMuch || quota.free != nil { keeper.wake() }
     }
 
     /// Stops bringing a document's content; who waits for it gets an error.
@@ -84,21 +139,37 @@ extension Volume {
         let content = try read { (state) throws(Errno) in
             state.content(try state.position(node))
         }
-        if let hash = content.hash { link?.downloads.cancel(hash) }
+        guard let hash = content.hash else { return }
+        link?.downloads.cancel(hash)
+        sources?.downloads.cancel(hash)
     }
 
     /// Begins to bring the content of a document's current version.
     func materialize(_ node: NodeNumber) throws(Errno) {
-        guard let link else { return }
         let current = currentNode(node)
-        guard let blob = missing(current) else { return }
-        link.note(nil, for: current)
-        link.downloads.want(blob, for: current)
+        guard let missing = missing(current) else { return }
+        reasons.note(nil, for: current)
+        missing.downloads.want(missing.blob, for: current)
+    }
+
+    /// What is still elsewhere need not be evicted: says whether the content is, and does not bring it
+    /// any more unless somebody waits for it.
+    private func stopBringing(_ node: NodeNumber) -> Bool {
+        guard let sources, sources.isInUse else { return false }
+        let name = state.withLock { state -> ContentHash? in
+            let position = state.index.find(node.item)
+            guard position != 0, state.index[item: position].pointee.place == .elsewhere,
+                !state.index[item: position].pointee.flags.contains(.inSession)
+            else { return nil }
+            return state.index[item: position].pointee.hash
+        }
+        guard let name else { return false }
+        sources.downloads.leave(name)
+        return true
     }
 
     /// Sets or takes away the pin of a document or folder, and acts on what is below.
     func act(on pin: Pin, below node: NodeNumber) throws(Errno) {
-        guard link != nil else { return }
         for document in try documents(below: node) {
             switch pin {
             case .keep: try materialize(document)
@@ -138,17 +209,30 @@ extension Volume {
 
 extension VolumeState {
     /// Why the current version's bytes cannot go now; `nil` if they can.
-    func reasonToStay(_ position: MemoryIndex.Position) -> String? {
+    func reasonToStay(_ position: MemoryIndex.Position) -> StayReason? {
         let record = index[item: position]
-        guard record.pointee.isRegular else { return "it is not a document" }
-        if record.pointee.flags.contains(.inSession) { return "it is being written" }
-        if let mode = modes[record.pointee.node.rawValue], mode.cached + mode.passthrough > 0 {
-            return "it is open"
+        let node = record.pointee.node
+        guard record.pointee.isRegular else { return .isNoDocument }
+        if record.pointee.flags.contains(.inSession) {
+            return .isWritten(sessions[position]?.writers.keys.sorted() ?? [])
         }
-        if held.contains(record.pointee.node) { return "it is open" }
+        if let mode = modes[node.rawValue], mode.cached + mode.passthrough > 0 {
+            return .isOpen(openers[node])
+        }
+        if held.contains(node) { return .isOpen([]) }
         switch record.pointee.place {
-        case .staged, .durable, .sealed: return "it is not in the store yet"
-        case .none, .stored, .promised: return nil
+        case .staged, .durable, .sealed: return .isNotStored
+        case .none, .stored, .promised, .elsewhere: return nil
         }
+    }
+
+    /// The current version's bytes are to go: it is a promise from now on. `nil` if it has none.
+    fileprivate func release(_ position: MemoryIndex.Position) -> (NodeNumber, Blob)? {
+        let record = index[item: position]
+        let node = record.pointee.node
+        guard let hash = record.pointee.hash else { return nil }
+        arrived.remove(node)
+        if record.pointee.place == .stored { place(node, .promised, hash, .evicted) }
+        return (node, Blob(hash: hash, size: record.pointee.size))
     }
 }

@@ -13,21 +13,23 @@ extension Volume {
     /// Connects the container with its store; before the first request.
     package func connect(_ store: any ContentStore, logger: Logger) {
         let downloads = Downloads(
-            content: content, store: store, logger: logger,
+            .blobs, content: content, store: store, logger: logger,
             adopt: { [weak self] (blob, nodes) throws(Errno) in
                 try self?.adopt(blob, for: nodes)
             },
             failed: { [weak self] nodes, problem in
-                for node in nodes { self?.link?.note(problem.reason, for: node) }
+                for node in nodes { self?.reasons.note(problem.reason, for: node) }
             })
         let uploads = Uploads(
             store: store, logger: logger,
             source: { [weak self] job in self?.source(of: job) },
             done: { [weak self] job in self?.stored(job) },
             failed: { [weak self] job, problem in
-                self?.link?.note("it is not in the store yet: \(problem)", for: job.node)
+                self?.reasons.note("it is not in the store yet: \(problem)", for: job.node)
             })
-        link = StoreLink(address: store.address, downloads: downloads, uploads: uploads)
+        link = StoreLink(
+            address: store.address, downloads: downloads, uploads: uploads,
+            pictures: StoredPictures(store))
     }
 
     // MARK: To the store
@@ -78,24 +80,29 @@ extension Volume {
             }
             state.place(node, .stored, job.blob.hash, .uploaded)
         }
-        link?.note(nil, for: node)
+        reasons.note(nil, for: node)
+        pictures?.upload(node)
         if pin(of: node) == .onlineOnly { try? evict(node) }
+        if quota.isLimited { state.withLock { $0.quota.isDue = true } }
     }
 
     // MARK: From the store
 
+    /// Whether there can be contents that are not here; cheap.
+    var mayMiss: Bool { link != nil || sources?.isInUse == true }
+
     /// The content of a node that is not here; `nil` if it is, or if it has none.
     ///
     /// - Parameter handle: the one it is asked for through; `nil` for none.
-    func missing(_ node: NodeNumber, _ handle: Handle? = nil) -> Blob? {
-        guard link != nil else { return nil }
+    func missing(_ node: NodeNumber, _ handle: Handle? = nil) -> MissingContent? {
+        guard mayMiss else { return nil }
         return state.withLock { $0.wanted(node, handle) }.flatMap(missing)
     }
 
     /// Keeps the content of a node from being evicted, until ``letGo(_:)``: somebody is about to use
-    /// it. `nil` without a store, or if there is nothing to keep.
+    /// it. `nil` if no content can go, or if there is nothing to keep.
     func hold(_ node: NodeNumber) -> NodeNumber? {
-        guard link != nil else { return nil }
+        guard mayMiss else { return nil }
         return state.withLock { state in
             guard let content = state.wanted(node, nil) else { return nil }
             state.held.add(content.node)
@@ -109,17 +116,26 @@ extension Volume {
     }
 
     /// The same for an earlier version.
-    func missing(_ version: VersionRow) -> Blob? {
-        if link == nil { return nil }
-        return missing(
+    func missing(_ version: VersionRow) -> MissingContent? {
+        missing(
             ContentReference(
                 node: version.node, place: version.place, hash: version.hash, size: version.size))
     }
 
     /// The content if it is not here.
-    func missing(_ content: ContentReference) -> Blob? {
-        guard link != nil, content.place == .promised, let hash = content.hash else { return nil }
-        return isHere(hash, for: content.node) ? nil : Blob(hash: hash, size: content.size)
+    func missing(_ content: ContentReference) -> MissingContent? {
+        guard let hash = content.hash else { return nil }
+        switch content.place {
+        case .promised:
+            guard let link, !isHere(hash, for: content.node) else { return nil }
+            return MissingContent(
+                blob: Blob(hash: hash, size: content.size), downloads: link.downloads)
+        case .elsewhere:
+            guard let sources else { return nil }
+            return MissingContent(
+                blob: Blob(hash: hash, size: content.size), downloads: sources.downloads)
+        case .none, .staged, .durable, .sealed, .stored: return nil
+        }
     }
 
     /// Whether the blob is here; if so it counts as arrived, and is not evicted in between.
@@ -134,11 +150,10 @@ extension Volume {
     }
 
     /// Whether the content is read as it comes; then the download knows of the reader.
-    func readInBlocks(_ content: ContentReference) throws(Errno) -> Blob? {
-        guard let link, let blob = missing(content) else { return nil }
-        guard link.downloads.isReadInBlocks(blob) else { return nil }
-        try link.downloads.opened(blob, for: content.node)
-        return blob
+    func readInBlocks(_ content: ContentReference) throws(Errno) -> Bool {
+        guard let missing = missing(content), missing.isReadInBlocks else { return false }
+        try missing.downloads.opened(missing.blob, for: content.node)
+        return true
     }
 
     func endReadingInBlocks(_ node: NodeNumber) {
@@ -147,7 +162,9 @@ extension Volume {
             guard position != 0 else { return nil }
             return ((try? state.content(of: node, at: position)) ?? nil)?.hash
         }
-        if let hash { link?.downloads.closed(hash) }
+        guard let hash else { return }
+        link?.downloads.closed(hash, for: node)
+        sources?.downloads.closed(hash, for: node)
     }
 
     /// A content is here, whole and verified.
@@ -156,8 +173,9 @@ extension Volume {
             try content.adopt(blob.hash)
             state.withLock { $0.arrived.formUnion(nodes) }
         }
-        for node in nodes { link?.note(nil, for: node) }
+        for node in nodes { reasons.note(nil, for: node) }
         keeper.arrived()
+        noteArrival(blob.size)
         refresh(Array(nodes)) {}
     }
 
@@ -174,6 +192,17 @@ extension Volume {
             }
         }
     }
+}
+
+/// A content that is not here, and what brings it.
+struct MissingContent {
+    let blob: Blob
+    let downloads: Downloads
+
+    /// Whether it can be read block by block, while it comes.
+    var isReadInBlocks: Bool { downloads.isReadInBlocks(blob) }
+    /// Bytes of it that are here; `nil` if it is not on its way.
+    var received: Int64? { downloads.received(blob.hash) }
 }
 
 extension VolumeState {

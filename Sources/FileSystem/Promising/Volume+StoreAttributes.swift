@@ -15,13 +15,15 @@ extension Volume {
             switch try contentState(node) {
             case "promise": return "0"
             case "downloading":
-                guard let blob = missing(node) else { return "100" }
-                let received = link?.downloads.received(blob.hash) ?? 0
-                return String(blob.size == 0 ? 100 : min(received * 100 / blob.size, 99))
+                guard let missing = missing(node) else { return "100" }
+                let (size, received) = (missing.blob.size, missing.received ?? 0)
+                return String(size == 0 ? 100 : min(received * 100 / size, 99))
             case nil: return nil
             default: return "100"
             }
-        case "error": return link?.problem(currentNode(node))
+        case "source": return sourceAddress(node.item)
+        case "import": return importReport(node)
+        case "error": return reasons[currentNode(node)]
         case "pin":
             return try read { (state) throws(Errno) in
                 let value = state.index.attributes[try state.position(node)]?[Self.pinAttribute]
@@ -41,12 +43,12 @@ extension Volume {
             switch record.pointee.place {
             case .none, .stored: return ("local", nil)
             case .staged, .durable, .sealed: return (link == nil ? "local" : "dirty", nil)
-            case .promised: return (nil, state.content(position))
+            case .promised, .elsewhere: return (nil, state.content(position))
             }
         }
-        guard let content = found.1, let hash = content.hash else { return found.0 }
-        guard missing(content.node) != nil else { return "local" }
-        return link?.downloads.received(hash) == nil ? "promise" : "downloading"
+        guard let content = found.1 else { return found.0 }
+        guard let missing = missing(content.node) else { return "local" }
+        return missing.received == nil ? "promise" : "downloading"
     }
 
     /// Writing `state` brings the content or lets it go; writing `pin` says where it should be.
@@ -60,7 +62,7 @@ extension Volume {
             return caller.user == 0 || caller.user == record.pointee.user
         }
         guard isOwner else { throw Errno(EPERM) }
-        guard link != nil else { throw Errno(ENOTSUP) }
+        guard mayMiss else { throw Errno(ENOTSUP) }
         switch (key, value) {
         case ("state", "promise"): try evict(node)
         case ("state", "local"): try materialize(node)

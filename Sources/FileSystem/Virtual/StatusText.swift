@@ -27,15 +27,23 @@ extension Volume {
         if let space {
             fields += [("freeBytes", String(space.free)), ("totalBytes", String(space.total))]
         }
-        if let link {
-            let active = link.downloads.active
+        let downloads = [link?.downloads, sources?.isInUse == true ? sources?.downloads : nil]
+            .compactMap { $0 }
+        if !downloads.isEmpty {
+            let active = downloads.flatMap(\.active)
             fields += [
-                ("store", quoted(link.address)),
-                ("fetchedBytes", String(link.downloads.fetchedBytes)),
+                ("fetchedBytes", String(downloads.reduce(0) { $0 + $1.fetchedBytes })),
                 ("downloads", String(active.count)),
                 ("downloadingBytes", String(active.reduce(0) { $0 + $1.blob.size })),
                 ("downloadedBytes", String(active.reduce(0) { $0 + $1.received })),
+            ]
+        }
+        if let link {
+            fields += [
+                ("store", quoted(link.address)),
                 ("uploads", String(link.uploads.count)),
+                ("fetchedPictureBytes", String(link.pictures.fetchedBytes)),
+                ("pictureUploads", String(link.pictures.uploads)),
             ]
             if let problem = link.uploads.problem {
                 fields.append(("storeProblem", quoted(problem)))

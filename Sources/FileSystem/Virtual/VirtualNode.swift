@@ -9,8 +9,15 @@ enum VirtualNode: Hashable, Sendable {
     /// What happens, after a change or from now on.
     case events(ChangeSequence?)
     case documents
-    /// A symlink to where the document is now.
-    case document(DocumentID)
+    /// A symlink to where the document was when it was looked up. The kernel keeps what a symlink
+    /// says, so another path is another node.
+    case document(DocumentID, path: [UInt8])
+    case bookmarks
+    /// A symlink to where its document was when it was looked up.
+    case bookmark(BookmarkID, path: [UInt8])
+    case recents
+    /// A symlink to where the document was when it was looked up.
+    case recent(DocumentID, path: [UInt8], opened: Timestamp)
     case versions
     /// Mirrors a directory: its documents are folders of their earlier versions.
     case versionsBelow(ItemNumber)

@@ -105,6 +105,8 @@ final class VirtualTree: Sendable {
             switch text {
             case "status.json": return .status
             case "documents": return .documents
+            case "bookmarks": return .bookmarks
+            case "recents": return .recents
             case "events": return .events(nil)
             case _ where text.hasPrefix("events-"): return try events(text)
             case "versions": return .versions
@@ -112,10 +114,12 @@ final class VirtualTree: Sendable {
             default: throw Errno(ENOENT)
             }
         case .documents:
-            guard let document = DocumentID(text), path(of: document) != nil else {
+            guard let document = DocumentID(text), let path = path(of: document) else {
                 throw Errno(ENOENT)
             }
-            return .document(document)
+            return .document(document, path: path)
+        case .bookmarks: return try bookmark(named: text)
+        case .recents: return try recent(named: text)
         case .versions: return try mirrored(.root, name)
         case .versionsBelow(let item): return try mirrored(item, name)
         case .history(let document):
@@ -128,7 +132,8 @@ final class VirtualTree: Sendable {
             return .thumbnailsOf(size)
         case .thumbnailsOf(let size): return try pictured(.root, name, size)
         case .thumbnailsBelow(let size, let item): return try pictured(item, name, size)
-        case .status, .events, .document, .version, .picture: throw Errno(ENOTDIR)
+        case .status, .events, .document, .bookmark, .recent, .version, .picture:
+            throw Errno(ENOTDIR)
         }
     }
 
@@ -181,6 +186,18 @@ final class VirtualTree: Sendable {
             // Where a document lies is for the owner of the mount to know.
             status.st_mode = S_IFDIR | 0o500
             status.st_nlink = 2
+        case .bookmarks, .recents:
+            // Writing is removing: nothing can be made here.
+            status.st_mode = S_IFDIR | 0o700
+            status.st_nlink = 2
+        case .bookmark(let id, let path):
+            status.st_mode = S_IFLNK | 0o777
+            status.st_size = off_t(Self.fromBelow(path).count)
+            time = try created(id)
+        case .recent(_, let path, let opened):
+            status.st_mode = S_IFLNK | 0o777
+            status.st_size = off_t(Self.fromBelow(path).count)
+            time = opened
         case .picture(let picture):
             let (modified, lasts) = try describe(picture, &status)
             time = modified
@@ -200,9 +217,9 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFDIR | read | read >> 2
             (status.st_uid, status.st_gid) = (owner.user, owner.group)
             status.st_nlink = 2
-        case .document(let document):
+        case .document(_, let path):
             status.st_mode = S_IFLNK | 0o777
-            status.st_size = off_t(try link(document).count)
+            status.st_size = off_t(Self.fromBelow(path).count)
         case .status:
             status.st_mode = S_IFREG | 0o444
             status.st_size = off_t(volume.statusText().count)
@@ -252,21 +269,11 @@ final class VirtualTree: Sendable {
     /// Of a document: of the item that it is now; the daemon's if it is gone.
     private func owner(_ document: DocumentID) throws(Errno) -> Owner {
         volume.state.withLock { state in
-            let position = holder(of: document, state)
+            let position = state.index.holder(of: document)
             if position == 0 { return (0o400, getuid(), getgid()) }
             let record = state.index[item: position].pointee
             return (record.mode, record.user, record.group)
         }
-    }
-
-    /// The item that is the document now; 0 if it is gone.
-    private func holder(of document: DocumentID, _ state: VolumeState) -> MemoryIndex.Position {
-        // A document's first item has its number; save-by-rename makes others: search then.
-        let first = state.index.find(ItemNumber(rawValue: document.rawValue))
-        if first != 0, state.index[item: first].pointee.document == document.rawValue {
-            return first
-        }
-        return state.index.first { $0.document == document.rawValue && $0.links > 0 }
     }
 
     // MARK: Directories
@@ -281,7 +288,7 @@ final class VirtualTree: Sendable {
         case .top:
             entries += [
                 ("status.json", .status), ("events", .events(nil)), ("documents", .documents),
-                ("versions", .versions),
+                ("bookmarks", .bookmarks), ("recents", .recents), ("versions", .versions),
             ]
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
         case .thumbnails:
@@ -292,8 +299,11 @@ final class VirtualTree: Sendable {
         case .versionsBelow(let item): entries += try mirroredNames(item)
         case .history(let document):
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
+        case .bookmarks: entries += bookmarkNames()
+        case .recents: entries += recents()
         case .documents: break  // By name only: there may be a million.
-        case .status, .events, .document, .version, .picture: throw Errno(ENOTDIR)
+        case .status, .events, .document, .bookmark, .recent, .version, .picture:
+            throw Errno(ENOTDIR)
         }
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {
             var found = Entry(node: 0, status: stat(), timeout: 0)
@@ -333,25 +343,26 @@ final class VirtualTree: Sendable {
 
     private func path(of document: DocumentID) -> [UInt8]? {
         volume.state.withLock { state in
-            let position = holder(of: document, state)
+            let position = state.index.holder(of: document)
             return position == 0 ? nil : state.index.path(of: position)
         }
     }
 
-    private func link(_ document: DocumentID) throws(Errno) -> [UInt8] {
-        guard let path = path(of: document) else { throw Errno(ENOENT) }
-        return Array("../../".utf8) + path
-    }
+    /// The target of a symlink two levels below the root.
+    static func fromBelow(_ path: [UInt8]) -> [UInt8] { Array("../../".utf8) + path }
 
     func target(_ number: UInt64) throws(Errno) -> [UInt8] {
-        guard case .document(let document) = try node(number) else { throw Errno(EINVAL) }
-        return try link(document) + [0]
+        switch try node(number) {
+        case .document(_, let path), .bookmark(_, let path), .recent(_, let path, _):
+            return Self.fromBelow(path) + [0]
+        default: throw Errno(EINVAL)
+        }
     }
 
     /// The document's versions but the current one, with their file names, oldest first.
     private func versions(of document: DocumentID) throws(Errno) -> [(String, VersionRow)] {
         let (suffix, current) = volume.state.withLock { state -> (String, NodeNumber?) in
-            let position = holder(of: document, state)
+            let position = state.index.holder(of: document)
             if position == 0 { return ("", nil) }
             let name = state.index[item: position].pointee.firstName
             var suffix = ""
@@ -395,10 +406,11 @@ final class VirtualTree: Sendable {
                 unpin(pinned)
                 throw error
             }
-            if let blob = volume.missing(version) {
+            if let missing = volume.missing(version) {
                 let answer = info.pointee
                 session.wait(
-                    request, for: blob, blob.range, pinned, otherwise: { [self] in unpin(pinned) }
+                    request, for: missing, missing.blob.range, pinned,
+                    otherwise: { [self] in unpin(pinned) }
                 ) {
                     var answer = answer
                     fuse_reply_open(request.pointer, &answer)

@@ -69,6 +69,7 @@ extension Volume {
     /// The last use of an open file description is over.
     func release(_ node: NodeNumber, _ handle: Handle) {
         let thaw = state.withLock { state -> ContentReference? in
+            if link != nil { state.openers.remove(node, handle.process) }
             guard var mode = state.modes[node.rawValue] else { return nil }
             if handle.isPassthrough { mode.passthrough -= 1 }
             if handle.isCached { mode.cached -= 1 }
@@ -86,6 +87,7 @@ extension Volume {
             }
             state.modes[node.rawValue] =
                 mode.passthrough == 0 && mode.cached == 0 ? nil : mode
+            if state.modes[node.rawValue] == nil { noteLastClose(node, state) }
             return thaw
         }
         if let thaw, let file = try? content.open(thaw) {

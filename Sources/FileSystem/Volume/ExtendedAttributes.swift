@@ -17,6 +17,9 @@ extension Volume {
             if let version = Self.pinnedName(key) {
                 return Array(try versionPin(node, version).rawValue.utf8)
             }
+            if let application = Self.bookmarkApplication(key) {
+                return Array(try bookmarkToken(node, for: application).utf8)
+            }
             if let value = try storeAttribute(node, key) { return Array(value.utf8) }
             guard let value = try ownAttribute(node, key) else { throw Errno(ENODATA) }
             return Array(value.utf8)
@@ -79,6 +82,10 @@ extension Volume {
             let text = String(decoding: value, as: UTF8.self)
             if let version = Self.pinnedName(key) {
                 try setVersionPin(node, version, text, caller)
+                return []
+            }
+            if key == "bookmark" {
+                try makeBookmark(node, for: text, caller)
                 return []
             }
             return try setStoreAttribute(node, key, text, caller)

@@ -41,8 +41,10 @@ extension Volume {
             case .redirect(let names):
                 forget(names: names) { reply(.failure(Errno(ESTALE))) }
             case .serve(let session):
+                noteOpened(node, flags, caller)
                 reply(.success(try serve(node, session, flags, process, caller)))
             case .direct(let session):
+                noteOpened(node, flags, caller)
                 let opened = try serveDirectly(node, session, flags, process, caller)
                 notifier.post { [self] in
                     channel?.invalidate(node: session.node.rawValue, pages: true)
@@ -176,11 +178,12 @@ extension Volume {
                 channel?.passesThrough == true && (mode?.cached ?? 0) == 0 && !isWatched
             )
         }
-        let incoming = try reference.0.flatMap { (content) throws(Errno) in
-            try readInBlocks(content)
-        }
+        let inBlocks =
+            try reference.0.map { (content) throws(Errno) in
+                try readInBlocks(content)
+            } ?? false
         // What the kernel writes alone is not seen to fail, so it does not where it may.
-        let mayPass = reference.1 && incoming == nil && (session == nil || !isNearlyFull)
+        let mayPass = reference.1 && !inBlocks && (session == nil || !isNearlyFull)
         var file: SharedDescriptor?
         if mayPass {
             if reference.0 == nil, !self.content.isPacked(node) {
@@ -204,11 +207,12 @@ extension Volume {
             if way == .passthrough { mode.passthrough += 1 } else { mode.cached += 1 }
             if way == .passthrough, flags & O_ACCMODE == O_RDWR { session?.mayBeMapped = true }
             state.modes[node.rawValue] = mode
+            noteOpener(node, process, state)
             state.serial &+= 1
             let handle = Handle(
                 reads: flags & O_ACCMODE != O_WRONLY,
                 writes: flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0,
-                appends: flags & O_APPEND != 0, way: way, inBlocks: incoming != nil,
+                appends: flags & O_APPEND != 0, way: way, inBlocks: inBlocks,
                 process: process, serial: state.serial)
             // The kernel asks for an attribute before the first write through its cache. A handle
             // that only writes cannot be mapped, and pages of other handles are dropped as it does.
@@ -252,6 +256,7 @@ extension Volume {
                     state.modes[node.rawValue]?.passthrough += 1
                     state.modes[node.rawValue]?.frozen += 1
                 }
+                noteOpener(node, process, state)
                 state.serial &+= 1
                 var raw = Handle(
                     reads: flags & O_ACCMODE != O_WRONLY, writes: true,
@@ -294,6 +299,7 @@ extension Volume {
         do throws(Errno) {
             if let session = created.session { try stage(session) }
             let opened = try grant(created.node, created.session, flags, process)
+            noteOpened(created.node, flags, caller)
             return try state.withLock { (state) throws(Errno) in
                 let position = try state.position(created.node)
                 state.countLookup(created.node, at: position)

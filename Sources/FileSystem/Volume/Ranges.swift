@@ -27,10 +27,10 @@ extension Volume {
     func seek(_ node: NodeNumber, _ handle: Handle, offset: Int64, data: Bool) throws(Errno)
         -> Int64
     {
-        if let blob = missing(node, handle) {
+        if let size = missing(node, handle)?.blob.size {
             // What has not come is no hole: tools would take it for zeros.
-            guard offset < blob.size else { throw Errno(ENXIO) }
-            return data ? offset : blob.size
+            guard offset < size else { throw Errno(ENXIO) }
+            return data ? offset : size
         }
         guard let file = try readable(node, handle) else { throw Errno(ENXIO) }
         return try file.with { (file) throws(Errno) in try file.seek(data: data, from: offset) }

@@ -181,7 +181,7 @@ extension Volume {
     }
 
     /// O_NOATIME, which the C library hides from Swift.
-    private static let noAccessTime: Int32 = 0o1000000
+    static let noAccessTime: Int32 = 0o1000000
 
     /// Takes note of a read as relatime does: at most once a day, or after a change.
     func noteAccess(_ node: NodeNumber, _ flags: Int32) {

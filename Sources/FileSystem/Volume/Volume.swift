@@ -26,7 +26,7 @@ protocol KernelChannel: Sendable {
 /// Any thread. Operations return when they are done or throw the errno to answer; those that may
 /// have to wait for a publish return `nil` and are called again through ``afterClosing(_:_:)``.
 package final class Volume: @unchecked Sendable {
-    // Unchecked because `channel`, `link` and `pictures` are set once, before the first request.
+    // Unchecked because `channel`, `link`, `sources` and `pictures` are set once, before the first request.
     let container: Container
     let content: LocalContent
     let log: ChangeLog
@@ -34,6 +34,7 @@ package final class Volume: @unchecked Sendable {
     let notifier = Notifier()
     let scheduler = Scheduler()
     let keeper = Keeper()
+    let openNotes = OpenNotes()
     /// Those who follow what happens.
     let events: VolumeEvents
     /// Claims and presenters.
@@ -43,6 +44,11 @@ package final class Volume: @unchecked Sendable {
     var channel: (any KernelChannel)?
     /// The container's store, if it has one.
     var link: StoreLink?
+    /// The trees that documents were imported from; nil for a volume that is not mounted.
+    var sources: SourceLink?
+    let reasons = Reasons()
+    /// How much of its contents may be here, if it has a store. Before the volume is mounted.
+    package var quota = Quota()
     /// Held while blobs come or go.
     let blobs = Lock(())
     /// Set once before the first request; nil for a volume without pictures.
@@ -101,6 +107,7 @@ package final class Volume: @unchecked Sendable {
         events.stop()
         coordinator.stop()
         link?.stop()
+        sources?.downloads.stop()
         pictures?.stop()
         keeper.stop()
         scheduler.stop()

@@ -84,6 +84,9 @@ final class VolumeState {
     var held = UseCounts()
     /// Versions that stay whatever their age.
     var pinnedVersions: Set<NodeNumber>
+    var bookmarks: Bookmarks
+    /// Documents that people opened lately.
+    var recents: RecentOpens
     /// Unlinked items that the kernel has forgotten, with the moment from which they may go.
     var dying: [UInt64: UInt64] = [:]
     /// Versions that are not sealed yet, in the order of their publish.
@@ -94,6 +97,11 @@ final class VolumeState {
     var arrived: Set<NodeNumber> = []
     /// Items whose access time is newer here than in the catalog.
     var accessed: Set<MemoryIndex.Position> = []
+    /// Who has what open, in a container with a store.
+    var openers = Openers()
+    /// Versions whose last handle was closed, where some are to be in the store only.
+    var lastCloses: Set<NodeNumber> = []
+    var quota = QuotaState()
     /// Follows what is recorded; nil for a volume without pictures.
     var pictures: VolumePictures?
 
@@ -105,6 +113,8 @@ final class VolumeState {
         publishing = PublishClock(after: container.lastPublished)
         unsealed = container.unsealed
         pinnedVersions = Set(container.pinnedVersions)
+        bookmarks = container.bookmarks
+        recents = RecentOpens(container.recents)
     }
 
     func takeNumber() -> UInt64 {

@@ -73,6 +73,13 @@ package struct PictureFolder: Sendable {
         )
     }
 
+    /// The whole file; nil if it is missing.
+    func read(_ node: NodeNumber) -> [UInt8]? {
+        guard let size = try? OwnedDescriptor.open(self.file(node), O_RDONLY).status().st_size
+        else { return nil }
+        return read(node, 0..<Int(size))
+    }
+
     func read(_ node: NodeNumber, _ place: Range<Int>) -> [UInt8]? {
         guard let file = try? OwnedDescriptor.open(self.file(node), O_RDONLY) else { return nil }
         var bytes = [UInt8](repeating: 0, count: place.count)

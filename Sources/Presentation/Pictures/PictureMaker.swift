@@ -102,6 +102,16 @@ package final class PictureMaker: Sendable {
         case .file(let file, _):
             return try worker.picture(
                 request, descriptor: file.number, cancellation: cancellation)
+        case .pictures: throw .unavailable("it is drawn already")
+        }
+    }
+
+    /// Whether a file of pictures that was made elsewhere can be shown.
+    package static func accepts(_ file: [UInt8], as type: PictureType) -> Bool {
+        let head = PictureFile(head: Array(file.prefix(PictureFile.headBytes)), size: file.count)
+        guard let head, head.type == type, head.failure == nil else { return false }
+        return head.places.allSatisfy { size, place in
+            (try? checked(Array(file[place]), size)) != nil
         }
     }
 

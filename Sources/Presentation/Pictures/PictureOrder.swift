@@ -37,11 +37,15 @@ package enum PictureInput: Sendable {
     /// A descriptor that can only read, and where the file lies: not in the mount, for which a
     /// drawing must not wait.
     case file(SharedDescriptor, path: String)
+    /// Its pictures, as ``PictureOutcome/file(_:)`` has them: nothing is to be drawn.
+    case pictures([UInt8])
 }
 
 /// What came of an order.
 package enum PictureOutcome: Sendable {
     case drawn([PictureSize: [UInt8]])
+    /// Drawn elsewhere, as a file.
+    case fetched([UInt8])
     /// The document has no picture, and will not have one by another try.
     case failed(String)
     /// Nothing can be said about the document: the program is missing, or nobody waits any more.
@@ -51,6 +55,7 @@ package enum PictureOutcome: Sendable {
     package func file(_ type: PictureType) -> [UInt8]? {
         switch self {
         case .drawn(let pictures): PictureFile.bytes(type, pictures)
+        case .fetched(let file): file
         case .failed(let reason): PictureFile.bytes(type, failure: reason)
         case .nothing: nil
         }

@@ -52,6 +52,7 @@ package final class PictureQueue: Sendable {
     /// What a queue has done and has to do.
     package struct Counts: Sendable {
         package var drawn = 0
+        package var fetched = 0
         package var failed = 0
         package var dropped = 0
         package var waiting = 0
@@ -61,10 +62,15 @@ package final class PictureQueue: Sendable {
     private let maker: PictureMaker
     private unowned let client: any PictureClient
 
-    /// - Parameter client: outlives the queue.
-    package init(_ maker: PictureMaker, for client: any PictureClient) {
+    private let startsEarly: Bool
+
+    /// - Parameters:
+    ///   - client: outlives the queue.
+    ///   - startsEarly: whether the first thread starts its process before it has an order.
+    package init(_ maker: PictureMaker, for client: any PictureClient, startsEarly: Bool = true) {
         self.maker = maker
         self.client = client
+        self.startsEarly = startsEarly
     }
 
     /// What was done so far.
@@ -120,7 +126,7 @@ package final class PictureQueue: Sendable {
     private func start(isFirst: Bool) {
         Threads.start("pictures") { [self] in
             let worker = ThumbnailWorker(program: maker.program, niceness: isFirst ? 0 : 10)
-            if isFirst {
+            if isFirst, startsEarly {
                 // It counts as idle: a second process would not be sooner.
                 let start = try? Cancellation()
                 let isOver = state.withLock { state -> Bool in
@@ -305,6 +311,7 @@ package final class PictureQueue: Sendable {
             case .drawn:
                 state.counts.drawn += 1
                 state.problem = nil
+            case .fetched: state.counts.fetched += 1
             case .failed: state.counts.failed += 1
             case .nothing: state.counts.dropped += 1
             }
@@ -319,6 +326,7 @@ package final class PictureQueue: Sendable {
     ) -> PictureOutcome {
         guard let input = client.take(order) else { return .nothing }
         defer { client.letGo(order.node) }
+        if case .pictures(let file) = input { return .fetched(file) }
         do throws(ThumbnailFailure) {
             return .drawn(try maker.pictures(of: order, input, by: worker, cancellation))
         } catch {

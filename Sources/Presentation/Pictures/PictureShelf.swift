@@ -53,6 +53,9 @@ package final class PictureShelf: Sendable {
         return known?.failure == nil ? known?.type : nil
     }
 
+    /// All of a version's pictures, as ``PictureOutcome/file(_:)`` has them.
+    package func file(_ node: NodeNumber) -> [UInt8]? { folder.read(node) }
+
     /// One of a version's pictures.
     package func bytes(_ node: NodeNumber, _ type: PictureType, _ size: PictureSize) -> [UInt8]? {
         guard let place = head(node, type)?.places[size] else { return nil }

@@ -13,11 +13,18 @@ enum ContainerStore {
     static func open(_ address: String, patience: Double = 20) throws(Failure)
         -> any ContentStore
     {
+        try StoreAddress(parsing: address).open(settings(patience), logger: logger)
+    }
+
+    /// What bounds the waiting for a server.
+    ///
+    /// - Parameter patience: seconds.
+    static func settings(_ patience: Double) -> StoreSettings {
         var settings = StoreSettings()
         settings.retries.total = patience
         settings.timeouts.stall = patience
         settings.timeouts.answer = patience
-        return try StoreAddress(parsing: address).open(settings, logger: logger)
+        return settings
     }
 
     /// Makes what a new store needs; fails if it does not answer.

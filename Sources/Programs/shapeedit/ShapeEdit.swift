@@ -16,13 +16,15 @@ struct ShapeEdit: ParsableCommand {
         version: version,
         subcommands: [
             MountCommand.self, UnmountCommand.self, StatusCommand.self, ContainerCommand.self,
-            WatchCommand.self, CompletionsCommand.self,
+            BookmarkCommand.self, RecentsCommand.self, WatchCommand.self,
+            CompletionsCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(
                 name: "Contents",
                 subcommands: [
-                    EvictCommand.self, MaterializeCommand.self, PinCommand.self, UnpinCommand.self,
+                    ImportCommand.self, EvictCommand.self, MaterializeCommand.self, PinCommand.self,
+                    UnpinCommand.self,
                     CancelCommand.self,
                 ]),
             CommandGroup(
@@ -32,7 +34,7 @@ struct ShapeEdit: ParsableCommand {
                 subcommands: [
                     NewCommand.self, ShowCommand.self, GetCommand.self, ConvertCommand.self,
                     RenderCommand.self, ThumbnailCommand.self, DiffCommand.self,
-                    ValidateCommand.self,
+                    ValidateCommand.self, BrowseCommand.self,
                 ]),
             CommandGroup(
                 name: "Editing",

@@ -43,6 +43,16 @@ package protocol ContentStore: Sendable {
     /// - Parameter limit: at most so many, at least 1; a store may give fewer.
     func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
         -> BlobPage
+
+    /// Puts something made of a blob, in place of what there is. Other readers see all of it or what
+    /// was there before. Nothing is checked but its size, and it may be lost in a power loss.
+    ///
+    /// - Parameter bytes: at most ``Companion/limit``.
+    func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall) throws(StoreError)
+
+    /// What was put; `nil` if there is none. `corrupt` if it is larger than ``Companion/limit``. Who
+    /// asks has to see whether it is what it should be.
+    func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]?
 }
 
 extension ContentStore {

@@ -42,16 +42,3 @@ final class RunningDigest {
         return digest.finish()
     }
 }
-
-/// HMAC-SHA-256 by libcrypto.
-enum Authentication {
-    static func code(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
-        var result = [UInt8](repeating: 0, count: 32)
-        var count = 0
-        let made = EVP_Q_mac(
-            nil, "HMAC", nil, "SHA256", nil, key, key.count, message, message.count, &result,
-            result.count, &count)
-        precondition(made != nil && count == 32, "libcrypto has no HMAC")
-        return result
-    }
-}

@@ -17,7 +17,7 @@ package final class FolderStore: ContentStore {
     private static let abandonedAfter: Int64 = 86_400
 
     package let address: String
-    private let path: String
+    let path: String
     private let serial = Lock(UInt64.random(in: 0...UInt64.max))
 
     package init(path: String) {
@@ -26,7 +26,7 @@ package final class FolderStore: ContentStore {
     }
 
     private var mark: String { path + "/shapeedit-store" }
-    private var incoming: String { path + "/incoming" }
+    var incoming: String { path + "/incoming" }
     private func file(_ hash: ContentHash) -> String { "\(path)/\(hash.fanOut)/\(hash)" }
 
     package func prepare(_ call: StoreCall) throws(StoreError) {
@@ -195,14 +195,14 @@ package final class FolderStore: ContentStore {
 
     // MARK: The folder itself
 
-    private func requireStore() throws(StoreError) {
+    func requireStore() throws(StoreError) {
         guard access(mark, F_OK) != 0 else { return }
         throw StoreError(
             .unreachable, at: address,
             "this is no content store now (no file shapeedit-store): is its disk mounted?")
     }
 
-    private func nextSerial() -> String {
+    func nextSerial() -> String {
         serial.withLock { serial in
             serial &+= 1
             return String(serial, radix: 16)
@@ -222,7 +222,7 @@ package final class FolderStore: ContentStore {
     }
 
     /// Runs file operations in the folder and says in the store's words what went wrong.
-    private func here(_ doing: String, _ body: () throws(Errno) -> Void) throws(StoreError) {
+    func here(_ doing: String, _ body: () throws(Errno) -> Void) throws(StoreError) {
         do throws(Errno) { try body() } catch {
             let kind: StoreError.Kind =
                 switch error.code {

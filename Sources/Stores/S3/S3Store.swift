@@ -6,7 +6,7 @@ package final class S3Store: ContentStore {
     package static let singleLimit: Int64 = 16 << 20
 
     package let address: String
-    private let prefix: String
+    let prefix: String
     let transport: S3Transport
 
     /// Credentials are looked for where ``CredentialSource`` says.

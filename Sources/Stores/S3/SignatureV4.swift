@@ -1,3 +1,5 @@
+internal import SystemCalls
+
 /// Amazon's Signature Version 4, written by hand: that of libcurl 7.88 signs queries and removed
 /// headers wrongly.
 struct SignatureV4 {
@@ -29,7 +31,7 @@ struct SignatureV4 {
         ].joined(separator: "\n")
         let digest = Notation.hexadecimal(RunningDigest.of(Array(request.utf8)))
         let text = ["AWS4-HMAC-SHA256", moment, scope, digest].joined(separator: "\n")
-        let signature = Notation.hexadecimal(Authentication.code(key: key, Array(text.utf8)))
+        let signature = Notation.hexadecimal(Hashing.authentication(key: key, Array(text.utf8)))
         return "AWS4-HMAC-SHA256 Credential=\(credentials.identity)/\(scope),"
             + "SignedHeaders=\(names),Signature=\(signature)"
     }
@@ -44,7 +46,7 @@ struct SignatureV4 {
     private var key: [UInt8] {
         var key = Array(("AWS4" + credentials.secret).utf8)
         for part in [day, region, service, "aws4_request"] {
-            key = Authentication.code(key: key, Array(part.utf8))
+            key = Hashing.authentication(key: key, Array(part.utf8))
         }
         return key
     }

@@ -6,6 +6,8 @@ final class BlobReceiver {
     private let sink: any BlobSink
     private let call: StoreCall
     private let address: String
+    /// What the answer has to be about, where it is not a blob of ours.
+    private let object: SourceObject?
     /// The blob's offset of the next byte that comes.
     private var position: Int64
     /// The next byte the sink wants.
@@ -13,13 +15,14 @@ final class BlobReceiver {
 
     init(
         _ blob: Blob, _ range: Range<Int64>, _ sink: any BlobSink, _ call: StoreCall,
-        address: String
+        address: String, object: SourceObject? = nil
     ) {
         self.blob = blob
         self.range = range
         self.sink = sink
         self.call = call
         self.address = address
+        self.object = object
         position = 0
         delivered = range.lowerBound
     }
@@ -33,6 +36,11 @@ final class BlobReceiver {
 
     /// Whether the body that follows is the blob's. A server may ignore `Range` and send all.
     func accept(_ head: HTTPHead) throws(StoreError) -> Bool {
+        if let object, head.status == 200 || head.status == 206,
+            !SourceTag.matches(object.tag, head)
+        {
+            throw object.changed(address)
+        }
         switch head.status {
         case 200:
             position = 0
@@ -54,6 +62,7 @@ final class BlobReceiver {
 
     private func compare(size: Int64) throws(StoreError) {
         guard size != blob.size else { return }
+        if let object { throw object.changed(address) }
         throw StoreError(
             .corrupt, at: address,
             "\(blob.hash) has \(size) bytes there and should have \(blob.size)")

@@ -60,33 +60,12 @@ extension WebDAVStore {
     }
 
     private func member(_ response: XMLElement, of path: String) -> Member? {
-        guard var name = response.text("href").flatMap({ PercentEncoding.decode($0) }) else {
-            return nil
-        }
-        // Some servers answer with a path, some with a whole URL.
-        if let scheme = name.range(ofScheme: "://") {
-            name = String(name[scheme...].drop { $0 != "/" })
-        }
-        while name.hasSuffix("/") { name.removeLast() }
-        guard name.hasPrefix(path + "/") else { return nil }
-        name = String(name.dropFirst(path.count + 1))
-        guard !name.isEmpty, !name.contains("/") else { return nil }
-        let found = response.all("propstat")
-            .filter { ($0.text("status") ?? "").split(separator: " ").dropFirst().first == "200" }
-            .flatMap { $0.first("prop")?.children ?? [] }
+        guard let name = response.memberName(of: path) else { return nil }
+        let found = response.foundProperties
         let isCollection = found.contains {
             $0.name == "resourcetype" && $0.first("collection") != nil
         }
         let size = found.first { $0.name == "getcontentlength" }.flatMap { Int64($0.text) } ?? 0
         return size < 0 ? nil : Member(name: name, isCollection: isCollection, size: size)
-    }
-}
-
-extension String {
-    /// Where the rest begins after the first occurrence of `mark`.
-    fileprivate func range(ofScheme mark: String) -> Index? {
-        guard hasPrefix("http" + mark) || hasPrefix("https" + mark), let colon = firstIndex(of: ":")
-        else { return nil }
-        return index(colon, offsetBy: mark.count)
     }
 }

@@ -154,7 +154,7 @@ package final class WebDAVStore: ContentStore {
     }
 
     /// Throws `unreachable` if there is no store at all, so that nobody takes its blobs for gone.
-    private func requireStore(_ call: StoreCall) throws(StoreError) {
+    func requireStore(_ call: StoreCall) throws(StoreError) {
         guard try !exists(path + "/incoming", call) else { return }
         throw StoreError(
             .unreachable, at: address, "this is no content store: there is no collection incoming")
@@ -167,7 +167,7 @@ package final class WebDAVStore: ContentStore {
         }
     }
 
-    private func nextSerial() -> String {
+    func nextSerial() -> String {
         serial.withLock { serial in
             serial &+= 1
             return String(serial, radix: 16)

@@ -52,6 +52,16 @@ package struct Limited: ContentStore {
         try inTurn(call) { () throws(StoreError) in try store.delete(hash, call) }
     }
 
+    package func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall)
+        throws(StoreError)
+    {
+        try inTurn(call) { () throws(StoreError) in try store.put(companion, bytes, call) }
+    }
+
+    package func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
+        try inTurn(call) { () throws(StoreError) in try store.get(companion, call) }
+    }
+
     package func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
         -> BlobPage
     {

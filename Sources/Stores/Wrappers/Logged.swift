@@ -69,6 +69,21 @@ package struct Logged: ContentStore {
         }
     }
 
+    package func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall)
+        throws(StoreError)
+    {
+        try logging("put", ["companion": "\(companion.fileName)", "size": "\(bytes.count)"]) {
+            () throws(StoreError) in
+            try store.put(companion, bytes, call)
+        }
+    }
+
+    package func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
+        try logging("get", ["companion": "\(companion.fileName)"]) { () throws(StoreError) in
+            try store.get(companion, call)
+        }
+    }
+
     package func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
         -> BlobPage
     {

@@ -28,30 +28,11 @@ package struct Retrying: ContentStore {
 
     package var address: String { store.address }
 
-    /// - Parameter hasProgress: asked after each failure: whether the attempt got somewhere, so that
-    ///   waits and time begin anew.
     private func retrying<Result>(
         _ call: StoreCall, hasProgress: () -> Bool = { false },
         _ attempt: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        var start = MonotonicClock.now
-        var wait = policy.firstWait
-        while true {
-            do throws(StoreError) { return try attempt() } catch {
-                guard error.isTransient else { throw error }
-                try call.cancellation.check(at: address)
-                if hasProgress() {
-                    start = MonotonicClock.now
-                    wait = policy.firstWait
-                }
-                let jittered = wait * Double.random(in: 0.5...1)
-                let pause = max(jittered, error.retryAfter ?? 0)
-                let spent = Double(MonotonicClock.now - start) / 1e9
-                guard spent + pause <= policy.total else { throw error }
-                try call.cancellation.sleep(nanoseconds: UInt64(pause * 1e9), at: address)
-                wait = min(wait * 2, policy.longestWait)
-            }
-        }
+        try policy.retrying(call, at: address, hasProgress: hasProgress, attempt)
     }
 
     package func prepare(_ call: StoreCall) throws(StoreError) {
@@ -96,6 +77,16 @@ package struct Retrying: ContentStore {
         try retrying(call) { () throws(StoreError) in try store.delete(hash, call) }
     }
 
+    package func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall)
+        throws(StoreError)
+    {
+        try retrying(call) { () throws(StoreError) in try store.put(companion, bytes, call) }
+    }
+
+    package func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
+        try retrying(call) { () throws(StoreError) in try store.get(companion, call) }
+    }
+
     package func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
         -> BlobPage
     {
@@ -117,6 +108,34 @@ package struct Retrying: ContentStore {
         func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
             try sink.write(bytes, at: offset)
             next = offset + Int64(bytes.count)
+        }
+    }
+}
+
+extension Retrying.Policy {
+    /// - Parameter hasProgress: asked after each failure: whether the attempt got somewhere, so that
+    ///   waits and time begin anew.
+    func retrying<Result>(
+        _ call: StoreCall, at address: String, hasProgress: () -> Bool = { false },
+        _ attempt: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        var start = MonotonicClock.now
+        var wait = firstWait
+        while true {
+            do throws(StoreError) { return try attempt() } catch {
+                guard error.isTransient else { throw error }
+                try call.cancellation.check(at: address)
+                if hasProgress() {
+                    start = MonotonicClock.now
+                    wait = firstWait
+                }
+                let jittered = wait * Double.random(in: 0.5...1)
+                let pause = max(jittered, error.retryAfter ?? 0)
+                let spent = Double(MonotonicClock.now - start) / 1e9
+                guard spent + pause <= total else { throw error }
+                try call.cancellation.sleep(nanoseconds: UInt64(pause * 1e9), at: address)
+                wait = min(wait * 2, longestWait)
+            }
         }
     }
 }

@@ -40,6 +40,19 @@ package struct Throttled: ContentStore {
         try store.delete(hash, call)
     }
 
+    package func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall)
+        throws(StoreError)
+    {
+        try upward?.take(bytes.count, call, address)
+        try store.put(companion, bytes, call)
+    }
+
+    package func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
+        let bytes = try store.get(companion, call)
+        try downward?.take(bytes?.count ?? 0, call, address)
+        return bytes
+    }
+
     package func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
         -> BlobPage
     {

@@ -59,6 +59,16 @@ package struct Verifying: ContentStore {
         try store.delete(hash, call)
     }
 
+    package func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall)
+        throws(StoreError)
+    {
+        try store.put(companion, bytes, call)
+    }
+
+    package func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
+        try store.get(companion, call)
+    }
+
     package func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
         -> BlobPage
     {

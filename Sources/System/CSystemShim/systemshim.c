@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -108,4 +109,12 @@ int shim_peer(int descriptor, int *process, unsigned *user) {
     *process = credentials.pid;
     *user = credentials.uid;
     return 0;
+}
+
+uint64_t shim_birth_time(int directory, const char *name) {
+    struct statx status;
+    if (statx(directory, name, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0
+        || !(status.stx_mask & STATX_BTIME))
+        return 0;
+    return (uint64_t)status.stx_btime.tv_sec * 1000000000u + status.stx_btime.tv_nsec;
 }

@@ -26,6 +26,13 @@ public enum Directories {
         return names
     }
 
+    /// When the file of this name (which ends with a NUL) in an open directory was made, in nanoseconds
+    /// since 1970; 0 if its disk does not tell. With its number it names the file for good: numbers are
+    /// used again.
+    public static func birthTime(_ name: [CChar], in directory: Int32) -> UInt64 {
+        shim_birth_time(directory, name)
+    }
+
     /// Renames a file unless the new name is taken: EEXIST then.
     public static func renameExclusively(_ from: String, _ to: String) throws(Errno) {
         try check { shim_rename_exclusively(from, to) }

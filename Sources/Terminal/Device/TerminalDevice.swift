@@ -160,6 +160,14 @@ public final class TerminalDevice {
         write(Array(TerminalDevice.entering.utf8))
     }
 
+    /// Gives the terminal back while another program of this process group uses it. All has to be
+    /// drawn again.
+    public func lend(_ body: () -> Void) {
+        shim_terminal_leave()
+        body()
+        resume()
+    }
+
     /// Takes the terminal over again after others had it.
     public func resume() {
         if shim_terminal_reenter() != 0 { isGone = true }

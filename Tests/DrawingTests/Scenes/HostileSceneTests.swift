@@ -1,5 +1,6 @@
 import Documents
 import Drawing
+import Probing
 import Testing
 
 /// Scenes that no reader lets through, and those it does, in the worst shapes.
@@ -9,7 +10,7 @@ import Testing
     ]
 
     @Test func `no number of a scene crashes a picture or an export`() throws {
-        var random = Numbers(state: 42)
+        var random = SplitMix(seed: 42)
         func number() -> Double { Self.numbers.randomElement(using: &random) ?? 1 }
         func vector() -> Vector3 { Vector3(number(), number(), number()) }
         let size = try PixelSize(width: 12, height: 9)

@@ -1,3 +1,4 @@
+import Probing
 import Testing
 
 @testable import Drawing
@@ -41,7 +42,7 @@ import Testing
     @Test(arguments: bodies.indices)
     func `a ray comes in where a walk along it comes in`(_ index: Int) throws {
         let body = Self.bodies[index]
-        var numbers = Numbers(state: UInt64(index) + 7)
+        var numbers = SplitMix(seed: UInt64(index) + 7)
         var hits = 0
         for _ in 0..<400 {
             func random(_ range: ClosedRange<Double>) -> Double {

@@ -1,11 +1,12 @@
 import Documents
 import Drawing
+import Probing
 import Testing
 
 /// Pixels without a ray of their own look as if they had one.
 @Suite struct StretchTests {
     /// A solid of any proportions and place.
-    private func solid(_ kind: SolidKind, _ numbers: inout Numbers) -> Solid {
+    private func solid(_ kind: SolidKind, _ numbers: inout SplitMix) -> Solid {
         func random(_ range: ClosedRange<Double>) -> Double { .random(in: range, using: &numbers) }
         let shape: SolidShape =
             switch kind {
@@ -42,7 +43,7 @@ import Testing
 
     @Test(arguments: SolidKind.allCases, 0..<6)
     func `a solid alone looks as one that is not`(_ kind: SolidKind, _ seed: Int) throws {
-        var numbers = Numbers(state: UInt64(seed) &* 977 &+ UInt64(kind.rawValue) &+ 1)
+        var numbers = SplitMix(seed: UInt64(seed) &* 977 &+ UInt64(kind.rawValue) &+ 1)
         let size = try PixelSize(width: 420, height: 400)
         let solid = SceneNode.solid(solid(kind, &numbers))
         let camera = Camera(position: Vector3(0, 0, 4), orientation: .target(.zero))

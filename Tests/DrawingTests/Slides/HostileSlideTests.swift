@@ -1,5 +1,6 @@
 import Documents
 import Drawing
+import Probing
 import Testing
 
 /// Slides made to be trouble.
@@ -19,7 +20,7 @@ import Testing
 
     @Test func `no number or text of a slide crashes a picture or an export`() throws {
         _ = PinnedFonts.arePinned
-        var random = Numbers(state: 11)
+        var random = SplitMix(seed: 11)
         let size = try PixelSize(width: 40, height: 30)
         let kinds = ["line", "rectangle", "circle", "arc", "ellipse", "curve", "text"]
         for round in 0..<60 {

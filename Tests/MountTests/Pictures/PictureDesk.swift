@@ -16,11 +16,13 @@ final class PictureDesk {
     /// - Parameters:
     ///   - thumbnailer: a line of shell that is run in place of the worker.
     ///   - patience: how long a close waits for its picture, in milliseconds, if not as usual.
+    ///   - store: the container's, as ``Container`` has it.
     init(
-        _ dataPath: DataPath = .noPassthrough, thumbnailer: String? = nil, patience: Int? = nil
+        _ dataPath: DataPath = .noPassthrough, thumbnailer: String? = nil, patience: Int? = nil,
+        store: String? = nil
     ) throws {
         let container = try Container(
-            user: dataPath == .ordinaryUser && geteuid() == 0 ? nobody : nil)
+            user: dataPath == .ordinaryUser && geteuid() == 0 ? nobody : nil, store: store)
         let isFirst = dataPath == .passthrough
         do {
             try Self.replaceThumbnailer(of: container, by: thumbnailer)
@@ -164,9 +166,11 @@ final class PictureDesk {
 /// Gives a test a mount with pictures and takes it away whatever happens.
 func withPictures(
     _ dataPath: DataPath = .noPassthrough, thumbnailer: String? = nil, patience: Int? = nil,
-    at location: SourceLocation = #_sourceLocation, _ body: (PictureDesk) throws -> Void
+    store: String? = nil, at location: SourceLocation = #_sourceLocation,
+    _ body: (PictureDesk) throws -> Void
 ) throws {
-    let desk = try PictureDesk(dataPath, thumbnailer: thumbnailer, patience: patience)
+    let desk = try PictureDesk(
+        dataPath, thumbnailer: thumbnailer, patience: patience, store: store)
     defer { desk.remove(at: location) }
     try body(desk)
 }

@@ -186,4 +186,48 @@ struct PublishedPictureTests {
             }
         }
     }
+
+    @Test func `killed at any moment, every picture is that of its document`() throws {
+        let seed = Seed.next("killed at any moment")
+        var generator = SplitMix(seed: seed)
+        try withPictures { desk in
+            let samples = try samples(desk, 4)
+            let references = Dictionary(
+                uniqueKeysWithValues: samples.map { ($0.slide, $0.picture) })
+            let folder = "\(desk.container.base)/slides"
+            mkdir(folder, 0o755)
+            for (number, sample) in samples.enumerated() {
+                try PictureDesk.write(sample.slide.bytes, to: "\(folder)/\(number).slide")
+            }
+            desk.agent.end()
+            for _ in 0..<6 {
+                // Written over, made by rename and looked at, until the daemon is gone.
+                let writer = try RunningProgram(
+                    [
+                        "sh", "-c",
+                        "i=0; while cat \(folder)/$((i % 4)).slide > a.slide "
+                            + "&& cp \(folder)/$(((i + 1) % 4)).slide t.tmp && mv t.tmp b.slide "
+                            + "&& cat .shapeedit/thumbnails/256/a.slide.png > /dev/null; "
+                            + "do i=$((i+1)); done",
+                    ].map { Array($0.utf8) }, directory: desk.container.mountPoint)
+                usleep(UInt32.random(in: 1_000...400_000, using: &generator))
+                try desk.container.killDaemon()
+                _ = writer.wait()
+                try desk.mount()
+                let agent = try Agent(in: desk.container.mountPoint)
+                defer { agent.end() }
+                for file in agent.names(".") where file.hasSuffix(".slide") {
+                    let name = ByteString(file)
+                    // Emptied by the shell and recorded so: nothing is to be drawn.
+                    let content = agent.content(name)
+                    guard let reference = references[content] else { continue }
+                    #expect(
+                        waitUntil {
+                            agent.attribute(name, "user.shapeedit.thumbnail.state") == "ready"
+                        })
+                    #expect(agent.content(desk.path(file)) == reference)
+                }
+            }
+        }
+    }
 }

@@ -12,6 +12,9 @@ final class FaultyServer {
 
     /// The address of a store on it.
     let address: String
+    /// The same place at the server itself, and the words that send a request to it.
+    let url: String
+    private let requestWords: [String]
     private let proxy: ServerProcess
     private let folder: String
 
@@ -28,6 +31,10 @@ final class FaultyServer {
                 proxy = try ServerProcess("faults", name: name, [words[0]])
                 address =
                     "dav://127.0.0.1:\(proxy.words[0])/basic/\(name)?netrc=\(folder)/credentials"
+                url = "http://127.0.0.1:\(words[0])/basic/\(name)"
+                requestWords = [
+                    "curl", "-sS", "--fail", "--user", "\(words[2]):\(words[3])", "-X",
+                ]
                 try Self.write(
                     "machine 127.0.0.1 login \(words[2]) password \(words[3])\n",
                     to: "\(folder)/credentials")
@@ -38,6 +45,10 @@ final class FaultyServer {
                 address =
                     "s3://faults/\(name)?endpoint=http://127.0.0.1:\(proxy.words[0])&style=path"
                     + "&region=us-east-1&credentials=\(folder)/credentials"
+                url = "\(words[0])/faults/\(name)"
+                // curl's signatures are not all right.
+                let script = #filePath.replacing("FaultyServer.swift", with: "s3_request.py")
+                requestWords = ["python3", script, words[1], words[2]]
                 try Self.write(
                     """
                     [default]
@@ -50,6 +61,16 @@ final class FaultyServer {
             TemporaryDirectory.remove(folder)
             throw error
         }
+    }
+
+    /// Sends a request to the server itself, about a place below ``url``; `nil`: what that is in.
+    func request(_ method: String, _ place: String?, _ file: String? = nil) throws {
+        let isCurl = requestWords[0] == "curl"
+        let above = url.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        let target = place.map { url + $0 } ?? above.joined(separator: "/")
+        let words = requestWords + [method, target] + (isCurl && file != nil ? ["-T"] : [])
+        let result = try run(words + (file.map { [$0] } ?? []))
+        #expect(result.status == 0, "\(method) \(target): \(result)")
     }
 
     func stop() {

@@ -18,6 +18,9 @@ extension Volume {
         return result
     }
 
+    /// What a CLI command comes to.
+    func outcome(_ words: String...) throws -> ProgramResult { try command(words) }
+
     private func command(_ words: [String]) throws -> ProgramResult {
         let container = try #require(container)
         // Commands take paths from the volume's directory.

@@ -41,6 +41,27 @@ import Testing
     }
 
     @Test(arguments: Specimen.allCases)
+    func `companions stand beside the blobs and can be replaced`(_ specimen: Specimen) throws {
+        let tested = try StoreUnderTest(specimen)
+        defer { tested.remove() }
+        let store = tested.store
+        let sample = Sample(size: 100, seed: 1)
+        let first = try #require(Companion(sample.blob.hash, kind: "slide-1"))
+        let second = try #require(Companion(sample.blob.hash, kind: "shape-1"))
+        #expect(try store.get(first, StoreCall()) == nil)
+        for bytes in [Sample(size: 70_000, seed: 2).bytes, Sample(size: 10, seed: 3).bytes, []] {
+            try store.put(first, bytes, StoreCall())
+            #expect(try store.get(first, StoreCall()) == bytes)
+        }
+        #expect(try store.get(second, StoreCall()) == nil)
+        #expect(try store.stat(sample.blob.hash, StoreCall()) == nil)
+        try store.put(sample)
+        let page = try store.list(after: nil, limit: 10, StoreCall())
+        #expect(page.blobs == [sample.blob] && page.isLast)
+        #expect(Companion(sample.blob.hash, kind: "a/b") == nil)
+    }
+
+    @Test(arguments: Specimen.allCases)
     func `putting twice is as putting once`(_ specimen: Specimen) throws {
         let tested = try StoreUnderTest(specimen)
         defer { tested.remove() }

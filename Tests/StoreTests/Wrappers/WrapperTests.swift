@@ -209,6 +209,8 @@ import Testing
         {
             BlobPage(blobs: [], isLast: true)
         }
+        func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall) throws(StoreError) {}
+        func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? { nil }
     }
 
     @Test func `waiting for a place can be cancelled`() throws {

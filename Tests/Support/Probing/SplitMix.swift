@@ -20,4 +20,7 @@ package struct SplitMix: RandomNumberGenerator, Sendable {
     package mutating func below(_ bound: Int) -> Int {
         Int(next() % UInt64(bound))
     }
+
+    /// Whether something that happens in so many of 100 cases happens.
+    package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 }

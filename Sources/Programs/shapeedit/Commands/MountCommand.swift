@@ -109,11 +109,14 @@ struct Mount: Sendable {
         if let report = container.recovered { Console.complain("\(name): \(report)") }
         let volume = Volume(container: container)
         volume.noAccessTimes = options.noAccessTimes
+        volume.quota = options.quota
         if let store = container.store {
             volume.connect(
                 try ContainerStore.open(store, patience: options.storePatience),
                 logger: ContainerStore.logger)
         }
+        volume.connectSources(
+            ContainerStore.settings(options.storePatience), logger: ContainerStore.logger)
         volume.showPictures(pictures)
         if isNew { Samples.fill(volume) }
         var fuse = FuseSession.Options()

@@ -28,8 +28,8 @@ struct EditCommand: ParsableCommand {
         }
         let document = try DocumentFile(file, type: try typing.documentType)
         let loaded = try document.load()
-        let inbox: EditorInbox
-        do throws(Errno) { inbox = try EditorInbox() } catch {
+        let inbox: EventInbox<EditorEvent>
+        do throws(Errno) { inbox = try EventInbox<EditorEvent>() } catch {
             throw Failure(.system, "edit: \(error)")
         }
         let device: TerminalDevice

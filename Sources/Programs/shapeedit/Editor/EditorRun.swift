@@ -11,7 +11,7 @@ struct EditorRun: ~Copyable {
     private var display: EditorDisplay
     private var query: GraphicsQuery
     private var parser = InputParser()
-    private let inbox: EditorInbox
+    private let inbox: EventInbox<EditorEvent>
     private let file: FileWorker
     private let pictures: PictureWorker
     private let watch: FileWatch
@@ -29,7 +29,7 @@ struct EditorRun: ~Copyable {
 
     init(
         _ device: TerminalDevice, _ document: DocumentFile, _ loaded: DocumentFile.Loaded,
-        _ wanted: GraphicsProtocol?, _ inbox: EditorInbox
+        _ wanted: GraphicsProtocol?, _ inbox: EventInbox<EditorEvent>
     ) {
         self.device = device
         display = EditorDisplay(device)
@@ -41,21 +41,11 @@ struct EditorRun: ~Copyable {
         let name = document.path.split(separator: "/").last.map(String.init) ?? document.path
         state = EditorState(
             name: name, document: loaded.document, notes: loaded.notes,
-            shape: EditorRun.shape(device, query))
+            shape: TerminalShape(of: device, query))
     }
 
     /// Milliseconds that only go forward.
     private static func now() -> Int { Int(MonotonicClock.now / 1_000_000) }
-
-    private static func shape(_ device: TerminalDevice, _ query: GraphicsQuery) -> TerminalShape {
-        let size = device.size
-        var cell = TerminalShape.CellSize.usual
-        if let (width, height) = query.cellSize(in: size) {
-            cell = TerminalShape.CellSize(width: width, height: height)
-        }
-        return TerminalShape(
-            columns: size.columns, rows: size.rows, graphics: query.graphics, cell: cell)
-    }
 
     /// Until the user leaves or a signal ends it; then the terminal is given back. Does not return
     /// after a signal.
@@ -125,7 +115,7 @@ struct EditorRun: ~Copyable {
             }
             let before = state.shape
             query.take(reply)
-            let shape = EditorRun.shape(device, query)
+            let shape = TerminalShape(of: device, query)
             if shape != before { take(.resized(shape)) }
         }
     }
@@ -138,7 +128,7 @@ struct EditorRun: ~Copyable {
             case .resumed:
                 device.resume()
                 display.forget()
-            case .resized: take(.resized(EditorRun.shape(device, query)))
+            case .resized: take(.resized(TerminalShape(of: device, query)))
             }
         }
     }
@@ -153,7 +143,7 @@ struct EditorRun: ~Copyable {
         file.finish()
         device.suspend()
         display.forget()
-        take(.resized(EditorRun.shape(device, query)))
+        take(.resized(TerminalShape(of: device, query)))
     }
 
     private mutating func take(_ event: EditorEvent) {

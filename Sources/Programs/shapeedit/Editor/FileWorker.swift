@@ -19,7 +19,7 @@ final class FileWorker: Sendable {
 
     private let work = Monitor(Work())
 
-    init(_ file: DocumentFile, _ stamp: FileStamp, _ inbox: EditorInbox) {
+    init(_ file: DocumentFile, _ stamp: FileStamp, _ inbox: EventInbox<EditorEvent>) {
         let work = work
         Threads.start("document") {
             var hand = FileHand(file: file, seen: stamp, inbox: inbox)
@@ -61,7 +61,7 @@ private struct FileHand {
     let file: DocumentFile
     /// The state of the file that was read last; nil if it was gone.
     var seen: FileStamp?
-    let inbox: EditorInbox
+    let inbox: EventInbox<EditorEvent>
 
     mutating func look() {
         let stamp = file.stamp()

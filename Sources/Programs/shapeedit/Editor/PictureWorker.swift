@@ -6,7 +6,7 @@ import SystemCalls
 final class PictureWorker: Sendable {
     private let wanted = Monitor<RenderingRequest?>(nil)
 
-    init(_ inbox: EditorInbox) {
+    init(_ inbox: EventInbox<EditorEvent>) {
         let wanted = wanted
         Threads.start("pictures") {
             while true {

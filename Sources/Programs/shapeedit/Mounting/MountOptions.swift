@@ -1,3 +1,4 @@
+import FileSystem
 import Model
 
 /// What the options behind `-o` say.
@@ -8,6 +9,8 @@ struct MountOptions {
     var noAccessTimes = false
     /// Seconds that somebody waits for a store that does not answer.
     var storePatience = 20.0
+    /// How much of the contents of a container with a store may be here.
+    var quota = Quota()
     /// Whether the user's thumbnail cache is kept right for the mount.
     var keepsDesktop = true
 
@@ -46,6 +49,10 @@ struct MountOptions {
                     throw Failure(.usage, "\(option): it is 1 to 3600 seconds")
                 }
                 storePatience = seconds
+            case _ where option.hasPrefix("quota="):
+                quota.bytes = try Self.size(option, 6)
+            case _ where option.hasPrefix("keep_free="):
+                quota.free = try Self.size(option, 10)
             case "noatime":
                 noAccessTimes = true
                 fuse.append(option)
@@ -61,5 +68,19 @@ struct MountOptions {
                     "the mount option \(option) is not known; see shapeedit(1) and mount.fuse3(8)")
             }
         }
+    }
+
+    /// The bytes behind the first `prefix` characters: a number, perhaps with K, M, G or T.
+    private static func size(_ option: String, _ prefix: Int) throws(Failure) -> UInt64 {
+        var digits = option.dropFirst(prefix)
+        var factor: UInt64 = 1
+        if let unit = digits.last, let power = "KMGT".firstIndex(of: unit) {
+            factor = 1 << (10 * UInt64("KMGT".distance(from: "KMGT".startIndex, to: power) + 1))
+            digits.removeLast()
+        }
+        guard let number = UInt64(digits), number <= UInt64(Int64.max) / factor else {
+            throw Failure(.usage, "\(option): it is a number of bytes, such as 500M or 20G")
+        }
+        return number * factor
     }
 }

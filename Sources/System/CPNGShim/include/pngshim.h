@@ -24,4 +24,12 @@ int shim_png_end(shim_png *png);
 
 void shim_png_free(shim_png *png);
 
+/* The size of a PNG file; nothing is decoded. */
+int shim_png_size(const uint8_t *bytes, size_t count, uint32_t *width, uint32_t *height);
+
+/* Decodes a PNG file of that size into width * height values 0xFFRRGGBB in the machine's byte order,
+   over white where it is clear. */
+int shim_png_decode(const uint8_t *bytes, size_t count, uint32_t width, uint32_t height,
+                    uint32_t *pixels);
+
 #endif

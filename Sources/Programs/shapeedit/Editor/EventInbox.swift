@@ -1,10 +1,9 @@
-import Editor
 import Glibc
 import SystemCalls
 
 /// Events from other threads for the one that has the terminal.
-final class EditorInbox: Sendable {
-    private let events = Lock<[EditorEvent]>([])
+final class EventInbox<Event: Sendable>: Sendable {
+    private let events = Lock<[Event]>([])
     private let bell: OwnedDescriptor
     private let button: OwnedDescriptor
 
@@ -22,14 +21,14 @@ final class EditorInbox: Sendable {
     /// Readable while there are events.
     var descriptor: Int32 { bell.number }
 
-    func put(_ event: EditorEvent) {
+    func put(_ event: Event) {
         events.withLock { $0.append(event) }
         // A pipe that is full is heard too.
         var one: UInt8 = 1
         _ = write(button.number, &one, 1)
     }
 
-    func takeAll() -> [EditorEvent] {
+    func takeAll() -> [Event] {
         var buffer = [UInt8](repeating: 0, count: 256)
         while read(bell.number, &buffer, buffer.count) > 0 {}
         return events.withLock { events in

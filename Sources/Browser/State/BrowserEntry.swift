@@ -1,0 +1,59 @@
+/// A document in the folder that is browsed.
+package struct BrowserEntry: Hashable, Sendable {
+    /// From the folder on, without a slash at its beginning.
+    package var path: String
+    /// Its number, by which it is known again under another name.
+    package var item: UInt64
+    package var size: Int64
+    /// When it was changed and when it was last looked at, in nanoseconds since 1970; 0 for never.
+    package var modified: Int64
+    package var viewed: Int64
+
+    package init(path: String, item: UInt64, size: Int64, modified: Int64, viewed: Int64) {
+        self.path = path
+        self.item = item
+        self.size = size
+        self.modified = modified
+        self.viewed = viewed
+    }
+
+    /// Its file's name.
+    package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    /// Its file's name without the end.
+    package var title: String {
+        let name = name
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
+        return String(name[..<dot])
+    }
+
+    /// What its picture depends on.
+    package var version: BrowserVersion {
+        BrowserVersion(item: item, size: size, modified: modified, path: path)
+    }
+}
+
+/// A version of a document as far as a listing tells.
+package struct BrowserVersion: Hashable, Sendable {
+    package var item: UInt64
+    package var size: Int64
+    package var modified: Int64
+    /// Where it is: the name's end tells how it is drawn.
+    package var path: String
+}
+
+/// What a mount says of a document besides.
+package struct BrowserDetails: Hashable, Sendable {
+    /// `user.shapeedit.state`: promise, downloading, local and so on; empty outside a mount.
+    package var state: String
+    /// `user.shapeedit.progress`, in percent.
+    package var progress: Int?
+    /// `user.shapeedit.pin`; empty if there is none.
+    package var pin: String
+
+    package init(state: String = "", progress: Int? = nil, pin: String = "") {
+        self.state = state
+        self.progress = progress
+        self.pin = pin
+    }
+}

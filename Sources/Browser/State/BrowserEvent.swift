@@ -1,0 +1,39 @@
+package import Drawing
+package import Editor
+package import Terminal
+
+/// What happens to the browser.
+package enum BrowserEvent: Sendable {
+    /// A key or the mouse.
+    case input(InputEvent)
+    /// The terminal has another size or other abilities.
+    case resized(TerminalShape)
+    /// All documents of the folder, in any order, or why they are not known.
+    case listed([BrowserEntry], problem: String?)
+    /// What the mount says of some documents.
+    case inspected([UInt64: BrowserDetails])
+    /// A picture was looked for; nil: there is none yet.
+    case pictured(BrowserVersion, PixelSize, Bitmap?)
+    /// Something the user asked for has ended; what to say of it, and which document to go to.
+    case done(String, isBad: Bool, select: String?)
+}
+
+/// What the browser wants to be done. Paths are those of entries.
+package enum BrowserEffect: Hashable, Sendable {
+    case quit
+    /// Stop the process until somebody resumes it.
+    case suspend
+    /// Draw all again.
+    case redraw
+    /// Look at the folder again.
+    case look
+    case open(String)
+    case create(String)
+    case rename(String, to: String)
+    case delete(String)
+    /// Let the local content go, or bring it.
+    case evict(String)
+    case materialize(String)
+    /// Set `user.shapeedit.pin`.
+    case pin(String, String)
+}

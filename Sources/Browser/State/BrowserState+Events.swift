@@ -1,0 +1,79 @@
+import Drawing
+import Editor
+import Terminal
+
+extension BrowserState {
+    /// Takes an event into account; what is to be done.
+    package mutating func update(_ event: BrowserEvent) -> [BrowserEffect] {
+        defer { keepInSight() }
+        switch event {
+        case .input(.key(let key, let modifiers)): return take(key, modifiers)
+        case .input(.paste(let text)):
+            type(text.filter { !$0.isNewline })
+            return []
+        case .input(.mouse(let mouse)): return take(mouse)
+        case .input(.reply): return []
+        case .resized(let shape):
+            self.shape = shape
+            return [.redraw]
+        case .listed(let entries, let problem): list(entries, problem)
+        case .inspected(let found): details.merge(found) { $1 }
+        case .pictured(let version, let size, let bitmap):
+            keep(bitmap, PictureKey(version: version, size: size))
+        case .done(let text, let isBad, let path):
+            (message, self.isBad) = (text, isBad)
+            if let path { awaited = path }
+            return [.look]
+        }
+        return []
+    }
+
+    /// The selection stays with its document, wherever that went; if it is gone, the one that took
+    /// its place is selected.
+    private mutating func list(_ new: [BrowserEntry], _ problem: String?) {
+        if let problem {
+            (message, isBad) = (problem, true)
+            return
+        }
+        let shelves = Shelves(self)
+        let index = selection.flatMap { shelves.places.firstIndex(of: $0) }
+        entries = new.sorted { Self.isBefore($0.path, $1.path) }
+        isListed = true
+        let known = Set(entries.map(\.item))
+        details = details.filter { known.contains($0.key) }
+        let places = Shelves(self).places
+        if let awaited, let entry = entries.first(where: { $0.path == awaited }) {
+            self.awaited = nil
+            selection = Place(section: .all, item: entry.item)
+        }
+        if let selection, places.contains(selection) { return }
+        if let item = selection?.item, known.contains(item) {
+            selection = places.first { $0.item == item }
+        } else {
+            selection = places.isEmpty ? nil : places[min(index ?? 0, places.count - 1)]
+        }
+    }
+
+    /// As people sort names: the case of letters does not count, but where all else is equal.
+    static func isBefore(_ left: String, _ right: String) -> Bool {
+        let (first, second) = (left.lowercased(), right.lowercased())
+        return first == second ? left < right : first < second
+    }
+
+    private mutating func keep(_ bitmap: Bitmap?, _ key: PictureKey) {
+        if pictures.updateValue(bitmap, forKey: key) == nil { pictureOrder.append(key) }
+        while pictureOrder.count > Self.pictureLimit {
+            pictures[pictureOrder.removeFirst()] = nil
+        }
+    }
+
+    /// Looks for pictures that were not there again.
+    package mutating func retryPictures() {
+        for (key, bitmap) in pictures where bitmap == nil { forget(key) }
+    }
+
+    private mutating func forget(_ key: PictureKey) {
+        pictures.removeValue(forKey: key)
+        pictureOrder.removeAll { $0 == key }
+    }
+}

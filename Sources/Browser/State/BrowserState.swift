@@ -1,0 +1,87 @@
+import Drawing
+package import Editor
+
+/// All that the browser knows. A pure value: events come in, effects come out.
+package struct BrowserState: Sendable {
+    /// The parts of the screen that documents are in.
+    package enum Section: Hashable, Sendable {
+        case recent
+        case all
+    }
+
+    /// A document where it is shown: it may be in both sections.
+    package struct Place: Hashable, Sendable {
+        package var section: Section
+        package var item: UInt64
+    }
+
+    /// What is asked at the bottom of the screen.
+    package enum Question: Hashable, Sendable {
+        case create
+        case rename(String)
+        case delete(String)
+    }
+
+    /// Documents that are viewed recently and shown as such.
+    package static let recentLimit = 8
+    /// Pictures that are kept.
+    static let pictureLimit = 400
+
+    /// What the folder is called.
+    package let name: String
+    package internal(set) var shape: TerminalShape
+    /// By name.
+    package internal(set) var entries: [BrowserEntry] = []
+    package internal(set) var details: [UInt64: BrowserDetails] = [:]
+    /// What names have to hold to be shown.
+    package internal(set) var filter = ""
+    package internal(set) var selection: Place?
+    /// The first row of ``Shelves`` on the screen.
+    package internal(set) var firstRow = 0
+    package internal(set) var question: Question?
+    /// What was typed as an answer.
+    package internal(set) var answer = ""
+    package internal(set) var message = ""
+    package internal(set) var isBad = false
+    package internal(set) var isHelping = false
+    /// Whether the folder has been read.
+    package internal(set) var isListed = false
+    /// Pictures by what they show; nil where there is none yet.
+    var pictures: [PictureKey: Bitmap?] = [:]
+    /// In the order in which they came.
+    var pictureOrder: [PictureKey] = []
+    /// A path to select when it is there.
+    var awaited: String?
+
+    package init(name: String, shape: TerminalShape) {
+        self.name = name
+        self.shape = shape
+    }
+
+    /// The selected document.
+    package var selected: BrowserEntry? {
+        selection.flatMap { place in entries.first { $0.item == place.item } }
+    }
+
+    /// The documents that are shown, by name.
+    package var matching: [BrowserEntry] {
+        if filter.isEmpty { return entries }
+        let wanted = filter.lowercased()
+        return entries.filter { $0.path.lowercased().contains(wanted) }
+    }
+
+    /// Those viewed last, newest first; none while a filter is typed.
+    package var recent: [BrowserEntry] {
+        guard filter.isEmpty else { return [] }
+        let viewed = entries.filter { $0.viewed > 0 }.sorted {
+            ($0.viewed, $1.path) > ($1.viewed, $0.path)
+        }
+        return Array(viewed.prefix(Self.recentLimit))
+    }
+}
+
+/// A picture in one size.
+struct PictureKey: Hashable, Sendable {
+    var version: BrowserVersion
+    var size: PixelSize
+}

@@ -1,0 +1,121 @@
+package import Model
+
+/// Trees that were imported, and which item is which object of them.
+extension CatalogDatabase {
+    /// The address of the tree that was imported to a folder; `nil` if none was.
+    package func source(_ root: ItemNumber) throws(Failure) -> String? {
+        let select = try connection.statement("SELECT address FROM source WHERE root = ?")
+        defer { select.reset() }
+        select.bind(1, root.rawValue)
+        return try select.step() ? select.text(0) : nil
+    }
+
+    /// Whether anything was ever imported.
+    package func hasSources() throws(Failure) -> Bool {
+        try connection.integer("SELECT EXISTS (SELECT 1 FROM source)") != 0
+    }
+
+    /// Where an item comes from.
+    package func origin(_ item: ItemNumber) throws(Failure) -> OriginRow? {
+        let select = try connection.statement("SELECT * FROM origin WHERE item = ?")
+        defer { select.reset() }
+        select.bind(1, item.rawValue)
+        return try select.step() ? try origin(select) : nil
+    }
+
+    /// The object with this path; of several, which only an older program could leave, the last.
+    package func origin(_ source: ItemNumber, path: [UInt8]) throws(Failure) -> OriginRow? {
+        let select = try connection.statement(
+            "SELECT * FROM origin WHERE source = ? AND path = ? ORDER BY item DESC")
+        defer { select.reset() }
+        select.bind(1, source.rawValue)
+        select.bind(2, path)
+        return try select.step() ? try origin(select) : nil
+    }
+
+    /// The object that the source knows by this.
+    package func origin(_ source: ItemNumber, identity: [UInt8]) throws(Failure) -> OriginRow? {
+        let select = try connection.statement(
+            """
+            SELECT * FROM origin WHERE source = ? AND identity = ? AND identity <> x''
+            ORDER BY item DESC
+            """)
+        defer { select.reset() }
+        select.bind(1, source.rawValue)
+        select.bind(2, identity)
+        return try select.step() ? try origin(select) : nil
+    }
+
+    /// The object whose content is called so.
+    package func origin(content: ContentHash) throws(Failure) -> OriginRow? {
+        let select = try connection.statement("SELECT * FROM origin WHERE content = ?")
+        defer { select.reset() }
+        select.bind(1, content)
+        return try select.step() ? try origin(select) : nil
+    }
+
+    /// Shows all of a source's objects, folders after what is in them.
+    package func forEachOrigin(of source: ItemNumber, _ body: (OriginRow) -> Void) throws(Failure) {
+        let select = try connection.statement(
+            "SELECT * FROM origin WHERE source = ? ORDER BY path DESC")
+        defer { select.reset() }
+        select.bind(1, source.rawValue)
+        while try select.step() { body(try origin(select)) }
+    }
+
+    /// The versions whose content is called so.
+    package func versions(content: ContentHash) throws(Failure) -> [VersionRow] {
+        let select = try connection.statement("SELECT * FROM version WHERE hash = ?")
+        defer { select.reset() }
+        select.bind(1, content)
+        return try rows(select)
+    }
+
+    /// All rows of both tables, for checks.
+    package func sources() throws(Failure) -> [SourceRow] {
+        let select = try connection.statement("SELECT root, address FROM source ORDER BY root")
+        defer { select.reset() }
+        var rows: [SourceRow] = []
+        while try select.step() {
+            rows.append(
+                SourceRow(
+                    root: ItemNumber(rawValue: select.unsigned(0)), address: select.text(1) ?? ""))
+        }
+        return rows
+    }
+
+    package func origins() throws(Failure) -> [OriginRow] {
+        let select = try connection.statement("SELECT * FROM origin ORDER BY item")
+        defer { select.reset() }
+        var rows: [OriginRow] = []
+        while try select.step() { rows.append(try origin(select)) }
+        return rows
+    }
+
+    private func origin(_ select: Statement) throws(Failure) -> OriginRow {
+        OriginRow(
+            item: ItemNumber(rawValue: select.unsigned(0)),
+            source: ItemNumber(rawValue: select.unsigned(1)), path: select.bytes(2) ?? [],
+            identity: select.bytes(3) ?? [], tag: select.bytes(4) ?? [],
+            content: try select.hash(5))
+    }
+
+    func put(_ row: SourceRow) throws(Failure) {
+        let put = try connection.statement("INSERT OR REPLACE INTO source VALUES (?, ?)")
+        put.bind(1, row.root.rawValue)
+        put.bind(2, row.address)
+        try put.run()
+    }
+
+    func put(_ row: OriginRow) throws(Failure) {
+        let put = try connection.statement(
+            "INSERT OR REPLACE INTO origin VALUES (?, ?, ?, ?, ?, ?)")
+        put.bind(1, row.item.rawValue)
+        put.bind(2, row.source.rawValue)
+        put.bind(3, row.path)
+        put.bind(4, row.identity)
+        put.bind(5, row.tag)
+        put.bind(6, row.content)
+        try put.run()
+    }
+}

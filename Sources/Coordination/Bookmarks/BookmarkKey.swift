@@ -1,0 +1,30 @@
+internal import Catalog
+internal import Model
+
+/// The key that signs a container's bookmarks; it never leaves the container's folder.
+enum BookmarkKey {
+    private static let name = "bookmarkKey"
+
+    /// The catalog's key; makes one if there is none. The caller makes it durable before it is used.
+    static func load(_ database: CatalogDatabase) throws(Failure) -> [UInt8] {
+        if let text = try database.meta(name) {
+            guard let key = bytes(text) else {
+                throw Failure(.badData, "\(database.path): the key of the bookmarks is damaged")
+            }
+            return key
+        }
+        let words = (0..<4).map { _ in UInt64.random(in: .min ... .max) }
+        let text = words.map(hexadecimal).joined()
+        try database.setMeta(name, text)
+        return bytes(text) ?? []
+    }
+
+    private static func bytes(_ text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count == 64 else { return nil }
+        let bytes = stride(from: 0, to: 64, by: 2).compactMap {
+            UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
+        }
+        return bytes.count == 32 ? bytes : nil
+    }
+}

@@ -1,0 +1,57 @@
+import CPNGShim
+
+extension Bitmap {
+    /// The picture of a PNG file, over white where it is clear.
+    ///
+    /// - Throws: ``DrawingError/library(_:)`` for anything that is no such file, and for one of more
+    ///   pixels than a square of `side`.
+    public init(png bytes: [UInt8], side: Int) throws(DrawingError) {
+        var (width, height): (UInt32, UInt32) = (0, 0)
+        guard shim_png_size(bytes, bytes.count, &width, &height) == 0 else {
+            throw .library("this is no PNG file")
+        }
+        // Before there is room for it: the size is only what the file says.
+        guard width <= side, height <= side else { throw .library("the picture is too large") }
+        let size = try PixelSize(width: Int(width), height: Int(height))
+        self.init(size: size)
+        guard shim_png_decode(bytes, bytes.count, width, height, &pixels) == 0 else {
+            throw .library("the PNG file is damaged")
+        }
+    }
+
+    /// The picture made smaller to fit into a size, its sides' ratio kept; itself if it fits.
+    public func fitted(into room: PixelSize) throws(DrawingError) -> Bitmap {
+        let scale = min(
+            1, Double(room.width) / Double(size.width), Double(room.height) / Double(size.height))
+        if scale == 1 { return self }
+        let target = try PixelSize(
+            width: max(1, Int(Double(size.width) * scale)),
+            height: max(1, Int(Double(size.height) * scale)))
+        var result = Bitmap(size: target)
+        for y in 0..<target.height {
+            let rows = span(y, target.height, size.height)
+            for x in 0..<target.width {
+                let columns = span(x, target.width, size.width)
+                var (red, green, blue, count): (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
+                for row in rows {
+                    for column in columns {
+                        let pixel = pixels[row * size.width + column]
+                        red += pixel >> 16 & 0xFF
+                        green += pixel >> 8 & 0xFF
+                        blue += pixel & 0xFF
+                        count += 1
+                    }
+                }
+                result.pixels[y * target.width + x] =
+                    0xFF00_0000 | (red / count) << 16 | (green / count) << 8 | blue / count
+            }
+        }
+        return result
+    }
+
+    /// The old pixels that make a new one.
+    private func span(_ index: Int, _ count: Int, _ old: Int) -> Range<Int> {
+        let start = index * old / count
+        return start..<max(start + 1, (index + 1) * old / count)
+    }
+}

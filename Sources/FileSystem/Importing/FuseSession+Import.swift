@@ -1,0 +1,17 @@
+internal import Model
+internal import SystemCalls
+
+extension FuseSession {
+    /// Carries out a message of an import and answers.
+    func takeImport(_ request: Request, _ node: NodeNumber, _ message: [UInt8]) throws(Errno) {
+        let volume = self.volume
+        let stale = try volume.takeImport(node, message, request.caller)
+        request.succeed()
+        // Only now: the kernel holds the folder's lock while the request lasts, and needs it to forget
+        // a name in it. Names that nothing led to are among what it has to forget.
+        volume.notifier.post {
+            for node in stale.nodes { volume.channel?.invalidate(node: node.rawValue, pages: true) }
+        }
+        volume.forget(names: stale.names) {}
+    }
+}

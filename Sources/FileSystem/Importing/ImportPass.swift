@@ -1,0 +1,66 @@
+internal import Model
+internal import SystemCalls
+
+/// One run of an import: what of the source has been shown so far. Kept in memory only: a run that was
+/// cut off is begun anew, and finds what is there already.
+///
+/// ``state`` is held while a message is carried out; it is of the first level of the Locking page.
+final class ImportPass: Sendable {
+    struct State {
+        /// The items of the source's folders, by path.
+        var folders: [[UInt8]: ItemNumber]
+        var seen: Set<ItemNumber> = []
+        var counts = Counts()
+        /// All has been shown, and what is not there any more has been removed.
+        var isComplete = false
+    }
+
+    /// What became of what was shown.
+    struct Counts {
+        /// Items that were made.
+        var made = 0
+        /// Those that were moved or got another content, as at the source.
+        var changed = 0
+        var removed = 0
+        /// Those that changed or vanished at the source, but are as they are here because they were
+        /// changed or fetched here.
+        var kept = 0
+        /// Those in whose place is something else, and those that cannot be here.
+        var inTheWay = 0
+        /// All that were shown.
+        var shown = 0
+    }
+
+    /// The folder that is imported to.
+    let root: ItemNumber
+    /// Tells one run from another.
+    let token: [UInt8]
+    /// Whether what changed at the source is to change here.
+    let follows: Bool
+    /// Whether nothing was imported here before: then there is nothing to look for.
+    let isFirst: Bool
+    let state: Lock<State>
+
+    init(root: ItemNumber, token: [UInt8], follows: Bool, isFirst: Bool) {
+        self.root = root
+        self.token = token
+        self.follows = follows
+        self.isFirst = isFirst
+        state = Lock(State(folders: [[]: root]))
+    }
+
+    /// For the attribute: a line for each.
+    var report: String {
+        let state = state.withLock { ($0.counts, $0.isComplete) }
+        return """
+            shown \(state.0.shown)
+            made \(state.0.made)
+            changed \(state.0.changed)
+            removed \(state.0.removed)
+            kept \(state.0.kept)
+            inTheWay \(state.0.inTheWay)
+            complete \(state.1)
+
+            """
+    }
+}

@@ -1,0 +1,240 @@
+internal import Catalog
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Taking over what a listing of a foreign tree tells (``ImportMessage``).
+extension Volume {
+    static let importAttribute = ownPrefix + Array("import".utf8)
+
+    /// What the kernel has to be told after a message: nodes whose attributes and listings changed, and
+    /// names that lead to something else.
+    struct Stale: Sendable {
+        var nodes: Set<NodeNumber> = []
+        var names: [(parent: UInt64, name: [UInt8])] = []
+    }
+
+    /// Carries out what the command says to the folder `node`. Only for its owner or root.
+    ///
+    /// Throws EINVAL for what is no message, EEXIST if another tree was imported to the folder, ENODATA
+    /// if none was and its changes are to be followed, ESTALE for a run that is over.
+    func takeImport(_ node: NodeNumber, _ bytes: [UInt8], _ caller: Caller) throws(Errno) -> Stale {
+        guard let sources else { throw Errno(ENOTSUP) }
+        guard let message = ImportMessage(bytes) else { throw Errno(EINVAL) }
+        try read { (state) throws(Errno) in
+            let record = state.index[item: try state.directory(node)]
+            guard caller.user == 0 || caller.user == record.pointee.user else { throw Errno(EPERM) }
+        }
+        switch message {
+        case .begin(let token, let follows, let address):
+            let pass = try begin(node.item, token, follows: follows, address)
+            sources.begin(pass)
+            return Stale()
+        case .entries(let token, let entries):
+            let pass = try pass(node, token)
+            return try pass.state.withLock { (state) throws(Errno) in
+                try take(entries, pass, &state, caller)
+            }
+        case .end(let token):
+            let pass = try pass(node, token)
+            return try pass.state.withLock { (state) throws(Errno) in
+                let stale = pass.follows ? try removeUnseen(pass, &state, caller) : Stale()
+                state.isComplete = true
+                return stale
+            }
+        }
+    }
+
+    /// What the last import to the folder has done so far; `nil` if there was none in this mount.
+    func importReport(_ node: NodeNumber) -> String? { sources?.pass(node.item)?.report }
+
+    /// The address of the tree an item was imported from, with the item's path in it on a second
+    /// line; `nil` if it was not.
+    func sourceAddress(_ item: ItemNumber) -> String? {
+        guard sources?.isInUse == true else { return nil }
+        let found: String?? = try? container.query { (database) throws(Failure) in
+            guard let origin = try database.origin(item),
+                let address = try database.source(origin.source)
+            else { return nil }
+            return origin.path.isEmpty
+                ? address : address + "\n" + String(decoding: origin.path, as: UTF8.self)
+        }
+        return found ?? nil
+    }
+
+    private func pass(_ node: NodeNumber, _ token: [UInt8]) throws(Errno) -> ImportPass {
+        guard let pass = sources?.pass(node.item), pass.token == token else { throw Errno(ESTALE) }
+        return pass
+    }
+
+    private func begin(
+        _ root: ItemNumber, _ token: [UInt8], follows: Bool, _ address: String
+    ) throws(Errno) -> ImportPass {
+        let known = try ask { (database) throws(Failure) in
+            (try database.origin(root), try database.source(root))
+        }
+        if let other = known.1 {
+            guard other == address else { throw Errno(EEXIST) }
+        } else {
+            // A folder of another import stays that.
+            if known.0 != nil { throw Errno(EEXIST) }
+            if follows { throw Errno(ENODATA) }
+            _ = try change { (state) throws(Errno) in
+                let position = state.index.find(root)
+                if position == 0 { throw Errno(ENOENT) }
+                let origin = OriginRow(
+                    item: root, source: root, path: [], identity: [], tag: [], content: nil)
+                return (
+                    (),
+                    state.record(
+                        .imported, position, at: VolumeState.now(),
+                        [
+                            .putSource(SourceRow(root: root, address: address)),
+                            .putOrigin(origin),
+                        ])
+                )
+            }
+        }
+        return ImportPass(root: root, token: token, follows: follows, isFirst: known.1 == nil)
+    }
+
+    /// Runs a query whose failure is the container's.
+    private func ask<Result>(_ body: (CatalogDatabase) throws(Failure) -> Result) throws(Errno)
+        -> Result
+    {
+        do throws(Failure) { return try container.query(body) } catch { throw Errno(EIO) }
+    }
+
+    // MARK: What is there
+
+    /// Makes, moves and changes items as the entries tell.
+    private func take(
+        _ entries: [ImportMessage.Entry], _ pass: ImportPass, _ state: inout ImportPass.State,
+        _ caller: Caller
+    ) throws(Errno) -> Stale {
+        var step = ImportStep(pass: pass, caller: caller, state: state)
+        if !pass.isFirst {
+            step.known = try ask { (database) throws(Failure) in
+                try entries.map { (entry) throws(Failure) in
+                    let byIdentity =
+                        entry.identity.isEmpty
+                        ? nil : try database.origin(pass.root, identity: entry.identity)
+                    return (byIdentity, try database.origin(pass.root, path: entry.path))
+                }
+            }
+            // Where those that moved at the source are here: what somebody moved here stays there.
+            let parents = self.state.withLock { state in
+                Set(
+                    step.known.compactMap { pair in
+                        pair.identity.map { state.index.parent(of: state.index.find($0.item)) }
+                    }.filter { $0 != 0 }.map { state.number($0) })
+            }
+            step.parents = try ask { (database) throws(Failure) in
+                var found: [ItemNumber: OriginRow] = [:]
+                for parent in parents { found[parent] = try database.origin(parent) }
+                return found
+            }
+        }
+        try log.admit()
+        let sequence = self.state.withLock { volume in
+            for (number, entry) in entries.enumerated() {
+                step.take(entry, number, volume)
+            }
+            return log.head
+        }
+        state = step.state
+        try log.flush(upTo: sequence)
+        for name in step.forgotten { content.forgetIncoming(name) }
+        return step.stale
+    }
+
+    // MARK: What is not there any more
+
+    /// Removes what was not shown: documents that were never fetched or changed here, and folders
+    /// without anything else in them. All others are the container's own from now on.
+    private func removeUnseen(
+        _ pass: ImportPass, _ state: inout ImportPass.State, _ caller: Caller
+    ) throws(Errno) -> Stale {
+        var gone: [OriginRow] = []
+        let seen = state.seen
+        try ask { (database) throws(Failure) in
+            try database.forEachOrigin(of: pass.root) { row in
+                if !row.path.isEmpty, !seen.contains(row.item) { gone.append(row) }
+            }
+        }
+        var stale = Stale()
+        for row in gone {
+            let names = self.state.withLock { $0.removableNames(row) }
+            var isRemoved = !names.isEmpty
+            for (parent, name) in names {
+                let node = NodeNumber(rawValue: parent)
+                do throws(Errno) { try remove(name, in: node, row.tag.isEmpty, caller) } catch {
+                    isRemoved = false
+                }
+                stale.names.append((parent, name))
+                stale.nodes.insert(node)
+            }
+            let isHere = self.state.withLock { state in
+                let position = state.index.find(row.item)
+                return position != 0 && state.index[item: position].pointee.firstName != 0
+            }
+            if isRemoved { state.counts.removed += 1 }
+            if isHere, !row.tag.isEmpty { state.counts.kept += 1 }
+            _ = self.state.withLock { _ in
+                log.append(
+                    Mutation(
+                        time: VolumeState.now(), kind: .imported, item: row.item,
+                        effects: [.removeOrigin(row.item)]))
+            }
+        }
+        try log.flush(upTo: log.head)
+        return stale
+    }
+}
+
+extension Volume {
+    private func remove(
+        _ name: [UInt8], in folder: NodeNumber, _ isFolder: Bool, _ caller: Caller
+    ) throws(Errno) {
+        var problem: Errno?
+        name.withUnsafeBytes { bytes in
+            do throws(Errno) {
+                if isFolder {
+                    try removeDirectory(folder, bytes, caller)
+                } else {
+                    _ = try unlink(folder, bytes, caller)
+                }
+            } catch {
+                problem = error
+            }
+        }
+        if let problem { throw problem }
+    }
+}
+
+extension VolumeState {
+    /// Whether the item's content is still the source's, as it was listed last.
+    func isAsListed(_ position: MemoryIndex.Position, _ origin: OriginRow) -> Bool {
+        let record = index[item: position]
+        if record.pointee.flags.contains(.inSession) { return false }
+        return record.pointee.isRegular
+            ? record.pointee.hash == origin.content
+                && (origin.content != nil || record.pointee.place == .none)
+            : true
+    }
+
+    /// All names of an item that vanished at its source and has nothing here that is worth keeping;
+    /// empty for all others.
+    fileprivate func removableNames(_ origin: OriginRow) -> [(parent: UInt64, name: [UInt8])] {
+        let position = index.find(origin.item)
+        guard position != 0 else { return [] }
+        let record = index[item: position]
+        if record.pointee.isDirectory {
+            guard origin.tag.isEmpty, record.pointee.childCount == 0 else { return [] }
+        } else if record.pointee.isRegular {
+            guard isAsListed(position, origin), record.pointee.place.isAway || origin.content == nil
+            else { return [] }
+        }
+        return names(of: position)
+    }
+}

@@ -1,0 +1,134 @@
+import ArgumentParser
+import Coordination
+import Glibc
+import Model
+import SystemCalls
+
+/// `shapeedit bookmark ...`.
+struct BookmarkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bookmark", abstract: "Find a document again wherever it goes.",
+        discussion: """
+            A bookmark's token leads to its document after renaming, moving, saving by any program \
+            and mounting again, also while the container is not mounted. With --app it is for that \
+            application only. Nobody can make one up, and it can be revoked.
+            """,
+        subcommands: [Create.self, Resolve.self, List.self, Revoke.self])
+
+    /// What a token is given as.
+    struct Subject: ParsableArguments {
+        @Argument(help: "The token.") var token: String
+        @OptionGroup var application: Application
+        @Flag(help: "Print JSON.") var json = false
+    }
+
+    struct Application: ParsableArguments {
+        @Option(
+            name: .customLong("app"),
+            help: ArgumentHelp(
+                "The application it is for, as in org.example.Editor.", valueName: "name"))
+        var name: String?
+
+        func validate() throws {
+            if let name, !BookmarkRow.isApplication(name) {
+                throw ValidationError(
+                    "--app \(name): 1 to 100 letters, digits, dots, dashes and underscores")
+            }
+        }
+    }
+
+    struct Create: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print a token of a document in a mount.",
+            discussion: """
+                A document has one bookmark for each application: making it again gives a token \
+                that is not stale, and earlier ones go on working.
+                """)
+        @Argument(help: "The document, a file of any kind.", completion: .file()) var file: String
+        @OptionGroup var application: Application
+        @Flag(help: "Print JSON.") var json = false
+
+        func run() throws {
+            let token = try MountedBookmarks.create(file, for: application.name ?? "")
+            Console.say(
+                json
+                    ? JSONText.object([
+                        ("file", JSONText.string(file)),
+                        ("app", JSONText.string(application.name)),
+                        ("token", JSONText.string(token)),
+                    ]) : token)
+        }
+    }
+
+    struct Resolve: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print where a token's document is.",
+            discussion: """
+                Its path where it is mounted, else CONTAINER:PATH. A stale token (the document was \
+                elsewhere when it was made) is told on standard error; it goes on working.
+                """)
+        @OptionGroup var subject: Subject
+
+        func run() throws {
+            let token = try NamedToken(subject.token)
+            let found = try token.resolve(for: subject.application.name ?? "")
+            if subject.json {
+                Console.say(
+                    JSONText.object([
+                        ("container", JSONText.string(token.container)),
+                        ("path", JSONText.string(found.path)),
+                        ("mountPoint", JSONText.string(found.mountPoint)),
+                        ("document", JSONText.string(token.token.document.description)),
+                        ("stale", found.isStale ? "true" : "false"),
+                    ]))
+                return
+            }
+            if found.isStale {
+                Console.complain("the document has moved since the token was made")
+            }
+            Console.say(
+                found.mountPoint.map { $0 + "/" + found.path }
+                    ?? token.container + ":" + found.path)
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List a container's bookmarks.")
+        @Argument(help: "The container.") var name = Containers.defaultName
+        @Flag(help: "Print JSON.") var json = false
+
+        func run() throws {
+            let bookmarks = try ListedBookmark.all(of: name)
+            if json {
+                Console.say(
+                    JSONText.array(
+                        bookmarks.map { bookmark in
+                            JSONText.object([
+                                ("path", JSONText.string(bookmark.path)),
+                                ("app", JSONText.string(bookmark.application)),
+                                ("token", JSONText.string(name + "." + bookmark.digits)),
+                            ])
+                        }))
+                return
+            }
+            for bookmark in bookmarks {
+                let application = bookmark.application.map { "  for \($0)" } ?? ""
+                Console.say("\(bookmark.path)\(application)\n  \(name).\(bookmark.digits)")
+            }
+        }
+    }
+
+    struct Revoke: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take a bookmark away: all its tokens lead nowhere from now on.")
+        @OptionGroup var subject: Subject
+
+        func run() throws {
+            let token = try NamedToken(subject.token)
+            try token.revoke(for: subject.application.name ?? "")
+            Console.say(
+                subject.json
+                    ? JSONText.object([("revoked", JSONText.string(subject.token))]) : "revoked")
+        }
+    }
+}

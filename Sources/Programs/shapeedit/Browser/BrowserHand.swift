@@ -1,0 +1,125 @@
+import Browser
+import DocumentFiles
+import Documents
+import Editing
+import Glibc
+import Model
+import SystemCalls
+
+/// Reads the folder and changes it, on a thread of its own, one thing after the other.
+final class BrowserHand: Sendable {
+    private enum Job: Sendable {
+        case look
+        case inspect([BrowserEntry])
+        case effect(BrowserEffect)
+    }
+
+    private let work = Monitor<[Job]>([])
+
+    init(_ tree: BrowsedTree, _ inbox: EventInbox<BrowserEvent>) {
+        let work = work
+        Threads.start("folder") {
+            while true {
+                let job = work.wait { $0.isEmpty ? nil : $0.removeFirst() }
+                switch job {
+                case .look:
+                    do throws(Errno) {
+                        inbox.put(.listed(try tree.list(), problem: nil))
+                    } catch {
+                        inbox.put(.listed([], problem: "\(tree.path): \(error)"))
+                    }
+                case .inspect(let entries): Self.inspect(entries, tree, inbox)
+                case .effect(let effect):
+                    if let event = Self.perform(effect, tree) { inbox.put(event) }
+                case nil: break
+                }
+            }
+        }
+    }
+
+    /// Looks at the folder; asked several times while busy, it looks once.
+    func look() {
+        work.signal { work in
+            for case .look in work { return }
+            work.append(.look)
+        }
+    }
+
+    /// Asks the mount about documents.
+    func inspect(_ entries: [BrowserEntry]) {
+        work.signal { work in
+            for case .inspect in work { return }
+            work.append(.inspect(entries))
+        }
+    }
+
+    func perform(_ effect: BrowserEffect) { work.signal { $0.append(.effect(effect)) } }
+
+    private static func inspect(
+        _ entries: [BrowserEntry], _ tree: BrowsedTree, _ inbox: EventInbox<BrowserEvent>
+    ) {
+        var found: [UInt64: BrowserDetails] = [:]
+        for entry in entries { found[entry.item] = tree.details(entry.path) }
+        if !found.isEmpty { inbox.put(.inspected(found)) }
+    }
+
+    private static func perform(_ effect: BrowserEffect, _ tree: BrowsedTree) -> BrowserEvent? {
+        do throws(Failure) {
+            switch effect {
+            case .create(let name):
+                try create(tree.file(name))
+                return .done("made \(name)", isBad: false, select: name)
+            case .rename(let old, let new):
+                try act(on: old) { () throws(Errno) in
+                    try Directories.renameExclusively(tree.file(old), tree.file(new))
+                }
+                return .done("", isBad: false, select: new)
+            case .delete(let path):
+                try act(on: path) { () throws(Errno) in try check { unlink(tree.file(path)) } }
+                return .done("deleted \(path)", isBad: false, select: nil)
+            case .evict(let path):
+                try set("state", "promise", of: path, tree)
+                return .done("", isBad: false, select: nil)
+            case .materialize(let path):
+                try set("state", "local", of: path, tree)
+                return .done("", isBad: false, select: nil)
+            case .pin(let path, let value):
+                try set("pin", value, of: path, tree)
+                return .done("", isBad: false, select: nil)
+            case .quit, .suspend, .redraw, .look, .open: return nil
+            }
+        } catch {
+            return .done(error.message, isBad: true, select: nil)
+        }
+    }
+
+    private static func create(_ path: String) throws(Failure) {
+        guard let type = DocumentType(fileName: path) else {
+            throw Failure(.usage, "end the name with .shape, .slide, .list or .shapeFile")
+        }
+        let document: EditableDocument
+        do throws(EditError) { document = try EditableDocument.template(nil, type: type) } catch {
+            throw Failure(.software, error.description)
+        }
+        try DocumentFile.create(path, document)
+    }
+
+    private static func act(on path: String, _ body: () throws(Errno) -> Void) throws(Failure) {
+        do throws(Errno) { try body() } catch { throw Failure(.system, "\(path): \(error)") }
+    }
+
+    private static func set(
+        _ name: String, _ value: String, of path: String, _ tree: BrowsedTree
+    ) throws(Failure) {
+        do throws(Errno) {
+            try PathAttributes.set(
+                "user.shapeedit." + name, Array(value.utf8), of: tree.file(path))
+        } catch {
+            if tree.mountPoint == nil { throw Failure(.usage, "this folder is in no container") }
+            if error.code == ENOTSUP { throw Failure(.usage, "this container has no store") }
+            let reason = try? PathAttributes.value("user.shapeedit.error", of: tree.file(path))
+            let words = reason.map { String(decoding: $0, as: UTF8.self) } ?? "\(error)"
+            throw Failure(.temporary, "\(path): \(words)")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import Glibc
+import Model
+import Stores
+import SystemCalls
+
+/// `shapeedit import`.
+struct ImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Make promises of the documents of a folder or a server.",
+        discussion: """
+            shapeedit import --promise SOURCE [DIR] shows in DIR what is in SOURCE: a folder's path, \
+            dav://HOST/PATH, davs://HOST/PATH or s3://BUCKET[/PREFIX][?endpoint=URL]. Only the listing \
+            is read; a document's content comes when it is opened. SOURCE is never written: what is \
+            changed in DIR is the container's own. Cut off anywhere, the same command goes on.
+
+            shapeedit import --refresh [DIR] follows what has changed in SOURCE since: new, moved, \
+            changed and removed documents. What was changed or fetched in DIR stays.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "With --promise: the source, and the folder it is to be shown in, which is made if need "
+                + "be. With --refresh: the folder. Without one: the current folder.",
+            valueName: "source-or-folder"), completion: .file())
+    var places: [String] = []
+
+    @Flag(help: "Bring the contents when they are opened, not now. (`cp -r` brings them now.)")
+    var promise = false
+
+    @Flag(help: "Follow the changes of the source of an earlier import.")
+    var refresh = false
+
+    @Flag(help: "Print JSON; progress goes to standard error, a JSON object a line.")
+    var json = false
+
+    func validate() throws {
+        guard promise != refresh else {
+            throw ValidationError("either --promise SOURCE or --refresh is needed")
+        }
+        guard places.count <= (promise ? 2 : 1), !promise || !places.isEmpty else {
+            throw ValidationError(
+                promise
+                    ? "--promise takes a source and a folder" : "--refresh takes a folder")
+        }
+    }
+
+    func run() throws {
+        let folder = places.count == (promise ? 2 : 1) ? places[places.count - 1] : "."
+        let target = try ImportTarget(folder, makes: promise)
+        let address = try promise ? Self.address(places[0]) : target.source()
+        let tree = try StoreAddress(parsing: address).openTree(ContainerStore.settings(20))
+        try target.begin(address, follows: refresh)
+        var stream = ImportStream(target, json: json)
+        do throws(StoreError) {
+            try tree.walk(StoreCall()) { (entry) throws(StoreError) in try stream.add(entry) }
+            try stream.finish()
+        } catch {
+            stream.endProgress()
+            if let failure = stream.failure { throw failure }
+            throw Failure(
+                error.kind == .denied ? .noPermission : .unavailable,
+                "the source \(error); what has been listed is there, the same command goes on")
+        }
+        try target.end()
+        stream.endProgress()
+        report(try target.report())
+    }
+
+    /// The address of what the user named: an address, or a folder's path.
+    private static func address(_ text: String) throws(Failure) -> String {
+        if ["folder:", "s3://", "dav://", "davs://"].contains(where: text.hasPrefix) {
+            return text
+        }
+        var status = stat()
+        guard stat(text, &status) == 0 else {
+            throw Failure(errno == EACCES ? .noPermission : .noInput, "\(text): \(Errno.last)")
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR, let path = realpath(text, nil) else {
+            throw Failure(.noInput, "\(text): it is not a folder")
+        }
+        defer { free(path) }
+        return "folder:" + String(cString: path)
+    }
+
+    private func report(_ counts: [String: String]) {
+        func count(_ name: String) -> String { counts[name] ?? "0" }
+        if json {
+            Console.say(
+                JSONText.object(
+                    ["shown", "made", "changed", "removed", "kept", "inTheWay"]
+                        .map { ($0, count($0)) }))
+            return
+        }
+        var line = "\(count("shown")) listed, \(count("made")) new"
+        if refresh { line += ", \(count("changed")) changed, \(count("removed")) removed" }
+        if count("kept") != "0" {
+            line += ", \(count("kept")) stay as they are here"
+        }
+        if count("inTheWay") != "0" { line += ", \(count("inTheWay")) names are taken" }
+        Console.say(line)
+    }
+}

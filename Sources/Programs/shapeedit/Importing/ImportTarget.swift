@@ -1,0 +1,108 @@
+import Glibc
+import Model
+import SystemCalls
+
+/// The folder of a mounted container that is imported to. Its daemon is told by an attribute of the
+/// folder what there is at the source, and tells by the same what became of it.
+struct ImportTarget {
+    let path: String
+    private let token = "\(getpid()).\(UInt64.random(in: 0...UInt64.max))"
+
+    private static let attribute = "user.shapeedit.import"
+
+    /// - Parameter makes: whether a missing folder is made.
+    init(_ path: String, makes: Bool) throws(Failure) {
+        self.path = path
+        if makes, mkdir(path, 0o777) != 0, errno != EEXIST {
+            throw Failure(
+                errno == EACCES ? .noPermission : .cannotCreate, "\(path): \(Errno.last)")
+        }
+        do throws(Errno) {
+            _ = try PathAttributes.value("user.shapeedit.container", of: path)
+        } catch {
+            switch error.code {
+            case ENOENT, ENOTDIR, EACCES:
+                throw Failure(error.code == EACCES ? .noPermission : .noInput, "\(path): \(error)")
+            default:
+                throw Failure(.usage, "\(path): it is not in a mounted container")
+            }
+        }
+    }
+
+    /// The address of the tree that was imported here.
+    func source() throws(Failure) -> String {
+        let text = (try? PathAttributes.value("user.shapeedit.source", of: path)).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        // Of a folder in an import, its path follows.
+        guard let text, !text.contains("\n") else {
+            throw Failure(
+                .usage,
+                text == nil
+                    ? "\(path): nothing was imported to it"
+                    : "\(path): it is a part of an import; refresh the folder that was imported to")
+        }
+        return text
+    }
+
+    func begin(_ address: String, follows: Bool) throws(Failure) {
+        do throws(Errno) {
+            try send(
+                ["begin", token, follows ? "refresh" : "import", address].map { Array($0.utf8) })
+        } catch {
+            if error.code == EEXIST {
+                let other = (try? PathAttributes.value("user.shapeedit.source", of: path)) ?? []
+                throw Failure(
+                    .cannotCreate,
+                    "\(path): it shows \(String(decoding: other, as: UTF8.self)) already; choose "
+                        + "another folder")
+            }
+            throw failure(error)
+        }
+    }
+
+    /// - Parameter fields: nine for each entry.
+    func take(_ fields: [[UInt8]]) throws(Failure) {
+        do throws(Errno) {
+            try send([Array("entries".utf8), Array(token.utf8)] + fields)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// All has been listed.
+    func end() throws(Failure) {
+        do throws(Errno) { try send(["end", token].map { Array($0.utf8) }) } catch {
+            throw failure(error)
+        }
+    }
+
+    /// What became of it: names and values.
+    func report() throws(Failure) -> [String: String] {
+        do throws(Errno) {
+            let text = String(
+                decoding: try PathAttributes.value(Self.attribute, of: path), as: UTF8.self)
+            return Dictionary(
+                text.split(separator: "\n").map { line in
+                    let words = line.split(separator: " ")
+                    return (String(words[0]), String(words[words.count - 1]))
+                }, uniquingKeysWith: { $1 })
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func send(_ fields: [[UInt8]]) throws(Errno) {
+        try PathAttributes.set(Self.attribute, fields.flatMap { $0 + [0] }, of: path)
+    }
+
+    private func failure(_ error: Errno) -> Failure {
+        switch error.code {
+        case EPERM, EACCES, EROFS: Failure(.noPermission, "\(path): only its owner may do that")
+        case ESTALE:
+            Failure(.temporary, "\(path): another import to it began, or its daemon was replaced")
+        case ENOTCONN: Failure(.unavailable, "\(path): its daemon is gone")
+        default: Failure(.inputOutput, "\(path): \(error)")
+        }
+    }
+}

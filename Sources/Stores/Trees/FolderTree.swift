@@ -1,0 +1,149 @@
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// A folder of this machine as a source. Symlinks are shown and not followed; what is neither a folder,
+/// a file nor a symlink is passed over, and so are mounts of ShapeEdit.
+package struct FolderTree: SourceTree {
+    /// Bytes read at a time.
+    private static let chunk = 1 << 20
+
+    private let path: String
+    package var address: String { "folder:" + path }
+
+    package init(path: String) { self.path = path }
+
+    package func walk(
+        _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw problem(Errno.last, []) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw problem(Errno(ENOTDIR), []) }
+        var folders: [[UInt8]] = [[]]
+        while let folder = folders.popLast() {
+            try list(folder, call) { (entry) throws(StoreError) in
+                try visit(entry)
+                if entry.kind == .folder { folders.append(entry.path) }
+            }
+        }
+    }
+
+    private func list(
+        _ folder: [UInt8], _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        guard let directory = opendir(absolute(folder)) else { throw problem(Errno.last, folder) }
+        defer { closedir(directory) }
+        while true {
+            errno = 0
+            guard let entry = readdir(directory) else {
+                if errno == 0 { return }
+                throw problem(Errno.last, folder)
+            }
+            try call.cancellation.check(at: address)
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            guard SourceEntry.isName(name) else { continue }
+            let path = folder.isEmpty ? name : folder + [0x2f] + name
+            if let found = try self.entry(path, in: dirfd(directory), name) { try visit(found) }
+        }
+    }
+
+    /// `nil` for what is not shown, or is gone already.
+    private func entry(_ path: [UInt8], in directory: Int32, _ name: [UInt8]) throws(StoreError)
+        -> SourceEntry?
+    {
+        var status = stat()
+        let name = name.map { CChar(bitPattern: $0) } + [0]
+        guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            if errno == ENOENT { return nil }
+            throw problem(Errno.last, path)
+        }
+        let kind: SourceEntry.Kind
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR:
+            if isShapeEdit(path, status.st_dev, above: directory) { return nil }
+            kind = .folder
+        case S_IFREG: kind = .file(Int64(status.st_size))
+        case S_IFLNK:
+            var target = [CChar](repeating: 0, count: 4096)
+            let count = readlinkat(directory, name, &target, target.count)
+            guard count > 0 else { return nil }
+            kind = .symlink(target: target[..<count].map { UInt8(bitPattern: $0) })
+        default: return nil
+        }
+        // A file's number is used again when it is gone.
+        let birth = Directories.birthTime(name, in: directory)
+        return SourceEntry(
+            kind, path: path, identity: Array("\(status.st_dev):\(status.st_ino):\(birth)".utf8),
+            tag: kind == .folder ? [] : Self.tag(status),
+            modified: Timestamp(
+                seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec)),
+            mode: status.st_mode & 0o777)
+    }
+
+    /// Listing the very mount that is imported to would never end.
+    private func isShapeEdit(_ path: [UInt8], _ device: dev_t, above directory: Int32) -> Bool {
+        var parent = stat()
+        guard fstat(directory, &parent) == 0, parent.st_dev != device else { return false }
+        let mark = try? PathAttributes.value(
+            "user.shapeedit.container", of: self.path + "/" + String(decoding: path, as: UTF8.self))
+        return mark != nil
+    }
+
+    private static func tag(_ status: stat) -> [UInt8] {
+        Array(
+            "\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec):\(status.st_size):\(status.st_ino)"
+                .utf8)
+    }
+
+    package func read(
+        _ object: SourceObject, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
+    ) throws(StoreError) {
+        let descriptor = open(absolute(object.path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT, access(path, F_OK) == 0 { throw object.gone(address) }
+            throw problem(Errno.last, object.path)
+        }
+        defer { close(descriptor) }
+        try compare(descriptor, object)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: min(Self.chunk, max(range.count, 1)), alignment: 16)
+        defer { buffer.deallocate() }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            try call.cancellation.check(at: address)
+            let wanted = Int(min(Int64(buffer.count), range.upperBound - offset))
+            let count = pread(descriptor, buffer.baseAddress, wanted, off_t(offset))
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { throw problem(Errno.last, object.path) }
+            if count == 0 { throw object.changed(address) }
+            // What was read before a change is told from what came after it.
+            try compare(descriptor, object)
+            try sink.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+            offset += Int64(count)
+            call.progress?(offset - range.lowerBound)
+        }
+    }
+
+    private func compare(_ descriptor: Int32, _ object: SourceObject) throws(StoreError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw problem(Errno.last, object.path) }
+        guard Self.tag(status) == object.tag, Int64(status.st_size) == object.blob.size else {
+            throw object.changed(address)
+        }
+    }
+
+    private func absolute(_ path: [UInt8]) -> [CChar] {
+        (Array(self.path.utf8) + [0x2f] + path + [0]).map { CChar(bitPattern: $0) }
+    }
+
+    private func problem(_ error: Errno, _ path: [UInt8]) -> StoreError {
+        let kind: StoreError.Kind =
+            switch error.code {
+            case EACCES, EPERM: .denied
+            case ETIMEDOUT: .timedOut
+            default: .unreachable
+            }
+        let name = path.isEmpty ? "the folder" : String(decoding: path, as: UTF8.self)
+        return StoreError(kind, at: address, "\(name): \(error)")
+    }
+}

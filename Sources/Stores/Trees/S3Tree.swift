@@ -1,0 +1,95 @@
+internal import Model
+
+/// The objects of an S3 bucket below a prefix as a source: the slashes in their keys make the folders.
+/// S3 has no ids, so an object that was copied to another key and removed is a new one.
+package final class S3Tree: SourceTree {
+    package let address: String
+    private let prefix: String
+    private let store: S3Store
+    private let retries: Retrying.Policy
+
+    package init(_ address: S3Address, _ settings: StoreSettings) {
+        self.address = address.description
+        prefix = address.prefix.isEmpty ? "" : address.prefix + "/"
+        store = S3Store(address, timeouts: settings.timeouts)
+        retries = settings.retries
+    }
+
+    package func walk(
+        _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        // Keys with one beginning stand together, so the folders of the last one are enough.
+        var folders: [Substring] = []
+        var last: String?
+        while true {
+            let (entries, isLast) = try retries.retrying(call, at: address) {
+                () throws(StoreError) in try page(after: last, call)
+            }
+            for entry in entries {
+                guard let key = entry.text("Key"), key.hasPrefix(prefix) else { continue }
+                var parts = key.dropFirst(prefix.count).split(
+                    separator: "/", omittingEmptySubsequences: false)
+                // A key that ends with a slash marks a folder.
+                let name = parts.removeLast()
+                guard parts.allSatisfy({ SourceEntry.isName($0.utf8) }) else { continue }
+                var common = 0
+                while common < min(parts.count, folders.count), parts[common] == folders[common] {
+                    common += 1
+                }
+                for depth in common..<max(common, parts.count) {
+                    let path = parts[...depth].joined(separator: "/")
+                    try visit(SourceEntry(.folder, path: Array(path.utf8)))
+                }
+                folders = parts
+                guard SourceEntry.isName(name.utf8),
+                    let size = entry.text("Size").flatMap({ Int64($0) }), size >= 0
+                else { continue }
+                try visit(
+                    SourceEntry(
+                        .file(size), path: Array((parts + [name]).joined(separator: "/").utf8),
+                        tag: SourceTag.of(
+                            etag: entry.text("ETag") ?? "", modified: ""),
+                        modified: entry.text("LastModified").flatMap(ISODate.seconds).map {
+                            Timestamp(seconds: $0, nanoseconds: 0)
+                        }))
+            }
+            if isLast { return }
+            guard let next = entries.last?.text("Key"), next > last ?? "" else {
+                throw StoreError(.corrupt, at: address, "the listing does not go on")
+            }
+            last = next
+        }
+    }
+
+    private func page(after last: String?, _ call: StoreCall) throws(StoreError)
+        -> (entries: [XMLElement], isLast: Bool)
+    {
+        var request = S3Request(method: "GET")
+        request.query = [("list-type", "2"), ("max-keys", "1000"), ("prefix", prefix)]
+        if let last { request.query.append(("start-after", last)) }
+        request.bodyLimit = 8 << 20
+        let answer = try store.transport.send(request, call)
+        guard answer.head.status == 200 else { throw store.error(answer, "listing") }
+        guard !answer.isCut, let root = XMLDocument.root(of: answer.body),
+            root.name == "ListBucketResult"
+        else { throw StoreError(.corrupt, at: address, "the listing cannot be understood") }
+        return (root.all("Contents"), root.text("IsTruncated") != "true")
+    }
+
+    package func read(
+        _ object: SourceObject, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
+    ) throws(StoreError) {
+        if range.isEmpty { return }
+        let receiver = BlobReceiver(
+            object.blob, range, sink, call, address: address, object: object)
+        var request = S3Request(method: "GET", key: prefix + object.name)
+        if let field = receiver.rangeField { request.headers.append(("range", field)) }
+        let answer = try store.transport.send(request, receiver: receiver, call)
+        switch answer.head.status {
+        case 200, 206: try store.transport.answers.requireAll(receiver, object.blob)
+        case 404 where S3Problem(answer)?.code != "NoSuchBucket": throw object.gone(address)
+        case 416: throw object.changed(address)
+        default: throw store.error(answer, "getting \(object.name)")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package import Model
+
+/// A foreign tree of folders and files that documents can be imported from: a folder, a WebDAV
+/// collection, an S3 bucket. It is only ever read.
+///
+/// Calls block the caller's thread and look at the call's ``Cancellation`` at least every 100 ms. Any
+/// number of threads.
+package protocol SourceTree: Sendable {
+    /// Where the tree is, for messages; never holds credentials.
+    var address: String { get }
+
+    /// Shows everything in the tree once, a folder before what is in it. What comes or goes meanwhile
+    /// may or may not be among it; if a part cannot be listed, the walk fails; what may pass is tried
+    /// again first. `visit` may throw to end it.
+    func walk(
+        _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
+    ) throws(StoreError)
+
+    /// Reads a part of a file's content, in ascending order and without gaps, into `sink`.
+    ///
+    /// Throws `absent` if there is no such file any more, and `corrupt` if it has not the object's tag
+    /// or size any more: then nothing or only some of the bytes that it had have been written.
+    func read(
+        _ object: SourceObject, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
+    ) throws(StoreError)
+}
+
+/// What a listing tells of one thing in a tree.
+package struct SourceEntry: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        case folder
+        /// Its size in bytes.
+        case file(Int64)
+        case symlink(target: [UInt8])
+    }
+
+    package var kind: Kind
+    /// From the tree's root on, without a slash at either end. Each part is a name that a directory
+    /// can have.
+    package var path: [UInt8]
+    /// Names the thing for as long as it lives, wherever it is moved; empty if the source has nothing
+    /// of the kind.
+    package var identity: [UInt8]
+    /// Another whenever the content is another; empty for folders.
+    package var tag: [UInt8]
+    /// `nil` if the source does not tell.
+    package var modified: Timestamp?
+    /// Permission bits; `nil` if the source has none.
+    package var mode: UInt32?
+
+    package init(
+        _ kind: Kind, path: [UInt8], identity: [UInt8] = [], tag: [UInt8] = [],
+        modified: Timestamp? = nil, mode: UInt32? = nil
+    ) {
+        self.kind = kind
+        self.path = path
+        self.identity = identity
+        self.tag = tag
+        self.modified = modified
+        self.mode = mode
+    }
+
+    /// Whether a directory can have this name.
+    static func isName(_ name: some Collection<UInt8>) -> Bool {
+        !name.isEmpty && name.count <= 255 && !name.contains(0) && !name.contains(0x2f)
+            && !name.elementsEqual([0x2e]) && !name.elementsEqual([0x2e, 0x2e])
+    }
+}
+
+/// A file of a tree as it was when it was listed.
+package struct SourceObject: Sendable {
+    /// As in ``SourceEntry``.
+    package var path: [UInt8]
+    package var tag: [UInt8]
+    /// What its content is called here, and its size.
+    package var blob: Blob
+
+    package init(path: [UInt8], tag: [UInt8], blob: Blob) {
+        self.path = path
+        self.tag = tag
+        self.blob = blob
+    }
+
+    /// For messages.
+    var name: String { String(decoding: path, as: UTF8.self) }
+
+    func changed(_ address: String) -> StoreError {
+        StoreError(
+            .corrupt, at: address,
+            "\(name) has changed there since it was listed; `shapeedit import --refresh` follows it"
+        )
+    }
+
+    func gone(_ address: String) -> StoreError {
+        StoreError(.absent, at: address, "\(name) is not there any more")
+    }
+}
+
+extension StoreAddress {
+    /// The tree at this address, to import from. Nothing is sent before the first call.
+    package func openTree(_ settings: StoreSettings = StoreSettings()) -> any SourceTree {
+        switch self {
+        case .folder(let path): FolderTree(path: path)
+        case .s3(let address): S3Tree(address, settings)
+        case .webDAV(let address): WebDAVTree(address, settings)
+        }
+    }
+}

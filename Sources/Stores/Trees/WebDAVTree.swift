@@ -1,0 +1,134 @@
+internal import Model
+
+/// A collection of a WebDAV server as a source. Things that the server gives an id (`oc:fileid` of
+/// ownCloud and Nextcloud, or `DAV:resource-id`) keep it when they are moved.
+package final class WebDAVTree: SourceTree {
+    /// Bytes of one collection's listing: some 100,000 members.
+    private static let listingLimit = 128 << 20
+
+    package let address: String
+    private let path: String
+    private let transport: WebDAVTransport
+    private let retries: Retrying.Policy
+
+    package init(_ address: WebDAVAddress, _ settings: StoreSettings) {
+        self.address = address.description
+        path = address.path
+        transport = WebDAVTransport(address, CredentialSource(for: address), settings.timeouts)
+        retries = settings.retries
+    }
+
+    package func walk(
+        _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var folders: [[UInt8]] = [[]]
+        while let folder = folders.popLast() {
+            let found = try retries.retrying(call, at: address) { () throws(StoreError) in
+                try members(of: folder, call)
+            }
+            for entry in found {
+                try visit(entry)
+                if entry.kind == .folder { folders.append(entry.path) }
+            }
+        }
+    }
+
+    private func absolute(_ path: [UInt8]) -> String {
+        path.isEmpty ? self.path : self.path + "/" + String(decoding: path, as: UTF8.self)
+    }
+
+    private func members(of folder: [UInt8], _ call: StoreCall) throws(StoreError) -> [SourceEntry]
+    {
+        let path = absolute(folder)
+        var request = HTTPRequest("PROPFIND", transport.url(path + "/"))
+        request.headers = [("Depth", "1"), ("Content-Type", "application/xml")]
+        request.body = .bytes(
+            Array(
+                ("<?xml version=\"1.0\"?><propfind xmlns=\"DAV:\" xmlns:oc=\"http://owncloud.org/ns\">"
+                    + "<prop><resourcetype/><getcontentlength/><getetag/><getlastmodified/>"
+                    + "<resource-id/><oc:fileid/></prop></propfind>").utf8))
+        request.bodyLimit = Self.listingLimit
+        let answer = try transport.send(request, call)
+        let name = folder.isEmpty ? "the collection" : String(decoding: folder, as: UTF8.self)
+        guard answer.head.status == 207 else {
+            throw transport.answers.error(answer, "listing \(name)")
+        }
+        guard !answer.isCut, let root = XMLDocument.root(of: answer.body),
+            root.name == "multistatus", root.namespace == "DAV:"
+        else {
+            throw StoreError(.corrupt, at: address, "the listing of \(name) cannot be understood")
+        }
+        return root.all("response").compactMap { member($0, of: path, folder) }
+    }
+
+    private func member(_ response: XMLElement, of path: String, _ folder: [UInt8]) -> SourceEntry?
+    {
+        guard let name = response.memberName(of: path), SourceEntry.isName(name.utf8) else {
+            return nil
+        }
+        let found = response.foundProperties
+        func text(_ name: String) -> String {
+            found.first { $0.name == name }?.text ?? ""
+        }
+        let isFolder = found.contains {
+            $0.name == "resourcetype" && $0.first("collection") != nil
+        }
+        let identity =
+            text("fileid").isEmpty
+            ? found.first { $0.name == "resource-id" }?.text("href") ?? "" : text("fileid")
+        let size = Int64(text("getcontentlength")) ?? 0
+        guard size >= 0 else { return nil }
+        let own = Array(name.utf8)
+        return SourceEntry(
+            isFolder ? .folder : .file(size), path: folder.isEmpty ? own : folder + [0x2f] + own,
+            identity: Array(identity.utf8),
+            tag: isFolder
+                ? [] : SourceTag.of(etag: text("getetag"), modified: text("getlastmodified")),
+            modified: HTTPDate.seconds(text("getlastmodified")).map {
+                Timestamp(seconds: $0, nanoseconds: 0)
+            })
+    }
+
+    package func read(
+        _ object: SourceObject, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
+    ) throws(StoreError) {
+        if range.isEmpty { return }
+        let receiver = BlobReceiver(
+            object.blob, range, sink, call, address: address, object: object)
+        var request = HTTPRequest("GET", transport.url(absolute(object.path)))
+        if let field = receiver.rangeField { request.headers = [("Range", field)] }
+        let answer = try transport.send(request, receiver: receiver, call)
+        switch answer.head.status {
+        case 200, 206: try transport.answers.requireAll(receiver, object.blob)
+        case 404, 410: throw object.gone(address)
+        // Shorter than the range.
+        case 416: throw object.changed(address)
+        default: throw transport.answers.error(answer, "getting \(object.name)")
+        }
+    }
+}
+
+/// What tells that a server's object is the one that was listed.
+enum SourceTag {
+    /// An etag, or the time of the last change where the server has no etags.
+    static func of(etag: String, modified: String) -> [UInt8] {
+        Array((etag.isEmpty ? "t" + modified : "e" + bare(etag)).utf8)
+    }
+
+    /// Whether an answer is about the object with this tag. An answer that does not say is not.
+    static func matches(_ tag: [UInt8], _ head: HTTPHead) -> Bool {
+        switch tag.first {
+        case UInt8(ascii: "e"):
+            head.field("etag").map { Array(bare($0).utf8).elementsEqual(tag.dropFirst()) } ?? false
+        case UInt8(ascii: "t") where tag.count > 1:
+            head.field("last-modified").map { Array($0.utf8).elementsEqual(tag.dropFirst()) }
+                ?? false
+        default: false
+        }
+    }
+
+    /// Without the mark of a weak one, which servers put on and take away again, and quotes.
+    private static func bare(_ etag: String) -> String {
+        (etag.hasPrefix("W/") ? String(etag.dropFirst(2)) : etag).filter { $0 != "\"" }
+    }
+}

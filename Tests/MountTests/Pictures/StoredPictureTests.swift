@@ -1,0 +1,88 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Pictures of promises, from the store.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct StoredPictureTests {
+    /// A desk with three slides whose contents and pictures are in the store and not here.
+    private func withPromises(_ body: (PictureDesk, Agent) throws -> Void) throws {
+        try withPictures(patience: 45_000, store: "folder") { desk in
+            for number in 0..<3 {
+                desk.agent.store(ByteString("\(number).slide"), PictureDesk.slide(number))
+            }
+            for field in ["notYetDurable", "uploads", "pictureUploads"] {
+                #expect(waitUntil { desk.count(field) == 0 }, "\(field)")
+            }
+            for number in 0..<3 {
+                let path = "\(desk.container.mountPoint)/\(number).slide"
+                #expect(
+                    try waitUntil { try desk.container.command("evict", path).status == 0 })
+            }
+            #expect(waitUntil { desk.count("pictureUploads") == 0 })
+            desk.agent.end()
+            try desk.container.unmount()
+            _ = try run(["rm", "-rf", desk.container.folder + "/pictures"])
+            try desk.mount()
+            let agent = try Agent(in: desk.container.mountPoint)
+            defer { agent.end() }
+            try body(desk, agent)
+        }
+    }
+
+    private func state(_ agent: Agent, _ name: ByteString) -> ByteString {
+        agent.attribute(name, "user.shapeedit.thumbnail.state")
+    }
+
+    private func count(_ agent: Agent, _ field: String) -> Int {
+        let text = agent.content(".shapeedit/status.json").text
+        guard let place = text.firstRange(of: "\"\(field)\": ") else { return -1 }
+        return Int(text[place.upperBound...].prefix { $0.isNumber }) ?? -1
+    }
+
+    @Test func `a promise has its picture where its content never was`() throws {
+        try withPromises { desk, agent in
+            for number in 0..<3 {
+                let name = ByteString("\(number).slide")
+                #expect(waitUntil { state(agent, name) == "ready" })
+                for size in PictureDesk.sizes {
+                    try #expect(
+                        agent.content(desk.path("\(number).slide", size))
+                            == desk.reference(PictureDesk.slide(number), "slide", size))
+                }
+                #expect(agent.attribute(name, "user.shapeedit.state") == "promise")
+            }
+            #expect(count(agent, "fetchedBytes") == 0)
+            #expect(count(agent, "picturesDrawn") == 0)
+            #expect(count(agent, "picturesFetched") == 3)
+            #expect(count(agent, "fetchedPictureBytes") > 0)
+        }
+    }
+
+    @Test func `without a picture in the store, or a sound one, a promise has a placeholder`()
+        throws
+    {
+        try withPromises { desk, agent in
+            let folder = desk.container.storeFolder + "/pictures"
+            let files = try run(["find", folder, "-type", "f"]).text.split(separator: "\n")
+            #expect(files.count == 3)
+            for file in files {
+                try PictureDesk.write(Array("SEpics1\nnonsense".utf8), to: String(file))
+            }
+            let placeholder = agent.content(desk.path("0.slide"))
+            #expect(waitUntil { state(agent, "0.slide") == "none" })
+            #expect(agent.content(desk.path("0.slide")) == placeholder)
+            _ = try run(["rm", "-rf", folder])
+            #expect(agent.content(desk.path("1.slide")) == placeholder)
+            #expect(waitUntil { state(agent, "1.slide") == "none" })
+            #expect(count(agent, "fetchedBytes") == 0)
+            // With its content it is drawn.
+            #expect(agent.content("0.slide") == PictureDesk.slide(0))
+            #expect(waitUntil { state(agent, "0.slide") == "ready" })
+            try #expect(
+                agent.content(desk.path("0.slide"))
+                    == desk.reference(PictureDesk.slide(0), "slide"))
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Documents of a foreign folder or server that are shown as promises.
+@Suite(.oneAtATime, .enabled(if: isInstalled("getfattr"), "needs getfattr"))
+struct ImportTests {
+    /// Runs `body` with a volume and a folder beside the mount that is to be imported.
+    private func withSource(
+        _ dataPath: DataPath, store: String? = nil, options: [String] = [],
+        _ body: (Volume, Agent, String) throws -> Void
+    ) throws {
+        try withVolume(dataPath, store: store, options: options) { volume in
+            let source = "\(try #require(volume.container).base)/home/source"
+            let agent = try volume.agent()
+            agent.shell(
+                """
+                mkdir -p \(source)/sub/deep; cd \(source); echo first > a.txt; : > empty
+                head -c 300000 /dev/urandom > sub/b.bin; head -c 9000000 /dev/urandom > sub/deep/large
+                printf '#!/bin/sh\\necho ran\\n' > run; chmod 755 run; ln -s a.txt link
+                touch -d @1000000 a.txt sub/b.bin; touch 'two words' "$(printf 'odd\\nname')"
+                """)
+            try body(volume, agent, source)
+        }
+    }
+
+    private func refresh(_ volume: Volume) throws -> String {
+        try volume.shapeedit("import", "--refresh", "@in").text
+    }
+
+    private func reason(_ volume: Volume, _ name: String) throws -> String {
+        try volume.run("getfattr", "--only-values", "-n", "user.shapeedit.error", name).text
+    }
+
+    @Test(arguments: DataPath.ofPromises)
+    func `a folder is shown from its listing alone, and read when it is opened`(
+        _ dataPath: DataPath
+    ) throws {
+        try withSource(dataPath) { volume, agent, source in
+            let list =
+                "find . -printf '%P %y %s %T@ %m %l\\n' | grep -v '^ ' | sed 's/ d [0-9]* [0-9.]* / d /' | sort"
+            let there = agent.shell("cd \(source) && \(list)")
+            let told = try volume.shapeedit("import", "--promise", source, "@in")
+            #expect(told.text.contains("10 listed, 10 new"), "\(told)")
+            #expect(agent.shell("cd in && \(list)") == there)
+            #expect(try volume.state("in/a.txt") == "promise")
+            #expect(agent.shell("stat -c %b in/sub/b.bin") == "1\n")
+            agent.shell("ls -lR in; du -s in; getfattr -dm- -R in")
+            #expect(try volume.fetchedBytes() == 0)
+            try volume.remount()
+            let after = try volume.agent()
+            #expect(after.shell("cd in && \(list)") == there)
+            // A look at the beginning of a large one.
+            after.shell("head -c 16384 in/sub/deep/large | cmp -n 16384 - \(source)/sub/deep/large")
+            #expect(try volume.fetchedBytes() <= 2 << 20)
+            after.shell("in/run | grep ran")
+            after.shell("diff -r in \(source)")
+            #expect(try volume.fetchedBytes() <= 9_300_100 + 1_100_000)
+            for _ in 0..<200 where try volume.state("in/sub/deep/large") != "local" {
+                usleep(50_000)
+            }
+            #expect(try volume.state("in/sub/deep/large") == "local")
+            // From now on the source is not needed for what came.
+            #expect(rename(source, source + ".away") == 0)
+            try volume.remount()
+            let last = try volume.agent()
+            last.shell("diff -r in \(source).away")
+            let gone = try volume.shapeedit("import", "--refresh", "@in", fails: EX_UNAVAILABLE)
+            #expect(gone.errorText.contains(source), "\(gone)")
+            last.shell("diff -r in \(source).away")
+        }
+    }
+
+    @Test func `what changed or vanished at the source is not read as what was listed`() throws {
+        try withSource(.passthrough, options: ["store_timeout=1"]) { volume, agent, source in
+            try volume.shapeedit("import", "--promise", source, "@in")
+            agent.shell("cd \(source); echo other > a.txt; rm sub/b.bin; echo x >> sub/deep/large")
+            for (name, reason) in [
+                ("a.txt", "has changed there"), ("sub/b.bin", "is not there any more"),
+            ] {
+                _ = agent.open("in/\(name)", O_RDONLY, fails: EIO)
+                #expect(try self.reason(volume, "in/\(name)").contains(reason))
+                #expect(try volume.state("in/\(name)") == "promise")
+            }
+            let file = agent.open("in/sub/deep/large", O_RDONLY)
+            _ = agent.read(file, count: 100, fails: EIO)
+            agent.close(file)
+            // The whole source: an error that says so, and all else works.
+            #expect(rename(source, source + ".away") == 0)
+            _ = agent.open("in/run", O_RDONLY, fails: EIO, ETIMEDOUT)
+            #expect(try reason(volume, "in/run").contains(source))
+            agent.store("in/own", "made here")
+            agent.shell("ls -lR in; mv in/sub in/moved; rm in/link")
+            #expect(rename(source + ".away", source) == 0)
+            agent.shell("in/run | grep ran")
+        }
+    }
+
+    @Test func `a refresh follows what changed, and leaves what was changed here`() throws {
+        try withSource(.passthrough, store: "folder") { volume, agent, source in
+            try volume.shapeedit("import", "--promise", source, "@in")
+            let id = "getfattr --only-values -n user.shapeedit.id"
+            agent.shell("\(id) in/sub/b.bin > ids; stat -c %i in/sub/b.bin in/sub/deep >> ids")
+            agent.shell(
+                """
+                for i in 1 2 3 4 5 6; do echo $i > \(source)/f$i; done; mkdir \(source)/gone \(source)/kept
+                echo g > \(source)/gone/g; echo k > \(source)/kept/k
+                """)
+            #expect(try refresh(volume).contains("10 new"))
+            agent.shell(
+                "cat in/f2 in/f3 > /dev/null; echo mine > in/f3; echo mine > in/f4; rm in/f6")
+            agent.shell("echo own > in/kept/own; mv in/f5 in/renamed")
+            // Moved with a folder, changed, replaced, vanished.
+            agent.shell(
+                """
+                cd \(source); mv sub/deep deeper; mv sub/b.bin deeper/c.bin; echo changed > a.txt
+                for i in 1 2 3 4 5; do echo new $i > f$i; done; rm -r gone kept; echo fresh > fresh
+                rm empty run
+                """)
+            let told = try refresh(volume)
+            #expect(told.contains("stay as they are here"), "\(told)")
+            #expect(
+                agent.shell("cat in/a.txt in/f1 in/f2 in/fresh in/renamed")
+                    == "changed\nnew 1\nnew 2\nfresh\nnew 5\n")
+            #expect(agent.shell("cat in/f3 in/f4") == "mine\nmine\n")
+            agent.shell("! ls in/f6 && ! ls in/gone && ! ls in/empty && ! ls in/run && ! ls in/f5")
+            agent.shell("test \"$(ls in/kept)\" = own && test \"$(ls in/sub)\" = ''")
+            agent.shell(
+                """
+                (\(id) in/deeper/c.bin; stat -c %i in/deeper/c.bin in/deeper) | cmp - ids
+                cmp in/deeper/large \(source)/deeper/large && cmp in/deeper/c.bin \(source)/deeper/c.bin
+                """)
+            // Nothing more to do, and nothing comes back; the source was not written.
+            let again = try refresh(volume)
+            #expect(again.contains(" 0 new, 0 changed, 0 removed"), "\(again)")
+            #expect(agent.shell("cat \(source)/f3 \(source)/f4") == "new 3\nnew 4\n")
+            // What came is the container's own: it goes to its store, and comes from there.
+            try volume.settle()
+            try volume.shapeedit("evict", "@in/a.txt", "@in/deeper")
+            #expect(rename(source, source + ".away") == 0)
+            #expect(agent.content("in/a.txt") == "changed\n")
+            agent.shell("cmp in/deeper/large \(source).away/deeper/large")
+        }
+    }
+
+    @Test func `an edit makes a version of its own, and the source's stays readable`() throws {
+        try withSource(.passthrough) { volume, agent, source in
+            try volume.shapeedit("import", "--promise", source, "@in")
+            agent.shell("echo second >> in/a.txt; echo whole > in/sub/b.bin")
+            #expect(agent.content("in/a.txt") == "first\nsecond\n")
+            #expect(agent.content("in/sub/b.bin") == "whole\n")
+            #expect(agent.shell("cat \(source)/a.txt") == "first\n")
+            let versions = "\(volume.root)/.shapeedit/versions/work/in"
+            #expect(agent.shell("cat \(versions)/a.txt/*") == "first\n")
+            // That of the other was never here: it comes now.
+            agent.shell("cat \(versions)/sub/b.bin/* | cmp - \(source)/sub/b.bin")
+        }
+    }
+
+    @Test func `an import that was cut off goes on, and another source is refused`() throws {
+        try withSource(.passthrough) { volume, agent, source in
+            let container = try #require(volume.container)
+            agent.shell("mkdir \(source)/many; cd \(source)/many; seq 3000 | xargs touch")
+            let work = try RunningProgram(
+                [
+                    "env", "HOME=\(container.base)/home", "XDG_DATA_HOME=\(container.dataHome)",
+                    try BuiltPrograms.shapeedit(), "import", "--promise", source,
+                    "\(volume.directory)/in",
+                ].map { Array($0.utf8) })
+            for _ in 0..<1000 where (try volume.run("ls", "in/a.txt")).status != 0 {
+                usleep(10_000)
+            }
+            work.kill(signal: SIGKILL, group: true)
+            _ = work.wait(seconds: 10)
+            try volume.remount()
+            try volume.shapeedit("import", "--promise", source, "@in")
+            let after = try volume.agent()
+            after.shell("diff -r in \(source)")
+            let other = try volume.shapeedit(
+                "import", "--promise", volume.directory, "@in", fails: EX_CANTCREAT)
+            #expect(other.errorText.contains("shows folder:\(source) already"), "\(other)")
+            let part = try volume.shapeedit("import", "--refresh", "@in/sub", fails: EX_USAGE)
+            #expect(part.errorText.contains("part of an import"), "\(part)")
+            let outside = try volume.shapeedit(
+                "import", "--promise", source, source + "/sub", fails: EX_USAGE)
+            #expect(outside.errorText.contains("not in a mounted container"), "\(outside)")
+            let missing = try volume.shapeedit(
+                "import", "--promise", source + "/none", "@x", fails: EX_NOINPUT)
+            #expect(missing.errorText.contains("none"), "\(missing)")
+        }
+    }
+
+    @Test func `only who owns the folder imports to it, and nonsense is refused`() throws {
+        try withSource(.passthrough) { volume, agent, source in
+            agent.shell("mkdir in; chmod 777 in")
+            let set = "setfattr -n user.shapeedit.import -v"
+            for nonsense in ["", "x", "begin", "0x626567696e0078006100", "entries"] {
+                agent.shell("! \(set) '\(nonsense)' in")
+            }
+            #expect(
+                agent.shell("getfattr -n user.shapeedit.import in 2>&1 || :").contains("No such"))
+            if geteuid() == 0 {
+                let other = try volume.agent(user: nobody, group: nobody)
+                // begin, t, import, folder:/
+                let begin = "0x626567696e00740 0696d706f727400666f6c6465723a2f00".filter {
+                    $0 != " "
+                }
+                other.shell("! \(set) \(begin) in")
+                agent.shell("\(set) \(begin) in")
+                other.end()
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Contents that go by themselves: to keep within a quota, and because they are to be in the store only.
+@Suite(.oneAtATime, .enabled(if: isInstalled("getfattr"), "needs getfattr"))
+struct QuotaTests {
+    private func states(_ volume: Volume, _ names: [String]) throws -> [String] {
+        try names.map { try volume.state($0) }
+    }
+
+    private func wait(_ what: String, _ condition: () throws -> Bool) throws {
+        for _ in 0..<600 {
+            if try condition() { return }
+            usleep(50_000)
+        }
+        Issue.record("not within 30 s: \(what)")
+    }
+
+    @Test func `what was not opened for longest goes first, and what is pinned, open or new stays`()
+        throws
+    {
+        try withVolume(.passthrough, store: "folder", options: ["quota=5M"]) { volume in
+            let agent = try volume.agent()
+            agent.shell("for i in 1 2 3 4 5; do head -c 1000000 /dev/urandom > f$i; done")
+            try volume.settle()
+            // All have room. Opened in this order: 5, 1, 2, 4, 3. (To settle opens all.)
+            agent.shell("cat f5 f1 > /dev/null; sha256sum f? > ../sums; cat f5 f1 > /dev/null")
+            try volume.shapeedit("pin", "@f1")
+            let file = agent.open("f2", O_RDONLY)
+            agent.shell("cat f4 f3 > /dev/null; head -c 1000000 /dev/urandom > f6; sync f6")
+            try wait("the first goes") { try volume.state("f5") == "promise" }
+            #expect(
+                try states(volume, ["f1", "f2", "f3", "f4", "f6"])
+                    == ["local", "local", "local", "local", "local"])
+            // f1 is pinned and f2 open: f4 is the next, then f2.
+            agent.shell("cat f5 > /dev/null")
+            try wait("the next goes") { try volume.state("f4") == "promise" }
+            agent.close(file)
+            agent.shell("cat f4 > /dev/null")
+            try wait("what was open goes") { try volume.state("f2") == "promise" }
+            #expect(
+                try states(volume, ["f1", "f3", "f4", "f5", "f6"])
+                    == ["local", "local", "local", "local", "local"])
+            // Without its store everything that is new stays.
+            let store = try #require(volume.container).storeFolder
+            #expect(rename(store, store + ".away") == 0)
+            agent.shell(
+                "for i in 7 8 9; do head -c 2000000 /dev/urandom > f$i; done; sync f7 f8 f9")
+            agent.shell("sha256sum f[6-9] >> ../sums; sleep 2; cat f7 f8 f9 | wc -c")
+            #expect(try states(volume, ["f7", "f8", "f9"]) == ["dirty", "dirty", "dirty"])
+            #expect(rename(store + ".away", store) == 0)
+            try wait("within the quota again") {
+                try states(volume, ["f7", "f8", "f9"]).contains("promise")
+            }
+            agent.shell("sha256sum --quiet -c ../sums")
+        }
+    }
+
+    @Test func `room is kept free on the disk`() throws {
+        // More than there is: everything goes that may.
+        try withVolume(.passthrough, store: "folder", options: ["keep_free=900T"]) { volume in
+            let agent = try volume.agent()
+            agent.shell("echo a > a; echo b > b")
+            try volume.shapeedit("pin", "@a")
+            try volume.settle()
+            try wait("b goes") { try volume.state("b") == "promise" }
+            #expect(agent.content("b") == "b\n")
+            try wait("b goes again") { try volume.state("b") == "promise" }
+            #expect(try volume.state("a") == "local")
+        }
+    }
+
+    @Test func `what is to be online only goes after each last close`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory("folder")
+            agent.store("folder/doc", "content")
+            try volume.shapeedit("pin", "--online-only", "@folder")
+            try volume.settle()
+            try wait("it goes when it is stored") { try volume.state("folder/doc") == "promise" }
+            for _ in 1...3 {
+                let file = agent.open("folder/doc", O_RDONLY)
+                #expect(agent.read(file, count: 7) == "content")
+                #expect(try volume.state("folder/doc") == "local")
+                agent.close(file)
+                try wait("it goes when it is closed") {
+                    try volume.state("folder/doc") == "promise"
+                }
+            }
+        }
+    }
+
+    @Test func `a refusal names who has the document`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.store("doc", "content")
+            try volume.settle()
+            let reader = try RunningProgram(
+                ["sh", "-c", "exec sleep 1000 < \(volume.directory)/doc"].map { Array($0.utf8) })
+            try wait("it is open") { try volume.outcome("evict", "@doc").status != 0 }
+            try wait("it is named") {
+                try volume.shapeedit("evict", "@doc", fails: EX_TEMPFAIL).errorText
+                    .contains("it is open in sleep (process ")
+            }
+            reader.kill(signal: SIGKILL, group: true)
+            _ = reader.wait(seconds: 10)
+            let writer = try RunningProgram(
+                ["sh", "-c", "exec sleep 1000 >> \(volume.directory)/doc"].map { Array($0.utf8) })
+            try wait("it is named") {
+                try volume.outcome("evict", "@doc").errorText
+                    .contains("it is being written in sleep (process ")
+            }
+            writer.kill(signal: SIGKILL, group: true)
+            _ = writer.wait(seconds: 10)
+        }
+    }
+}

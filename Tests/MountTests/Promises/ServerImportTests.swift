@@ -1,0 +1,84 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Documents of WebDAV and S3 servers that are shown as promises.
+@Suite(.oneAtATime, .enabled(if: isInstalled("getfattr"), "needs getfattr"))
+struct ServerImportTests {
+    private func withServer(
+        _ kind: FaultyServer.Kind, _ name: String, _ body: (Volume, FaultyServer) throws -> Void
+    ) throws {
+        let server = try FaultyServer(kind, name: "\(name)-\(kind)")
+        defer { server.stop() }
+        try withVolume(.passthrough, options: ["store_timeout=1"]) { volume in
+            try body(volume, server)
+            try server.plan()
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("curl"), "needs curl"), arguments: FaultyServer.Kind.allCases)
+    func `a server's tree is shown from its listing alone, and followed`(_ kind: FaultyServer.Kind)
+        throws
+    {
+        try withServer(kind, "import") { volume, server in
+            let agent = try volume.agent()
+            agent.shell(
+                "mkdir ../made; head -c 5000000 /dev/urandom > ../made/large; echo first > ../made/a"
+            )
+            let made = "\(volume.root)/made"
+            if kind == .webDAV {
+                try server.request("MKCOL", "/")
+                try server.request("MKCOL", "/sub%20folder/")
+            } else {
+                // The bucket.
+                try server.request("PUT", nil)
+            }
+            try server.request("PUT", "/a%20%C3%A4.txt", "\(made)/a")
+            try server.request("PUT", "/sub%20folder/large", "\(made)/large")
+            try server.plan("GET none")
+            try volume.shapeedit("import", "--promise", server.address, "@in")
+            #expect(try volume.fetchedBytes() == 0)
+            #expect(
+                agent.shell("cd in; find . -type f -printf '%p %s\\n' | sort")
+                    == "./a ä.txt 6\n./sub folder/large 5000000\n")
+            #expect(agent.content("in/a ä.txt") == "first\n")
+            agent.shell("head -c 1000 'in/sub folder/large' | cmp -n 1000 - ../made/large")
+            #expect(try volume.fetchedBytes() <= 6 + 2 << 20)
+            agent.shell("cmp 'in/sub folder/large' ../made/large")
+
+            // Changed there: never the other bytes under the listed version.
+            agent.shell("echo second > ../made/b; echo third > ../made/c")
+            try server.request("PUT", "/b", "\(made)/b")
+            try volume.shapeedit("import", "--refresh", "@in")
+            // Longer than a server's clock ticks: some have etags of seconds.
+            sleep(1)
+            try server.request("PUT", "/b", "\(made)/c")
+            try server.request("DELETE", "/a%20%C3%A4.txt")
+            _ = agent.open("in/b", O_RDONLY, fails: EIO)
+            let reason = try volume.run(
+                "getfattr", "--only-values", "-n", "user.shapeedit.error", "in/b")
+            #expect(reason.text.contains("has changed there"), "\(reason)")
+            try volume.shapeedit("import", "--refresh", "@in")
+            #expect(agent.content("in/b") == "third\n")
+            // It came before it vanished there.
+            #expect(agent.content("in/a ä.txt") == "first\n")
+
+            // A server that fails: an error with the reason, and nothing is removed for it; what passes
+            // does no harm.
+            try server.request("PUT", "/c", "\(made)/a")
+            try volume.shapeedit("import", "--refresh", "@in")
+            try server.plan("* status=403")
+            let denied = try volume.shapeedit("import", "--refresh", "@in", fails: EX_NOPERM)
+            #expect(denied.errorText.contains("403"), "\(denied)")
+            _ = agent.open("in/c", O_RDONLY, fails: EIO)
+            #expect(agent.names("in").count == 4)
+            for fault in ["status=500", "reset", "truncate"] {
+                try server.plan("* \(fault) 1")
+                let told = try volume.shapeedit("import", "--refresh", "@in")
+                #expect(told.text.contains(" 0 new, 0 changed, 0 removed"), "\(fault): \(told)")
+            }
+            #expect(agent.content("in/c") == "first\n")
+        }
+    }
+}
