@@ -30,6 +30,7 @@ let package = Package(
     products: [
         .executable(name: "shapeedit", targets: ["shapeedit"]),
         .executable(name: "shapeedit-thumbnailer", targets: ["shapeedit-thumbnailer"]),
+        .library(name: "DocumentKit", targets: ["DocumentKit"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -139,9 +140,15 @@ let package = Package(
             dependencies: ["Model", "SystemCalls", "CSystemShim", "Documents", "Editing"],
             path: "Sources/DocumentFiles", swiftSettings: strict),
         .target(
+            name: "Varlink", dependencies: ["Model", "SystemCalls", "CSystemShim", "Documents"],
+            path: "Sources/Varlink", swiftSettings: strict),
+        .target(
+            name: "DocumentKit", dependencies: ["Model", "SystemCalls", "Documents", "Varlink"],
+            path: "Sources/DocumentKit", swiftSettings: strict),
+        .target(
             name: "Control",
             dependencies: [
-                "Model", "SystemCalls", "CSystemShim", "Documents", "Coordination", "FileSystem",
+                "Model", "SystemCalls", "Documents", "Varlink", "Coordination", "FileSystem",
             ],
             path: "Sources/Control",
             resources: [.embedInCode("Interface/org.shapeedit.Control.varlink")],
@@ -150,6 +157,7 @@ let package = Package(
             name: "shapeedit",
             dependencies: [
                 "Model", "SystemCalls", "Catalog", "Content", "Stores", "Coordination", "Control",
+                "DocumentKit",
                 "FileSystem", "Documents", "Editing", "Drawing", "DocumentFiles", "Terminal",
                 "Editor", "Browser", "Pictures", "Thumbnailing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -202,6 +210,10 @@ let package = Package(
         .testTarget(
             name: "CoordinationTests", dependencies: ["Coordination", "Model", "Probing"],
             path: "Tests/CoordinationTests", swiftSettings: strict),
+        .testTarget(
+            name: "DocumentKitTests",
+            dependencies: ["DocumentKit", "SystemCalls", "TestSupport", "Probing"],
+            path: "Tests/DocumentKitTests", swiftSettings: strict),
         .testTarget(
             name: "VolumeTests",
             dependencies: ["FileSystem", "Coordination", "Catalog", "Model", "SystemCalls"],

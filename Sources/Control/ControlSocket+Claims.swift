@@ -1,6 +1,7 @@
 internal import Coordination
 internal import Documents
 internal import SystemCalls
+internal import Varlink
 
 extension ControlSocket {
     func claim(_ parameters: JSONObject, _ reply: VarlinkReplier) {

@@ -4,6 +4,7 @@ package import FileSystem
 internal import Glibc
 package import Model
 internal import SystemCalls
+package import Varlink
 
 /// The socket of a mount by which programs ask for claims and register as presenters.
 ///

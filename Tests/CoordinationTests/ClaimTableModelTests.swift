@@ -90,8 +90,10 @@ private struct Run {
         case 14:
             guard reference.presenters.count < 3 else { return nil }
             let path = random.path()
-            let id = table.present(path, ClaimHolder(process: 90, command: "shows"))
+            let process = Int32(1 + random.below(4))
+            let id = table.present(path, ClaimHolder(process: process, command: "shows"))
             reference.presenters[id.rawValue] = path
+            reference.processes[id.rawValue] = process
         case 15:
             guard let id = reference.presenters.keys.sorted().randomElement(using: &random) else {
                 return nil

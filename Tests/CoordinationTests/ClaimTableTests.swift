@@ -153,6 +153,14 @@ import Testing
         #expect(!table.isFree(try opening([30, 20, 1])))
     }
 
+    @Test mutating func `a process that holds is not behind those who wait for it`() throws {
+        _ = table.request(try request("a", .write, purpose: 1, process: 10), at: 0)
+        #expect(table.request(try request("a", .write, purpose: 3), at: 0).events.isEmpty)
+        let opening = try request(
+            "a", .write, purpose: 2, process: 30, origin: .opening, family: [30, 10])
+        #expect(table.isFree(opening))
+    }
+
     @Test mutating func `readers are not in the way of changed names, writers are`() throws {
         let reader = table.request(try request("a/b", .read, purpose: 1), at: 0)
         #expect(table.isFree(try request("a/b", .writeDeleting, purpose: 2, origin: .naming)))

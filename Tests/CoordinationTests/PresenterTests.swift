@@ -108,6 +108,19 @@ import Testing
         #expect(table.release(saving.id, at: 2) == [.granted(reader.id, [try path("a")])])
     }
 
+    @Test mutating func `a presenter's process writes while others wait for it`() throws {
+        _ = try present("a", process: 50)
+        #expect(try claim("a", .read).events.count == 1)
+        #expect(try claim("a", .write, purpose: 9).events.isEmpty)
+        for (process, isFree) in [(Int32(50), true), (51, false)] {
+            let opening = ClaimRequest(
+                [ClaimTarget(try path("a"), .write)], purpose: ClaimPurpose(rawValue: 2),
+                holder: ClaimHolder(process: process, command: "app"), origin: .opening,
+                family: [process], deadline: 100)
+            #expect(table.isFree(opening) == isFree)
+        }
+    }
+
     @Test mutating func `the claim's own presenter is not asked`() throws {
         let shown = try present("a")
         let asked = try claim("a", .write, presenter: shown)

@@ -3,7 +3,7 @@ import Coordination
 /// Claims kept in a list and decided in the most obvious way; the tests' reference.
 ///
 /// Waiting is a matrix of who waits for whom, closed by following every edge until nothing changes.
-/// Ids are below 56 and purposes below 8, so that its rows are words.
+/// Ids are below 52 and purposes below 8, so that its rows are words.
 struct ReferenceClaims {
     struct Claim {
         var id: UInt64
@@ -14,12 +14,15 @@ struct ReferenceClaims {
         var leaseEnd: UInt64 = .max
         /// Claims that it must not be held together with: a bit for each id.
         var rivals: UInt64 = 0
-        /// The bit of its purpose; those below 8 are purposes, the others presenters.
+        /// The bit of its purpose; those below 8 are purposes, then come presenters.
         var purpose: UInt64 { 1 << request.purpose.rawValue }
-        /// The bits of whom others may wait for to let it pass them.
-        var passes: UInt64 { purpose | (request.presenter.map { 1 << (8 + $0.rawValue) } ?? 0) }
         /// What those wait for who wait for it.
-        var needs: UInt64 { purpose | waitsFor }
+        var needs: UInt64 {
+            purpose | waitsFor
+                | (request.origin == .coordinated ? Self.bit(request.holder.process) : 0)
+        }
+        /// The bit of the claims of a process; those are 1 to 4.
+        static func bit(_ process: Int32) -> UInt64 { 1 << UInt64(59 + process) }
         var waitsFor: UInt64 { awaiting.reduce(0) { $0 | 1 << (8 + $1) } }
 
         /// Where it excludes others: where it was asked for, and where that is now.
@@ -39,6 +42,8 @@ struct ReferenceClaims {
     let lease: UInt64
     private(set) var claims: [Claim] = []
     var presenters: [UInt64: ClaimPath] = [:]
+    /// The process of each presenter there ever was.
+    var processes: [UInt64: Int32] = [:]
     private(set) var outcomes: Set<Outcome> = []
     /// Set when a grant passed an earlier request that did not wait for it.
     private(set) var unfair: String?
@@ -84,12 +89,28 @@ struct ReferenceClaims {
         return false
     }
 
+    /// The bits of presenters on whose behalf a claim is, or whose process makes the operation.
+    private func presented(by claim: Claim) -> UInt64 {
+        if let presenter = claim.request.presenter { return 1 << (8 + presenter.rawValue) }
+        if claim.request.origin == .coordinated { return 0 }
+        return presenters.keys.reduce(0) {
+            let isOwn = processes[$1].map(claim.request.family.contains) ?? false
+            return $0 | (isOwn ? 1 << (8 + $1) : 0)
+        }
+    }
+
+    /// The bits of whom others may wait for to let the claim pass them: its purpose and presenter,
+    /// and for an operation also the claims that it works under.
+    private func passes(_ claim: Claim) -> UInt64 {
+        let family = claim.request.origin == .coordinated ? [] : claim.request.family
+        return family.reduce(claim.purpose | presented(by: claim)) { $0 | Claim.bit($1) }
+    }
+
     /// Held claims that a claim cannot do without the end of.
     private func holders(inTheWayOf claim: Claim) -> [Claim] {
         claims.filter { other in
             guard other.phase != .waiting, claim.rivals & 1 << other.id != 0 else { return false }
-            let isAwaited = claim.request.presenter.map { other.awaiting.contains($0.rawValue) }
-            return !(other.phase == .preparing && isAwaited == true)
+            return other.phase != .preparing || other.waitsFor & presented(by: claim) == 0
         }
     }
 
@@ -128,10 +149,11 @@ struct ReferenceClaims {
 
     /// Whether a request has to wait. `reached` is what ``reached(withQueue:)`` says.
     private func isBlocked(_ claim: Claim, _ reached: [UInt64: UInt64]) -> Bool {
-        !holders(inTheWayOf: claim).isEmpty
+        let passes = passes(claim)
+        return !holders(inTheWayOf: claim).isEmpty
             || claims.contains {
                 $0.phase == .waiting && $0.id < claim.id && $0.rivals & 1 << claim.id != 0
-                    && (reached[$0.id] ?? 0) & claim.passes == 0
+                    && (reached[$0.id] ?? 0) & passes == 0
             }
     }
 
@@ -274,9 +296,10 @@ struct ReferenceClaims {
         _ index: Int, _ reached: [UInt64: UInt64], at now: UInt64
     ) {
         let claim = claims[index]
+        let passes = passes(claim)
         for other in claims
         where other.phase == .waiting && other.id < claim.id && other.rivals & 1 << claim.id != 0
-            && (reached[other.id] ?? 0) & claim.passes == 0
+            && (reached[other.id] ?? 0) & passes == 0
         {
             unfair = "\(claim.id) passed \(other.id)"
         }

@@ -63,13 +63,31 @@ extension ClaimTable {
     func blocks(_ other: Claim, _ claim: Claim) -> Bool {
         switch other.phase {
         case .granted: return true
-        case .preparing:
-            // A presenter that is to save gets past the claim that waits for it.
-            guard let presenter = claim.request.presenter else { return true }
-            return !other.awaiting.contains(presenter)
+        // A presenter that is to save gets past the claim that waits for it.
+        case .preparing: return !awaits(other, claim)
         case .waiting:
             return other.id < claim.id && !isStuck(other.id, behind: claim)
         }
+    }
+
+    /// Whether a preparing claim waits for the presenter on whose behalf `claim` is, or for one of
+    /// the process that makes the operation.
+    private func awaits(_ other: Claim, _ claim: Claim) -> Bool {
+        if other.awaiting.isEmpty { return false }
+        let request = claim.request
+        if let presenter = request.presenter { return other.awaiting.contains(presenter) }
+        if request.origin == .coordinated { return false }
+        return other.awaiting.contains {
+            presenters[$0].map { request.family.contains($0.holder.process) } ?? false
+        }
+    }
+
+    /// Whether a claim is of the same purpose as `last`, or one that `last`, an operation, works
+    /// under.
+    private func isOwn(_ claim: Claim, of last: Claim) -> Bool {
+        if claim.request.purpose == last.request.purpose { return true }
+        return last.request.origin != .coordinated && claim.request.origin == .coordinated
+            && last.request.family.contains(claim.request.holder.process)
     }
 
     /// Whether a request has to wait.
@@ -97,24 +115,26 @@ extension ClaimTable {
         others(inTheWayOf: claim).filter { $0.phase != .waiting && blocks($0, claim) }
     }
 
-    /// Whether a request waits for the purpose of `last` or for its presenter to prepare, directly
-    /// or through others, or is behind one in the queue that does: then `last` may pass it, or both
-    /// would wait for ever.
+    /// Whether a request waits for what `last` has (claims of its purpose, claims it works under) or
+    /// for its presenter to prepare, directly or through others, or is behind one in the queue that
+    /// does: then `last` may pass it, or both would wait for ever.
     private func isStuck(_ id: ClaimID, behind last: Claim) -> Bool {
-        let (purpose, presenter) = (last.request.purpose, last.request.presenter)
-        if holding[purpose] == nil, presenter == nil || preparing.isEmpty { return false }
+        if last.request.origin == .coordinated, holding[last.request.purpose] == nil,
+            last.request.presenter == nil || preparing.isEmpty
+        {
+            return false
+        }
         var seen: Set<ClaimID> = [id]
         var next = [id]
         while let claim = next.popLast().flatMap({ claims[$0] }) {
-            if let presenter, claim.awaiting.contains(presenter) { return true }
+            if awaits(claim, last) { return true }
             for other in others(inTheWayOf: claim) {
                 if other.phase == .waiting {
                     if other.id < claim.id, seen.insert(other.id).inserted { next.append(other.id) }
                     continue
                 }
                 if !blocks(other, claim) { continue }
-                if other.request.purpose == purpose { return true }
-                if let presenter, other.awaiting.contains(presenter) { return true }
+                if isOwn(other, of: last) || awaits(other, last) { return true }
                 for request in pending[other.request.purpose] ?? []
                 where seen.insert(request).inserted {
                     next.append(request)

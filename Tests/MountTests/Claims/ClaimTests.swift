@@ -109,6 +109,10 @@ import Testing
                 (echo two >temporary && mv temporary file)
                 test "$(cat file)" = two
                 '\(binary)' coordinate --read file --timeout 20 -- cat file
+                # Not behind somebody who waits for this claim either.
+                path=$PWD/file
+                (cd / && exec '\(binary)' coordinate --write "$path" --purpose other -- true) &
+                until '\(binary)' claims . | grep -q 'waits for write'; do sleep 0.05; done
                 rm file; echo three >file
                 exit 7
                 """)

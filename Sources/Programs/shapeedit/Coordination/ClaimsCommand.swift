@@ -1,6 +1,5 @@
 import ArgumentParser
-import Control
-import Documents
+import DocumentKit
 import Model
 
 /// `shapeedit claims`.
@@ -22,20 +21,20 @@ struct ClaimsCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let points = try path.map { [try MountedPath($0).mountPoint] } ?? MountTable.mountPoints()
         var lines: [String] = []
         var sentences: [String] = []
-        for point in points {
-            // Of all mounts those are asked that can be.
-            if path == nil, !ControlConnection.isThere(point) { continue }
-            let connection = try ControlConnection(mountPoint: point)
-            for value in try connection.call("Claims")["claims"]?.array ?? [] {
-                guard let claim = value.object, let object = claim["claimant"]?.object else {
-                    continue
-                }
-                let claimant = Claimant(object)
-                sentences.append("\(point): \(claimant.sentence)")
-                lines.append(Self.line(point, claim["claim"]?.integer ?? 0, claimant))
+        for point in path.map({ [$0] }) ?? MountTable.mountPoints() {
+            let found: (mountPoint: String, list: [(claim: Int, claimant: Claimant)])
+            do throws(CoordinationError) {
+                found = try FileCoordinator.claims(around: point)
+            } catch {
+                // Of all mounts those are asked that can be.
+                if path == nil { continue }
+                throw Failure(error)
+            }
+            for (claim, claimant) in found.list {
+                sentences.append("\(found.mountPoint): \(claimant.sentence)")
+                lines.append(Self.line(found.mountPoint, claim, claimant))
             }
         }
         if json {
@@ -51,7 +50,8 @@ struct ClaimsCommand: ParsableCommand {
             ("mountPoint", JSONText.string(point)), ("claim", String(claim)),
             ("process", String(claimant.process)),
             ("command", JSONText.string(claimant.command)),
-            ("kind", JSONText.string(claimant.kind)), ("state", JSONText.string(claimant.state)),
+            ("kind", JSONText.string(claimant.kind.rawValue)),
+            ("state", JSONText.string(claimant.state.rawValue)),
             ("since", String(claimant.since)),
             (
                 "targets",
@@ -59,7 +59,7 @@ struct ClaimsCommand: ParsableCommand {
                     claimant.targets.map {
                         JSONText.object([
                             ("path", JSONText.string($0.path)),
-                            ("access", JSONText.string($0.access)),
+                            ("access", JSONText.string($0.access.rawValue)),
                         ])
                     })
             ),

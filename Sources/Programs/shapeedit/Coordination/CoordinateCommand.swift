@@ -1,6 +1,5 @@
 import ArgumentParser
-import Control
-import Documents
+import DocumentKit
 import Model
 
 /// `shapeedit coordinate --write FILE -- COMMAND`.
@@ -50,53 +49,34 @@ struct CoordinateCommand: ParsableCommand {
         guard timeout >= 0, timeout <= 3600 else {
             throw ValidationError("--timeout takes 0 to 3600 seconds")
         }
-        let targets = try self.targets()
-        guard let point = targets.first?.place.mountPoint else {
-            throw ValidationError("no document; --read FILE or --write FILE names one")
-        }
-        if let other = targets.first(where: { $0.place.mountPoint != point }) {
-            throw Failure(
-                .usage,
-                "\(other.place.mountPoint) and \(point) are two mounts: documents of one can be "
-                    + "had in one step")
-        }
-        let connection = try ControlConnection(mountPoint: point)
         let word =
             purpose ?? Containers.environment(Self.variable)
             ?? "coordinate \(hexadecimal(UInt64.random(in: .min ... .max)))"
-        let milliseconds = Int(timeout * 1000)
-        let claim = try connection.call(
-            "Claim",
-            [
-                "targets": .array(
-                    targets.map {
-                        .object([
-                            "path": .string($0.place.relative), "access": .string($0.access),
-                        ])
-                    }), "purpose": .string(word), "timeoutMilliseconds": .integer(milliseconds),
-            ], patience: milliseconds + ControlConnection.patience)
-        let status = try ChildCommand.run(command, environment: [Self.variable: word])
-        do throws(Failure) {
-            _ = try connection.call("Release", ["claim": claim["claim"] ?? .null])
-        } catch {
+        var status: Int32?
+        do {
+            try FileCoordinator(purpose: word).coordinate(
+                try intents(), waiting: .seconds(timeout)
+            ) { _ in status = try ChildCommand.run(command, environment: [Self.variable: word]) }
+        } catch let error as CoordinationError {
+            guard let status, status != 0 else { throw Failure(error) }
             // The command ran to its end, but perhaps not alone.
-            Console.complain("the claim ended before the command: \(error)")
-            if status == 0 { throw ExitCode(Failure.Kind.temporary.rawValue) }
+            Console.complain(Failure(error).message)
         }
-        if status != 0 { throw ExitCode(status) }
+        if let status, status != 0 { throw ExitCode(status) }
     }
 
     /// How a command that runs under a claim learns its purpose.
     private static let variable = "SHAPEEDIT_PURPOSE"
 
-    private func targets() throws(Failure) -> [(place: MountedPath, access: String)] {
-        var list: [(place: MountedPath, access: String)] = []
-        for (paths, access) in [
-            (read, withoutSaving ? "readWithoutChanges" : "read"), (write, "write"),
-            (delete, "writeDeleting"), (move, "writeMoving"), (replace, "writeReplacing"),
-        ] {
-            for path in paths { list.append((try MountedPath(path), access)) }
+    private func intents() throws -> [FileIntent] {
+        let reading = withoutSaving ? FileAccess.readWithoutChanges : .read
+        let intents = [
+            (read, reading), (write, .write), (delete, .writeDeleting), (move, .writeMoving),
+            (replace, .writeReplacing),
+        ].flatMap { paths, access in paths.map { FileIntent($0, access) } }
+        if intents.isEmpty {
+            throw ValidationError("no document; --read FILE or --write FILE names one")
         }
-        return list
+        return intents
     }
 }

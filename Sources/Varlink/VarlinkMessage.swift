@@ -86,7 +86,7 @@ package enum VarlinkError {
     static func interfaceNotFound(_ name: String) -> VarlinkReply {
         VarlinkReply(error: "\(service).InterfaceNotFound", ["interface": .string(name)])
     }
-    static func methodNotFound(_ name: String) -> VarlinkReply {
+    package static func methodNotFound(_ name: String) -> VarlinkReply {
         VarlinkReply(error: "\(service).MethodNotFound", ["method": .string(name)])
     }
     /// The method has several replies, and the call does not take them.

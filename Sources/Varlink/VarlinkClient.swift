@@ -3,8 +3,9 @@ internal import Glibc
 package import Model
 internal import SystemCalls
 
-/// A connection to a Varlink service, for one thread. Calls wait for their replies.
-package final class VarlinkClient {
+/// A connection to a Varlink service, for one thread at a time. Calls wait for their replies.
+package final class VarlinkClient: @unchecked Sendable {
+    // Unchecked because `input` belongs to the thread that calls, as the caller sees to.
     private let descriptor: OwnedDescriptor
     private var input: [UInt8] = []
 
@@ -30,9 +31,9 @@ package final class VarlinkClient {
         }
     }
 
-    /// The next reply; waits so many milliseconds for it.
-    package func next(milliseconds: Int) throws(Failure) -> VarlinkReply {
-        let end = MonotonicClock.after(milliseconds: UInt64(milliseconds))
+    /// The next reply; waits so many milliseconds for it, or until the connection ends.
+    package func next(milliseconds: Int?) throws(Failure) -> VarlinkReply {
+        let deadline = milliseconds.map { MonotonicClock.after(milliseconds: UInt64($0)) }
         var bytes = [UInt8](repeating: 0, count: 65_536)
         while true {
             if let end = input.firstIndex(of: 0) {
@@ -43,11 +44,15 @@ package final class VarlinkClient {
                 }
                 return reply
             }
-            let now = MonotonicClock.now
-            var polled = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-            let left = end > now ? (end - now) / 1_000_000 + 1 : 0
-            if left == 0 { throw Failure(.unavailable, "the mount's daemon does not answer") }
-            if poll(&polled, 1, Int32(clamping: left)) <= 0 { continue }
+            if let deadline {
+                let now = MonotonicClock.now
+                guard now < deadline else {
+                    throw Failure(.unavailable, "the mount's daemon does not answer")
+                }
+                var polled = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+                let left = Int32(clamping: (deadline - now) / 1_000_000 + 1)
+                if poll(&polled, 1, left) <= 0 { continue }
+            }
             let count = recv(descriptor.number, &bytes, bytes.count, 0)
             if count < 0, errno == EINTR { continue }
             if count <= 0 {
@@ -56,4 +61,7 @@ package final class VarlinkClient {
             input += bytes[..<count]
         }
     }
+
+    /// Ends the connection: who waits for a reply gets an error. Any thread.
+    package func shutDown() { shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 }

@@ -1,0 +1,97 @@
+internal import Documents
+internal import Glibc
+internal import Model
+internal import SystemCalls
+internal import Varlink
+
+/// A connection to the control socket of a mount.
+final class ControlConnection: Sendable {
+    /// Below the mount's folder; tells where the socket is.
+    static let statusPath = ".shapeedit/status.json"
+    /// How long a call that waits for nobody may take, in milliseconds.
+    static let patience = 10_000
+    private let client: VarlinkClient
+
+    /// Connects to the mount at a folder.
+    init(mountPoint: String) throws(CoordinationError) {
+        guard let status = Self.status(mountPoint) else {
+            throw .unavailable("\(mountPoint) does not answer")
+        }
+        guard let path = status["control"]?.string else {
+            throw .unavailable(
+                "the mount at \(mountPoint) has no control socket: when it was mounted "
+                    + "XDG_RUNTIME_DIR named no folder for it")
+        }
+        do throws(Failure) { client = try VarlinkClient(path) } catch {
+            throw .unavailable(error.message)
+        }
+    }
+
+    /// Whether the mount at a folder has a socket that this user may use.
+    static func isThere(_ mountPoint: String) -> Bool {
+        status(mountPoint)?["control"]?.string.map { access($0, W_OK) == 0 } ?? false
+    }
+
+    private static func status(_ mountPoint: String) -> JSONObject? {
+        guard let file = try? OwnedDescriptor.open("\(mountPoint)/\(statusPath)", O_RDONLY) else {
+            return nil
+        }
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        guard let count = try? file.read(into: &bytes, at: 0) else { return nil }
+        return (try? JSONValue.read(Array(bytes[..<count])))?.object
+    }
+
+    /// Calls a method of the control interface and waits so many milliseconds for its reply.
+    func call(
+        _ method: String, _ parameters: JSONObject = [:], patience: Int = ControlConnection.patience
+    ) throws(CoordinationError) -> JSONObject {
+        try send(method, parameters)
+        return try next(milliseconds: patience)
+    }
+
+    func send(
+        _ method: String, _ parameters: JSONObject, more: Bool = false
+    ) throws(CoordinationError) {
+        let call = VarlinkCall("org.shapeedit.Control.\(method)", parameters, more: more)
+        do throws(Failure) { try client.send(call) } catch { throw .unavailable(error.message) }
+    }
+
+    /// The next reply; without a time it is waited for until the connection ends.
+    func next(milliseconds: Int? = nil) throws(CoordinationError) -> JSONObject {
+        let reply: VarlinkReply
+        do throws(Failure) { reply = try client.next(milliseconds: milliseconds) } catch {
+            throw .unavailable(error.message)
+        }
+        guard let error = reply.error else { return reply.parameters }
+        let holders = (reply.parameters["holders"]?.array ?? []).compactMap { $0.object }
+            .compactMap(Claimant.init)
+        switch error.split(separator: ".").last {
+        case "TimedOut": throw .timedOut(holders)
+        case "Deadlock": throw .deadlock(holders)
+        case "TooMany": throw .unavailable("there are too many claims or presenters")
+        case "Ending": throw .unavailable("the mount goes away")
+        default: throw .unavailable("the mount's daemon answers \(error)")
+        }
+    }
+
+    /// Ends the connection and all that it holds; who waits for a reply gets an error. Any thread.
+    func close() { client.shutDown() }
+}
+
+extension Claimant {
+    init?(_ object: JSONObject) {
+        guard let kind = object["kind"]?.string.flatMap(Kind.init),
+            let state = object["state"]?.string.flatMap(State.init)
+        else { return nil }
+        self.init(
+            process: object["process"]?.integer ?? 0, command: object["command"]?.string ?? "",
+            kind: kind, state: state, since: object["since"]?.double ?? 0,
+            targets: (object["targets"]?.array ?? []).compactMap { $0.object }.compactMap {
+                target in
+                guard let path = target["path"]?.string,
+                    let access = target["access"]?.string.flatMap(FileAccess.init)
+                else { return nil }
+                return FileIntent(path, access)
+            })
+    }
+}

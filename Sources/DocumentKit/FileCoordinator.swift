@@ -1,0 +1,130 @@
+internal import Documents
+internal import SystemCalls
+
+/// Reads and writes items without getting in the way of other programs, and they not in its.
+///
+/// In a mounted container by claims of its daemon; on any other file system by flock(2) locks, which
+/// hold among programs that take them. What a coordinator does is of one purpose: its own claims, also
+/// nested ones, never wait for one another. Any thread; the calls wait.
+public final class FileCoordinator: Sendable {
+    private struct State {
+        var waiting: [ObjectIdentifier: ControlConnection] = [:]
+        var isCancelled = false
+    }
+    /// The word that stands for its line of work. Coordinators of one purpose are one.
+    public let purpose: String
+    private let presentation: FilePresentation?
+    private let state = Lock(State())
+
+    /// - Parameters:
+    ///   - purpose: a word that several coordinators share; by default one of its own.
+    ///   - presentation: on whose behalf it works: that presenter is told nothing of it.
+    public init(purpose: String? = nil, for presentation: FilePresentation? = nil) {
+        self.purpose = purpose ?? "\(UInt64.random(in: .min ... .max))"
+        self.presentation = presentation
+    }
+
+    /// Waits until all the items can be had, in one step, and runs `body` while it has them.
+    ///
+    /// - Parameters:
+    ///   - limit: how long to wait, an hour at most.
+    ///   - body: given the items' paths as they are now, in the same order: while it waited
+    ///     somebody may have moved them.
+    /// - Throws: what `body` throws, or ``CoordinationError``; `claimLost` if all went well but for
+    ///   the claim.
+    @discardableResult
+    public func coordinate<Result>(
+        _ intents: [FileIntent], waiting limit: Duration = .seconds(30),
+        _ body: ([String]) throws -> Result
+    ) throws -> Result {
+        let places = try intents.map { (intent) throws(CoordinationError) in
+            (place: try ItemPlace(intent.path), access: intent.access)
+        }
+        let milliseconds = max(0, Int(limit / .milliseconds(1)))
+        let deadline = MonotonicClock.after(milliseconds: UInt64(milliseconds))
+        guard let point = places.first?.place.mountPoint else {
+            if let other = places.first(where: { $0.place.mountPoint != nil }) {
+                throw CoordinationError.severalContainers(
+                    places[0].place.absolute, other.place.absolute)
+            }
+            // Always in one order, so that two programs do not wait for each other.
+            let locks = try places.sorted { $0.place.absolute < $1.place.absolute }.map {
+                try PlainLock($0.place.absolute, writes: $0.access.writes, until: deadline)
+            }
+            defer { withExtendedLifetime(locks) {} }
+            return try body(places.map(\.place.absolute))
+        }
+        if let other = places.first(where: { $0.place.mountPoint != point }) {
+            throw CoordinationError.severalContainers(
+                places[0].place.absolute, other.place.absolute)
+        }
+        let connection = try ControlConnection(mountPoint: point)
+        let reply = try claim(
+            places.map { ($0.place.relative, $0.access) }, milliseconds, connection)
+        let paths = (reply["paths"]?.array ?? []).compactMap { $0.string }.map { "\(point)/\($0)" }
+        let result: Result
+        do { result = try body(paths) } catch {
+            connection.close()
+            throw error
+        }
+        do throws(CoordinationError) {
+            _ = try connection.call("Release", ["claim": reply["claim"] ?? .null])
+        } catch {
+            throw CoordinationError.claimLost
+        }
+        return result
+    }
+
+    private func claim(
+        _ targets: [(path: String, access: FileAccess)], _ milliseconds: Int,
+        _ connection: ControlConnection
+    ) throws(CoordinationError) -> JSONObject {
+        var parameters: JSONObject = [
+            "targets": .array(
+                targets.map {
+                    .object(["path": .string($0.path), "access": .string($0.access.rawValue)])
+                }), "purpose": .string(purpose), "timeoutMilliseconds": .integer(milliseconds),
+        ]
+        if let presentation { parameters["presenter"] = .integer(presentation.id) }
+        let mayWait = state.withLock { state in
+            if !state.isCancelled { state.waiting[ObjectIdentifier(connection)] = connection }
+            return !state.isCancelled
+        }
+        guard mayWait else { throw .cancelled }
+        defer { state.withLock { $0.waiting[ObjectIdentifier(connection)] = nil } }
+        do throws(CoordinationError) {
+            return try connection.call(
+                "Claim", parameters, patience: milliseconds + ControlConnection.patience)
+        } catch {
+            throw state.withLock { $0.isCancelled } ? .cancelled : error
+        }
+    }
+
+    /// Ends the waiting of all calls, and of later ones: they throw `cancelled`. Work that has begun
+    /// goes on.
+    public func cancel() {
+        let waiting = state.withLock { state in
+            state.isCancelled = true
+            return Array(state.waiting.values)
+        }
+        for connection in waiting { connection.close() }
+    }
+
+    /// Who holds or waits for what in the container that the path is in, with the claims' numbers,
+    /// and where the container shows.
+    public static func claims(
+        around path: String
+    ) throws(CoordinationError) -> (mountPoint: String, list: [(claim: Int, claimant: Claimant)]) {
+        guard let point = try ItemPlace(path).mountPoint else {
+            throw .badPath(path, "it is not in a mounted container")
+        }
+        let reply = try ControlConnection(mountPoint: point).call("Claims")
+        var list: [(claim: Int, claimant: Claimant)] = []
+        for case .object(let object) in reply["claims"]?.array ?? [] {
+            if let claimant = object["claimant"]?.object.flatMap(Claimant.init) {
+                list.append((object["claim"]?.integer ?? 0, claimant))
+            }
+        }
+        return (point, list)
+    }
+}

@@ -1,0 +1,69 @@
+internal import Glibc
+internal import SystemCalls
+
+/// Where a path leads to: into a mounted container, or somewhere else.
+struct ItemPlace {
+    /// Without symlinks but for the item itself, which need not exist.
+    let absolute: String
+    /// The folder that shows the container; `nil` outside of one.
+    let mountPoint: String?
+
+    /// From the mount's folder down, as the control interface has it.
+    var relative: String {
+        String(absolute.dropFirst(mountPoint?.count ?? 0).drop { $0 == "/" })
+    }
+
+    init(_ path: String) throws(CoordinationError) {
+        absolute = try Self.absolute(path)
+        mountPoint = Self.mountPoint(above: absolute)
+        if mountPoint != nil, relative == ".shapeedit" || relative.hasPrefix(".shapeedit/") {
+            throw .badPath(path, "what is below .shapeedit cannot be claimed")
+        }
+    }
+
+    private static func absolute(_ path: String) throws(CoordinationError) -> String {
+        var trimmed = Substring(path)
+        while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
+        let slash = trimmed.lastIndex(of: "/")
+        let name = slash.map { trimmed[trimmed.index(after: $0)...] } ?? trimmed
+        if ["", ".", ".."].contains(name) {
+            guard let whole = resolved(path) else {
+                throw .badPath(path, "there is no such folder")
+            }
+            return whole
+        }
+        let folder = slash.map { $0 == trimmed.startIndex ? "/" : String(trimmed[..<$0]) } ?? "."
+        guard let above = resolved(folder) else {
+            throw .badPath(path, "there is no folder \(folder)")
+        }
+        return above == "/" ? "/\(name)" : "\(above)/\(name)"
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let text = realpath(path, nil) else { return nil }
+        defer { free(text) }
+        return String(cString: text)
+    }
+
+    /// The topmost folder of the item's file system, if a container shows there.
+    private static func mountPoint(above path: String) -> String? {
+        var folder = path
+        var status = stat()
+        if stat(folder, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
+            folder = parent(folder)
+            if stat(folder, &status) != 0 { return nil }
+        }
+        let device = status.st_dev
+        while folder != "/" {
+            let above = parent(folder)
+            if stat(above, &status) != 0 || status.st_dev != device { break }
+            folder = above
+        }
+        return access(folder + "/" + ControlConnection.statusPath, F_OK) == 0 ? folder : nil
+    }
+
+    private static func parent(_ path: String) -> String {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+}

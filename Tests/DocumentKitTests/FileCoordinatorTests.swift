@@ -1,0 +1,146 @@
+import DocumentKit
+import Glibc
+import Probing
+import SystemCalls
+import TestSupport
+import Testing
+
+/// The library's coordinator, with this process as one of those that use a container.
+@Suite(.oneAtATime) struct FileCoordinatorTests {
+    /// Where coordinators are tried: a mount, and a folder that is none.
+    private static let places: [DataPath] = [.passthrough, .plain]
+
+    private static func withFolder(_ dataPath: DataPath, _ body: (String) throws -> Void) throws {
+        if dataPath == .plain {
+            let folder = try TemporaryDirectory.make()
+            defer { TemporaryDirectory.remove(folder) }
+            return try body(folder)
+        }
+        try withVolume(dataPath) { volume in try body(volume.directory) }
+    }
+
+    private static func store(_ path: String, _ text: String) throws {
+        let file = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+        try file.write(Array(text.utf8))
+    }
+
+    @Test(arguments: places)
+    func `work of several coordinators on one item does not overlap`(_ dataPath: DataPath) throws {
+        try Self.withFolder(dataPath) { folder in
+            let path = "\(folder)/counter"
+            try Self.store(path, "0")
+            let left = Monitor(4)
+            let problems = Lock([String]())
+            for _ in 0..<4 {
+                Threads.start("counts") {
+                    do {
+                        for _ in 0..<10 {
+                            let coordinator = FileCoordinator()
+                            try coordinator.coordinate(
+                                [FileIntent(path, .write)], waiting: .seconds(60)
+                            ) { paths in
+                                var bytes = [UInt8](repeating: 0, count: 16)
+                                let file = try OwnedDescriptor.open(paths[0], O_RDONLY)
+                                let count = try file.read(into: &bytes, at: 0)
+                                let text = String(decoding: bytes[..<count], as: UTF8.self)
+                                try Self.store(paths[0], "\((Int(text) ?? -1000) + 1)")
+                            }
+                        }
+                    } catch {
+                        problems.withLock { $0.append("\(error)") }
+                    }
+                    left.signal { $0 -= 1 }
+                }
+            }
+            let _: Bool? = left.wait(until: MonotonicClock.after(milliseconds: 120_000)) {
+                $0 == 0 ? true : nil
+            }
+            #expect(problems.withLock { $0 } == [])
+            var bytes = [UInt8](repeating: 0, count: 16)
+            let count = try OwnedDescriptor.open(path, O_RDONLY).read(into: &bytes, at: 0)
+            #expect(String(decoding: bytes[..<count], as: UTF8.self) == "40")
+        }
+    }
+
+    @Test(arguments: places)
+    func `readers share, waiting is bounded, and errors of the work pass`(
+        _ dataPath: DataPath
+    ) throws {
+        struct Odd: Error {}
+        try Self.withFolder(dataPath) { folder in
+            let path = "\(folder)/item"
+            try Self.store(path, "x")
+            let one = FileCoordinator()
+            try one.coordinate([FileIntent(path, .read)]) { _ in
+                #expect(
+                    try FileCoordinator().coordinate([FileIntent(path, .read)]) { $0 } == [path])
+                do {
+                    try FileCoordinator().coordinate(
+                        [FileIntent(path, .write)], waiting: .milliseconds(100)
+                    ) { _ in Issue.record("a writer came in") }
+                } catch let error as CoordinationError {
+                    guard case .timedOut(let holders) = error else { throw error }
+                    if dataPath != .plain { #expect(holders.map(\.process) == [Int(getpid())]) }
+                }
+            }
+            #expect(throws: Odd.self) {
+                try one.coordinate([FileIntent(path, .write)]) { _ in throw Odd() }
+            }
+            // It was let go.
+            try FileCoordinator().coordinate([FileIntent(path, .write)]) { _ in }
+            // What is not there yet can be had, what has no folder cannot.
+            try one.coordinate([FileIntent("\(folder)/new", .writeReplacing)]) { paths in
+                try Self.store(paths[0], "new")
+            }
+            #expect(throws: CoordinationError.self) {
+                try one.coordinate([FileIntent("\(folder)/none/new", .write)]) { _ in }
+            }
+        }
+    }
+
+    @Test func `claims of one purpose nest, and cancelling ends the waiting`() throws {
+        try withVolume(.passthrough) { volume in
+            let path = "\(volume.directory)/item"
+            try Self.store(path, "x")
+            let one = FileCoordinator(purpose: "mine")
+            try one.coordinate([FileIntent(path, .write)]) { _ in
+                try FileCoordinator(purpose: "mine").coordinate([FileIntent(path, .read)]) { _ in }
+                let claims = try FileCoordinator.claims(around: path)
+                #expect(claims.mountPoint == volume.container?.mountPoint)
+                #expect(claims.list.map(\.claimant.targets) == [[FileIntent("work/item", .write)]])
+                let other = FileCoordinator()
+                let outcome = Monitor<String?>(nil)
+                Threads.start("waits") {
+                    do {
+                        try other.coordinate([FileIntent(path, .read)]) { _ in }
+                        outcome.signal { $0 = "granted" }
+                    } catch {
+                        outcome.signal { $0 = "\(error)" }
+                    }
+                }
+                while try FileCoordinator.claims(around: path).list.count < 2 { usleep(1000) }
+                other.cancel()
+                let found = outcome.wait(until: MonotonicClock.after(milliseconds: 30_000)) { $0 }
+                #expect(found == "cancelled")
+                #expect(throws: CoordinationError.cancelled) {
+                    try other.coordinate([FileIntent(path, .read)]) { _ in }
+                }
+            }
+        }
+    }
+
+    @Test func `the interface and the library have the same accesses`() throws {
+        // This file is Tests/DocumentKitTests/FileCoordinatorTests.swift.
+        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+            .joined(separator: "/")
+        let file = try OwnedDescriptor.open(
+            "\(root)/Sources/Control/Interface/org.shapeedit.Control.varlink", O_RDONLY)
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = try file.read(into: &bytes, at: 0)
+        let text = String(decoding: bytes[..<count], as: UTF8.self)
+        let words = text.split { !$0.isLetter }.map(String.init)
+        let start = try #require(words.firstIndex(of: "access"))
+        let listed = words[(start + 1)...].prefix(FileAccess.allCases.count)
+        #expect(Array(listed) == FileAccess.allCases.map(\.rawValue))
+    }
+}
