@@ -33,8 +33,6 @@ package final class ControlSocket: VarlinkService {
 
     /// Targets of one claim at most.
     package static let mostTargets = 256
-    /// Presenters of one connection at most. A connection that presents does nothing else.
-    static let mostPresenters = 256
     /// How long a claim waits that does not say, and any waits at most, in milliseconds.
     package static let usualPatience = 30_000
     package static let mostPatience = 3_600_000
