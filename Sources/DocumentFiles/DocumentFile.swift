@@ -30,14 +30,7 @@ package struct DocumentFile: Sendable {
     /// - Parameter type: `nil` tells it by the name's extension, then by the content.
     package init(_ name: String, type: DocumentType? = nil) throws(Failure) {
         self.name = name
-        guard let resolved = realpath(name, nil) else { throw Failure(name, Errno.last) }
-        path = String(cString: resolved)
-        free(resolved)
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw Failure(name, Errno.last) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(.noInput, "\(name): not a regular file")
-        }
+        path = try FoundFile.path(of: name)
         if let known = type ?? DocumentType(fileName: path) ?? DocumentType(fileName: name) {
             self.type = known
             return

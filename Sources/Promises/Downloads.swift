@@ -39,16 +39,16 @@ package final class Downloads: Sendable {
         var waiting = 0
         /// Those who wait, or are about to.
         var tickets: [UInt64: Ticket] = [:]
-        var nextTicket: UInt64
+        var nextTicket: UInt64 = 1
         var workers = 0
         var idle = 0
         var fetched: UInt64 = 0
         var ended = false
     }
-    private let state: Monitor<State>
+    private let state = Monitor(State())
     private let content: LocalContent
     private let store: any ContentStore
-    private let kind: Kind
+    package let kind: Kind
     private let logger: Logger
     /// Takes a content that is whole over, before anybody is told of it.
     private let adopt: @Sendable (Blob, Set<NodeNumber>) throws(Errno) -> Void
@@ -62,7 +62,6 @@ package final class Downloads: Sendable {
         failed: @escaping @Sendable (Set<NodeNumber>, ContentProblem) -> Void
     ) {
         self.kind = kind
-        state = Monitor(State(nextTicket: kind == .blobs ? 1 : 2))
         self.content = content
         self.store = store
         self.logger = logger
@@ -75,14 +74,6 @@ package final class Downloads: Sendable {
 
     /// Contents that are on their way: their hash, size, bytes that are here, and whose they are.
     package var active: [(blob: Blob, received: Int64, nodes: Set<NodeNumber>)] {
-        state.withLock { state in
-            state.active.values.filter(\.isUnderWay)
-                .map { ($0.blob, $0.received, $0.nodes) }
-        }
-    }
-
-    /// ``active`` with the nodes that each is wanted for.
-    package var activeNodes: [(blob: Blob, received: Int64, nodes: Set<NodeNumber>)] {
         state.withLock { state in
             state.active.values.filter(\.isUnderWay)
                 .map { ($0.blob, $0.received, $0.nodes) }
@@ -104,8 +95,7 @@ package final class Downloads: Sendable {
     /// - Parameter interrupted: what ``interrupt(_:)`` gives to whoever interrupts them.
     package func ticket(interrupted: @escaping @Sendable (Errno) -> Void) -> UInt64 {
         state.withLock { state in
-            // The tickets of one kind are even, those of the other odd.
-            defer { state.nextTicket += 2 }
+            defer { state.nextTicket += 1 }
             state.tickets[state.nextTicket] = Ticket(hash: nil, interrupted: interrupted)
             return state.nextTicket
         }

@@ -20,18 +20,14 @@ final class FragileDisk {
 
     private let base: String
     private let outer: String
-    private let guardPipe: Pipe
-    private let guardian: RunningProgram
+    private let guardian: Guardian
 
     /// Makes and mounts one.
     init(mebibytes: Int) throws {
         base = try TemporaryDirectory.make()
         (outer, mountPoint) = ("\(base)/outer", "\(base)/disk")
         // If the tests are killed, the guard takes the disks away.
-        guardPipe = try Pipe()
-        guardian = try RunningProgram(
-            [try BuiltPrograms.probe(), "guard", base, mountPoint, outer].map { Array($0.utf8) },
-            input: guardPipe.reading)
+        guardian = try Guardian(of: base, mounts: [mountPoint, outer])
         do {
             for directory in [outer, mountPoint] { mkdir(directory, 0o755) }
             try command("truncate", "-s", "\(4 * mebibytes)M", "\(base)/outer.image")
@@ -82,10 +78,6 @@ final class FragileDisk {
             do { try unmount(place) } catch { _ = try? run(["umount", "-l", place]) }
         }
         TemporaryDirectory.remove(base)
-        var done: UInt8 = 1
-        write(guardPipe.writing, &done, 1)
-        _ = guardian.wait(seconds: 10)
-        guardPipe.closeWriting()
-        guardPipe.closeReading()
+        guardian.dismiss()
     }
 }

@@ -15,8 +15,7 @@ final class SmallDisk {
     let mountPoint: String
 
     private let base: String
-    private let guardPipe: Pipe
-    private let guardian: RunningProgram
+    private let guardian: Guardian
 
     /// Makes and mounts one.
     init(mebibytes: Int) throws {
@@ -24,10 +23,7 @@ final class SmallDisk {
         mountPoint = "\(base)/disk"
         mkdir(mountPoint, 0o755)
         // If the tests are killed, the guard takes the disk away.
-        guardPipe = try Pipe()
-        guardian = try RunningProgram(
-            [try BuiltPrograms.probe(), "guard", base, mountPoint].map { Array($0.utf8) },
-            input: guardPipe.reading)
+        guardian = try Guardian(of: base, mounts: [mountPoint])
         let image = "\(base)/image"
         for command in [
             ["truncate", "-s", "\(mebibytes)M", image], ["mkfs.ext4", "-q", "-m", "0", image],
@@ -50,10 +46,6 @@ final class SmallDisk {
         }
         if MountTable.isMounted(mountPoint) { _ = try? run(["umount", "-l", mountPoint]) }
         TemporaryDirectory.remove(base)
-        var done: UInt8 = 1
-        write(guardPipe.writing, &done, 1)
-        _ = guardian.wait(seconds: 10)
-        guardPipe.closeWriting()
-        guardPipe.closeReading()
+        guardian.dismiss()
     }
 }

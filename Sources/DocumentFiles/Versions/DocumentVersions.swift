@@ -17,14 +17,7 @@ package struct DocumentVersions: Sendable {
     /// Finds the document; a failure of kind usage if it is in no mount.
     package init(_ name: String) throws(Failure) {
         self.name = name
-        guard let resolved = realpath(name, nil) else { throw Failure(name, Errno.last) }
-        path = String(cString: resolved)
-        free(resolved)
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw Failure(name, Errno.last) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(.noInput, "\(name): not a regular file")
-        }
+        path = try FoundFile.path(of: name)
         guard (try? PathAttributes.value("user.shapeedit.container", of: path)) != nil,
             let folder = MountVersions.folder(of: path)
         else { throw Failure(.usage, "\(name): it is not in a mounted container") }

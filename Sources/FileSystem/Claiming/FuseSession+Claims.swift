@@ -1,4 +1,3 @@
-internal import CFuseShim
 internal import Coordination
 internal import Glibc
 internal import Model
@@ -90,7 +89,7 @@ extension FuseSession {
             return run()
         }
         let ticket = coordinator.ticket()
-        interrupt(request, ticket)
+        answerInterrupts(of: request, .claim, ticket)
         let decide: @Sendable (ClaimID, Coordinator.Outcome) -> Void = { [volume] id, outcome in
             switch outcome {
             case .granted:
@@ -139,20 +138,5 @@ extension FuseSession {
         whenFree(request, volume.resizing(node)) { [self] () throws(Errno) in
             try set(request, node, handle, settings)
         }
-    }
-
-    private func interrupt(_ request: Request, _ ticket: UInt64) {
-        // Before the request can be answered, and so freed, by another thread.
-        fuse_req_interrupt_func(
-            request.pointer,
-            { request, ticket in
-                guard let request, let data = fuse_req_userdata(request) else { return }
-                let session = Unmanaged<FuseSession>.fromOpaque(data).takeUnretainedValue()
-                let number = UInt64(UInt(bitPattern: ticket))
-                guard session.volume.coordinator.interrupt(number) else { return }
-                // libfuse holds the request's lock here: answer from elsewhere.
-                let waiting = Request(pointer: request)
-                session.volume.notifier.post { waiting.fail(Errno(EINTR)) }
-            }, UnsafeMutableRawPointer(bitPattern: UInt(ticket)))
     }
 }

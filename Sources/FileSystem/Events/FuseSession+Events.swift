@@ -21,19 +21,8 @@ extension FuseSession {
         guard let stream = events.stream(info.pointee.fh) else { throw Errno(EBADF) }
         let waits = info.pointee.flags & O_NONBLOCK == 0
         let number = stream.expect()
-        let ticket = VolumeEvents.ticket(info.pointee.fh, number)
-        // Before the request can be answered, and so freed, by another thread.
-        fuse_req_interrupt_func(
-            request.pointer,
-            { request, ticket in
-                guard let request, let data = fuse_req_userdata(request) else { return }
-                let session = Unmanaged<FuseSession>.fromOpaque(data).takeUnretainedValue()
-                guard
-                    let parked = session.volume.events.interrupt(UInt64(UInt(bitPattern: ticket)))
-                else { return }
-                // libfuse holds the request's lock here: answer from elsewhere.
-                session.volume.notifier.post { parked.fail(Errno(EINTR)) }
-            }, UnsafeMutableRawPointer(bitPattern: UInt(ticket)))
+        answerInterrupts(
+            of: request, .events, VolumeEvents.ticket(info.pointee.fh, number))
         stream.read(request, size, number, waits: waits)
         events.stir()
     }

@@ -173,7 +173,7 @@ final class VolumeEvents: Sendable {
     private func progressLines(
         _ downloads: Downloads, _ told: inout [ContentHash: Int64]
     ) -> [UInt8] {
-        let active = downloads.activeNodes
+        let active = downloads.active
         var text = ""
         var now: [ContentHash: Int64] = [:]
         for (blob, received, nodes) in active where blob.size > 0 {

@@ -20,7 +20,7 @@ extension FuseSession {
         }
     }
 
-    private static func of(_ request: fuse_req_t) -> FuseSession? {
+    static func of(_ request: fuse_req_t) -> FuseSession? {
         fuse_req_userdata(request).map {
             Unmanaged<FuseSession>.fromOpaque($0).takeUnretainedValue()
         }
@@ -92,19 +92,9 @@ extension FuseSession {
     ) {
         var ticket: UInt64?
         if wait {
-            // Before the request can be answered, and so freed, by another thread.
             let number = volume.lockTicket()
             ticket = number
-            fuse_req_interrupt_func(
-                request.pointer,
-                { request, data in
-                    guard let request, let session = FuseSession.of(request) else { return }
-                    if session.volume.interruptLock(UInt64(UInt(bitPattern: data))) {
-                        // libfuse holds the request's lock here: answer from elsewhere.
-                        let waiting = Request(pointer: request)
-                        session.volume.notifier.post { waiting.fail(Errno(EINTR)) }
-                    }
-                }, UnsafeMutableRawPointer(bitPattern: UInt(number)))
+            answerInterrupts(of: request, .lock, number)
         }
         volume.acquire(wanted, through: Handle(rawValue: info.pointee.fh), ticket: ticket) {
             problem in

@@ -18,17 +18,7 @@ extension FuseSession {
             otherwise()
             request.fail(error)
         }
-        // Before the request can be answered, and so freed, by another thread.
-        fuse_req_interrupt_func(
-            request.pointer,
-            { request, ticket in
-                guard let request, let data = fuse_req_userdata(request) else { return }
-                let session = Unmanaged<FuseSession>.fromOpaque(data).takeUnretainedValue()
-                guard let answer = session.volume.interrupt(UInt64(UInt(bitPattern: ticket)))
-                else { return }
-                // libfuse holds the request's lock here: answer from elsewhere.
-                session.volume.notifier.post { answer(Errno(EINTR)) }
-            }, UnsafeMutableRawPointer(bitPattern: UInt(ticket)))
+        answerInterrupts(of: request, Parking(downloads), ticket)
         downloads.await(blob, range, for: node, ticket: ticket) { problem in
             guard let problem else { return then() }
             otherwise()
@@ -106,12 +96,5 @@ extension FuseSession {
             }
         }
         return true
-    }
-}
-
-extension Volume {
-    /// Takes somebody out of the waiting, whatever they wait for.
-    fileprivate func interrupt(_ ticket: UInt64) -> (@Sendable (Errno) -> Void)? {
-        link?.downloads.interrupt(ticket) ?? sources?.downloads.interrupt(ticket)
     }
 }

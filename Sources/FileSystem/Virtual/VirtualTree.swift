@@ -208,10 +208,10 @@ final class VirtualTree: Sendable {
             timeout = lasts ? Entry.forever : 0
             attributeTimeout = lasts ? Entry.forever : Entry.brief
         case .thumbnailsOf:
-            try describe(mirror: .root, &status)
+            try describe(mirror: .root, &status, isKept: true)
             (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
         case .thumbnailsBelow(_, let item):
-            try describe(mirror: item, &status)
+            try describe(mirror: item, &status, isKept: true)
             (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
         case .versionsBelow(let item): try describe(mirror: item, &status)
         case .history(let document):
@@ -251,8 +251,10 @@ final class VirtualTree: Sendable {
     }
 
     /// What a directory's mirror shows of it. The kernel may keep that of a folder of pictures.
-    private func describe(mirror item: ItemNumber, _ status: inout stat) throws(Errno) {
-        let owner = try owner(item)
+    private func describe(mirror item: ItemNumber, _ status: inout stat, isKept: Bool = false)
+        throws(Errno)
+    {
+        let owner = try owner(item, isKept: isKept)
         status.st_mode = S_IFDIR | owner.mode & 0o555
         (status.st_uid, status.st_gid) = (owner.user, owner.group)
         status.st_nlink = 2
@@ -260,12 +262,12 @@ final class VirtualTree: Sendable {
 
     private typealias Owner = (mode: UInt32, user: UInt32, group: UInt32)
 
-    private func owner(_ item: ItemNumber) throws(Errno) -> Owner {
+    private func owner(_ item: ItemNumber, isKept: Bool) throws(Errno) -> Owner {
         try volume.read { (state) throws(Errno) in
             let position = state.index.find(item)
             if position == 0 { throw Errno(ENOENT) }
             let record = state.index[item: position]
-            record.pointee.flags.insert(.isPictured)
+            if isKept { record.pointee.flags.insert(.isPictured) }
             return (record.pointee.mode, record.pointee.user, record.pointee.group)
         }
     }

@@ -26,8 +26,7 @@ package final class Container {
 
     /// Whether its programs see a FUSE device of their own.
     private let hasOwnDevice: Bool
-    private let guardPipe: Pipe
-    private let guardian: RunningProgram
+    private let guardian: Guardian
 
     /// Makes the directories and the container. `user` is who its programs run as, `dataHome`
     /// where its data goes if not to a temporary directory, `store` its store's address; "folder"
@@ -46,10 +45,7 @@ package final class Container {
         }
         chmod("\(base)/run", 0o700)
         hasOwnDevice = user != nil && geteuid() == 0 && !FuseDevice.isOpen
-        guardPipe = try Pipe()
-        guardian = try RunningProgram(
-            [try BuiltPrograms.probe(), "guard", base, mountPoint, base].map { Array($0.utf8) },
-            input: guardPipe.reading)
+        guardian = try Guardian(of: base, mounts: [mountPoint, base])
         if hasOwnDevice {
             do { try FuseDevice.share(base) } catch {
                 remove()
@@ -173,11 +169,7 @@ package final class Container {
         if MountTable.isMounted(mountPoint) { MountTable.detach(mountPoint) }
         if hasOwnDevice { umount2(base, Int32(MNT_DETACH)) }
         if getenv("SHAPEEDIT_TEST_KEEP") == nil { TemporaryDirectory.remove(base) }
-        var done: UInt8 = 1
-        write(guardPipe.writing, &done, 1)
-        _ = guardian.wait(seconds: 10)
-        guardPipe.closeWriting()
-        guardPipe.closeReading()
+        guardian.dismiss()
     }
 }
 

@@ -10,21 +10,16 @@ struct BrowserRun: ~Copyable {
     private let tree: BrowsedTree
     private var state: BrowserState
     private var display: BrowserDisplay
-    private var query: GraphicsQuery
-    private var parser = InputParser()
+    private var listener: TerminalListener
     private let inbox: EventInbox<BrowserEvent>
     private let hand: BrowserHand
     private let pictures: BrowserPictures
-    private let started = BrowserRun.now()
-    private var lastInput = 0
     private var lastLook = 0
     private var lastInspection = 0
     private var ending: Int32?
     private var isOver = false
     private var hasNews = false
 
-    /// How long Escape may be the beginning of a longer sequence, in milliseconds.
-    private static let escapeTime = 60
     /// How often the folder is looked at without being told of changes, and at most when told, in
     /// milliseconds.
     private static let (longLookTime, lookTime) = (5_000, 200)
@@ -39,23 +34,19 @@ struct BrowserRun: ~Copyable {
         self.tree = tree
         self.inbox = inbox
         display = BrowserDisplay(device)
-        query = GraphicsQuery(wanted: wanted, environment: TerminalOutput.environment)
+        listener = TerminalListener(device, wanted)
         hand = BrowserHand(tree, inbox)
         pictures = BrowserPictures(tree, inbox)
-        state = BrowserState(name: tree.name, shape: TerminalShape(of: device, query))
+        state = BrowserState(name: tree.name, shape: listener.shape)
     }
-
-    /// Milliseconds that only go forward.
-    private static func now() -> Int { Int(MonotonicClock.now / 1_000_000) }
 
     /// Until the user leaves or a signal ends it; then the terminal is given back. Does not return
     /// after a signal.
     mutating func loop() {
-        device.write(query.question)
+        listener.ask()
         look()
         while !isOver {
-            // Without pictures first and then with them would flicker.
-            let isAsking = !query.isAnswered && Self.now() - started < GraphicsQuery.timeLimit
+            let isAsking = listener.isAsking
             if !isAsking { draw() }
             wait(isAsking: isAsking)
         }
@@ -70,12 +61,11 @@ struct BrowserRun: ~Copyable {
     }
 
     private mutating func wait(isAsking: Bool) {
-        let now = Self.now()
+        let now = TerminalListener.now()
         var next = min(
             lastLook + (hasNews ? Self.lookTime : Self.longLookTime),
             lastInspection + Self.inspectionTime)
-        if parser.isWaiting { next = min(next, lastInput + Self.escapeTime) }
-        if isAsking { next = min(next, started + GraphicsQuery.timeLimit) }
+        next = listener.deadline(before: next, isAsking: isAsking)
         var waits = [
             device.isGone ? -1 : device.input, device.signalDescriptor, inbox.descriptor,
             // While a look is due anyway there is nothing to learn.
@@ -92,10 +82,8 @@ struct BrowserRun: ~Copyable {
     }
 
     private mutating func passTime() {
-        let now = Self.now()
-        if parser.isWaiting, now - lastInput >= Self.escapeTime {
-            for input in parser.flush() { take(.input(input)) }
-        }
+        for input in listener.ripe() { take(.input(input)) }
+        let now = TerminalListener.now()
         if now - lastLook >= (hasNews ? Self.lookTime : Self.longLookTime) { look() }
         if now - lastInspection >= Self.inspectionTime {
             lastInspection = now
@@ -105,24 +93,20 @@ struct BrowserRun: ~Copyable {
     }
 
     private mutating func look() {
-        lastLook = Self.now()
+        lastLook = TerminalListener.now()
         hasNews = false
         tree.drain()
         hand.look()
     }
 
     private mutating func takeInput() {
-        lastInput = Self.now()
-        let bytes = device.read()
+        let heard = listener.read()
         if device.isGone { end(by: SIGHUP) }
-        for input in parser.feed(bytes) {
-            guard case .reply(let reply) = input else {
-                take(.input(input))
-                continue
+        for one in heard {
+            switch one {
+            case .input(let input): take(.input(input))
+            case .shape(let shape): if shape != state.shape { take(.resized(shape)) }
             }
-            query.take(reply)
-            let shape = TerminalShape(of: device, query)
-            if shape != state.shape { take(.resized(shape)) }
         }
     }
 
@@ -134,7 +118,7 @@ struct BrowserRun: ~Copyable {
             case .resumed:
                 device.resume()
                 display.forget()
-            case .resized: take(.resized(TerminalShape(of: device, query)))
+            case .resized: take(.resized(listener.shape))
             }
         }
     }
@@ -147,7 +131,7 @@ struct BrowserRun: ~Copyable {
     private mutating func suspend() {
         device.suspend()
         display.forget()
-        take(.resized(TerminalShape(of: device, query)))
+        take(.resized(listener.shape))
     }
 
     private mutating func take(_ event: BrowserEvent) {
@@ -182,7 +166,7 @@ struct BrowserRun: ~Copyable {
             while waitpid(process, &status, 0) < 0, errno == EINTR {}
         }
         display.forget()
-        take(.resized(TerminalShape(of: device, query)))
+        take(.resized(listener.shape))
         if status != 0 {
             take(.done("the editor could not show \(path)", isBad: true, select: nil))
         }

@@ -9,21 +9,15 @@ struct EditorRun: ~Copyable {
     private let device: TerminalDevice
     private var state: EditorState
     private var display: EditorDisplay
-    private var query: GraphicsQuery
-    private var parser = InputParser()
+    private var listener: TerminalListener
     private let inbox: EventInbox<EditorEvent>
     private let file: FileWorker
     private let pictures: PictureWorker
     private let watch: FileWatch
-    private let started = EditorRun.now()
-    private var lastInput = 0
     private var lastLook = 0
     private var ending: Int32?
     private var isOver = false
 
-    /// How long Escape may be the beginning of a longer sequence, in milliseconds: over a slow line
-    /// its bytes do not come at once.
-    private static let escapeTime = 60
     /// How often the file is looked at without being told of changes, in milliseconds.
     private static let lookTime = 1_000
 
@@ -33,7 +27,7 @@ struct EditorRun: ~Copyable {
     ) {
         self.device = device
         display = EditorDisplay(device)
-        query = GraphicsQuery(wanted: wanted, environment: TerminalOutput.environment)
+        listener = TerminalListener(device, wanted)
         self.inbox = inbox
         file = FileWorker(document, loaded.stamp, inbox)
         pictures = PictureWorker(inbox)
@@ -41,19 +35,15 @@ struct EditorRun: ~Copyable {
         let name = document.path.split(separator: "/").last.map(String.init) ?? document.path
         state = EditorState(
             name: name, document: loaded.document, notes: loaded.notes,
-            shape: TerminalShape(of: device, query))
+            shape: listener.shape)
     }
-
-    /// Milliseconds that only go forward.
-    private static func now() -> Int { Int(MonotonicClock.now / 1_000_000) }
 
     /// Until the user leaves or a signal ends it; then the terminal is given back. Does not return
     /// after a signal.
     mutating func loop() {
-        device.write(query.question)
+        listener.ask()
         while !isOver {
-            // Without pictures first and then with them would flicker.
-            let isAsking = !query.isAnswered && EditorRun.now() - started < GraphicsQuery.timeLimit
+            let isAsking = listener.isAsking
             if !isAsking { draw() }
             wait(isAsking: isAsking)
         }
@@ -74,11 +64,10 @@ struct EditorRun: ~Copyable {
     }
 
     private mutating func wait(isAsking: Bool) {
-        let now = EditorRun.now()
+        let now = TerminalListener.now()
         var next = lastLook + EditorRun.lookTime
         if let deadline = state.deadline { next = min(next, deadline) }
-        if parser.isWaiting { next = min(next, lastInput + EditorRun.escapeTime) }
-        if isAsking { next = min(next, started + GraphicsQuery.timeLimit) }
+        next = listener.deadline(before: next, isAsking: isAsking)
         var waits = [
             device.isGone ? -1 : device.input, device.signalDescriptor, inbox.descriptor,
             watch.descriptor,
@@ -93,10 +82,8 @@ struct EditorRun: ~Copyable {
                 file.look()
             }
         }
-        let later = EditorRun.now()
-        if parser.isWaiting, later - lastInput >= EditorRun.escapeTime {
-            for input in parser.flush() { take(.input(input)) }
-        }
+        for input in listener.ripe() { take(.input(input)) }
+        let later = TerminalListener.now()
         if later - lastLook >= EditorRun.lookTime {
             lastLook = later
             file.look()
@@ -105,18 +92,13 @@ struct EditorRun: ~Copyable {
     }
 
     private mutating func takeInput() {
-        lastInput = EditorRun.now()
-        let bytes = device.read()
+        let heard = listener.read()
         if device.isGone { end(by: SIGHUP) }
-        for input in parser.feed(bytes) {
-            guard case .reply(let reply) = input else {
-                take(.input(input))
-                continue
+        for one in heard {
+            switch one {
+            case .input(let input): take(.input(input))
+            case .shape(let shape): if shape != state.shape { take(.resized(shape)) }
             }
-            let before = state.shape
-            query.take(reply)
-            let shape = TerminalShape(of: device, query)
-            if shape != before { take(.resized(shape)) }
         }
     }
 
@@ -128,7 +110,7 @@ struct EditorRun: ~Copyable {
             case .resumed:
                 device.resume()
                 display.forget()
-            case .resized: take(.resized(TerminalShape(of: device, query)))
+            case .resized: take(.resized(listener.shape))
             }
         }
     }
@@ -143,11 +125,11 @@ struct EditorRun: ~Copyable {
         file.finish()
         device.suspend()
         display.forget()
-        take(.resized(TerminalShape(of: device, query)))
+        take(.resized(listener.shape))
     }
 
     private mutating func take(_ event: EditorEvent) {
-        for effect in state.update(event, now: EditorRun.now()) {
+        for effect in state.update(event, now: TerminalListener.now()) {
             switch effect {
             case .save, .load, .undo, .redo, .keepCopy: file.perform(effect)
             case .suspend: suspend()
