@@ -64,7 +64,11 @@ extension VolumeState {
         var node = record.pointee.node
         if record.pointee.flags.contains(.inSession), let session = sessions[position] {
             let now = MonotonicClock.now
-            if session.concerns(CallerProcess.process(of: caller.thread), now: now) {
+            let process = CallerProcess.process(of: caller.thread)
+            if session.concerns(process, now: now) {
+                if session.isClosing(by: process, now), !waited {
+                    return .wait(ItemNumber(rawValue: record.pointee.number))
+                }
                 node = session.node
                 redirections[caller.thread]?.answered = node.rawValue
             } else if session.isClosing(now) || session.isPutOff, !waited {

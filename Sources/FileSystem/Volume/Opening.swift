@@ -22,11 +22,15 @@ extension Volume {
         case direct(WriteSession)
         /// Send it round by ESTALE, after the kernel has forgotten these names.
         case redirect([(parent: UInt64, name: [UInt8])])
+        /// Decide again when the session that was closed has ended.
+        case wait
     }
 
     /// open(2) of a regular file. `reply` is called once, perhaps on another thread.
+    ///
+    /// - Parameter waited: whether the caller has waited for a closing session already.
     func open(
-        _ node: NodeNumber, flags: Int32, _ caller: Caller,
+        _ node: NodeNumber, flags: Int32, _ caller: Caller, waited: Bool = false,
         reply: @escaping @Sendable (Result<Opened, Errno>) -> Void
     ) {
         do throws(Errno) {
@@ -34,10 +38,14 @@ extension Volume {
             let process = writes ? CallerProcess.process(of: caller.thread) : caller.thread
             let decision = try read { (state) throws(Errno) in
                 writes
-                    ? try decide(state, node, process, caller)
+                    ? try decide(state, node, process, caller, waited: waited)
                     : Decision.serve(state.session(of: node, at: try state.position(node)))
             }
             switch decision {
+            case .wait:
+                afterClosing(node.item) { [self] in
+                    open(node, flags: flags, caller, waited: true, reply: reply)
+                }
             case .redirect(let names):
                 forget(names: names) { reply(.failure(Errno(ESTALE))) }
             case .serve(let session):
@@ -68,7 +76,7 @@ extension Volume {
     }
 
     private func decide(
-        _ state: VolumeState, _ node: NodeNumber, _ process: Int32, _ caller: Caller
+        _ state: VolumeState, _ node: NodeNumber, _ process: Int32, _ caller: Caller, waited: Bool
     ) throws(Errno) -> Decision {
         let position = try state.position(node)
         let now = MonotonicClock.now
@@ -79,6 +87,11 @@ extension Volume {
             session.count(process, user: caller.user)
             state.noteWriter(session, at: position, process)
             return .serve(session)
+        }
+        if !waited, let session = state.sessions[position], session.isClosing(now),
+            session.handles == 1, session.expected.isEmpty
+        {
+            return .wait
         }
         let session = state.joinSession(position, author: caller.user)
         state.noteWriter(session, at: position, process)
