@@ -20,6 +20,10 @@ struct FileHistory {
     /// The newest that counts, if that is fixed.
     private var frozen: Int?
 
+    /// The versions of the file that was removed, or lost, before the present beginning: a file that
+    /// soon takes its name is the same document.
+    private var before: [Int] = []
+
     /// Notes what is about to be done.
     mutating func willBecome(_ state: FileState) {
         attempts.append(state)
@@ -36,8 +40,9 @@ struct FileHistory {
     }
 
     /// Compares with what was found (nil for no file): nil if that is possible, else what is
-    /// wrong. What was found is the new beginning.
-    mutating func judge(_ found: [UInt8]?, file: FileName) -> String? {
+    /// wrong. What was found is the new beginning. After a power loss a file that was made anew may
+    /// be what its document was before.
+    mutating func judge(_ found: [UInt8]?, file: FileName, afterPowerLoss: Bool) -> String? {
         let states = attempts[(frozen ?? acknowledged)...]
         frozen = nil
         let isAsTried = { (state: FileState) in
@@ -49,19 +54,32 @@ struct FileHistory {
             }
         }
         if let match = states.last(where: isAsTried) {
-            attempts = [match]
-            acknowledged = 0
+            begin(with: match)
             return nil
         }
         // A file that is new is empty until its first version is published.
         let mayBeNew = states.dropLast().contains(.absent) || states.first == .absent
         if found == [], mayBeNew, states.count > 1 {
-            attempts = [.empty]
-            acknowledged = 0
+            begin(with: .empty)
+            return nil
+        }
+        if afterPowerLoss, mayBeNew || states.first == .empty,
+            let version = before.last(where: { isAsTried(.version($0)) })
+        {
+            begin(with: .version(version))
             return nil
         }
         let wanted = states.map { "\($0)" }.joined(separator: " or ")
         return "\(file): expected \(wanted), found \(file.describe(found))"
+    }
+
+    private mutating func begin(with state: FileState) {
+        let versions = attempts.compactMap {
+            if case .version(let version) = $0 { version } else { nil }
+        }
+        if case .version = state { before = [] } else { before += versions }
+        attempts = [state]
+        acknowledged = 0
     }
 }
 

@@ -81,7 +81,8 @@ final class LoggedWriter: @unchecked Sendable {
         files.withLock { files in
             files.keys.compactMap { file in
                 switch CarefulCalls(agent).content("\(mountPoint)/\(file)") {
-                case .success(let content): files[file]?.judge(content, file: file)
+                case .success(let content):
+                    files[file]?.judge(content, file: file, afterPowerLoss: survival == .power)
                 case .failure(let failure): "\(file): \(failure)"
                 }
             }
@@ -108,7 +109,8 @@ final class LoggedWriter: @unchecked Sendable {
             case 5...6: try write(content, to: path, flags: O_WRONLY | O_TRUNC, synchronizing: file)
             case 7: try write(content, to: path, flags: O_RDWR, synchronizing: file)
             case 8...10:
-                let temporary = "\(path).tmp"
+                // Of its own: one that a crash left has a history, and it would go with the name.
+                let temporary = "\(path).\(version).tmp"
                 try write(content, to: temporary, flags: O_WRONLY | O_TRUNC)
                 try calls.rename(temporary, path)
             default: try map(content, to: path)
