@@ -15,12 +15,14 @@ let strict: [SwiftSetting] = [
 
 /// Released programs hold Swift's libraries: the loader would take longer over them than an edit
 /// takes, and they run where no Swift is installed. lld, because others warn of what Foundation has
-/// and nobody calls. The libraries named are those that only the static Foundation asks for.
+/// and nobody calls. What draws and what transfers is loaded when it is used (COnDemand). The
+/// libraries named are those that only the static Foundation asks for.
 let standalone: [LinkerSetting] = [
     .unsafeFlags(
         [
-            "-static-stdlib", "-use-ld=lld", "-l_FoundationCShims", "-l_FoundationCollections",
-            "-lswiftSynchronization",
+            "-static-stdlib", "-use-ld=lld", "-Xclang-linker",
+            "--config=\(Context.packageDirectory)/Sources/System/COnDemand/link.cfg",
+            "-l_FoundationCShims", "-l_FoundationCollections", "-lswiftSynchronization",
         ], .when(platforms: [.linux], configuration: .release))
 ]
 
@@ -64,6 +66,7 @@ let package = Package(
             providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
             name: "CCurlShim", dependencies: ["CCurl"], path: "Sources/System/CCurlShim"),
+        .target(name: "COnDemand", path: "Sources/System/COnDemand", exclude: ["link.cfg"]),
         .target(name: "CPNGShim", dependencies: ["CPNG"], path: "Sources/System/CPNGShim"),
         .target(
             name: "CFuseShim", dependencies: ["CFuse3"], path: "Sources/System/CFuseShim"),
@@ -84,7 +87,8 @@ let package = Package(
             name: "Editing", dependencies: ["Documents"], path: "Sources/Editing",
             swiftSettings: strict),
         .target(
-            name: "Drawing", dependencies: ["Documents", "CPangoCairo", "CPNGShim", "CChafa"],
+            name: "Drawing",
+            dependencies: ["Documents", "CPangoCairo", "CPNGShim", "CChafa", "COnDemand"],
             path: "Sources/Drawing", swiftSettings: strict),
         .target(
             name: "Terminal", dependencies: ["CTerminalShim"], path: "Sources/Terminal",
@@ -104,7 +108,7 @@ let package = Package(
         .target(
             name: "Stores",
             dependencies: [
-                "Model", "SystemCalls", "CCurl", "CCurlShim", "CCrypto",
+                "Model", "SystemCalls", "CCurl", "CCurlShim", "CCrypto", "COnDemand",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Stores", swiftSettings: strict),

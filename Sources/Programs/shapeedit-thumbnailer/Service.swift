@@ -9,6 +9,8 @@ import Thumbnailing
 enum Service {
     static func run(over socket: Int32) throws(WorkerChannel.Failure) {
         let channel = WorkerChannel(OwnedDescriptor(adopting: socket))
+        // Before anything is given up. Where one is missing, the warming up says so and ends here.
+        _ = DrawingLibraries.load()
         let confinement = Lockdown.confine()
         warmUp()
         try channel.send(WorkerReply.hello(confinement).message)

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import CCurlShim
+internal import COnDemand
 internal import Glibc
 internal import SystemCalls
 
@@ -39,6 +40,9 @@ final class HTTPClient: Sendable {
         _ request: HTTPRequest, receiver: BlobReceiver? = nil, _ call: StoreCall
     ) throws(StoreError) -> HTTPAnswer {
         try call.cancellation.check(at: address)
+        if let problem = ondemand_load(ONDEMAND_TRANSFER) {
+            throw StoreError(.unreachable, at: address, String(cString: problem))
+        }
         let connection = idle.withLock { $0.popLast() } ?? Connection(trust)
         // Runs last: the handle is at rest by then.
         defer {

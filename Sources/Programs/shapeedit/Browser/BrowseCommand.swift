@@ -1,5 +1,6 @@
 import ArgumentParser
 import Browser
+import Drawing
 import Glibc
 import Model
 import SystemCalls
@@ -37,6 +38,7 @@ struct BrowseCommand: ParsableCommand {
         } catch {
             throw Failure(.noInput, "\(folder): \(error)")
         }
+        if let problem = DrawingLibraries.load() { throw Failure(.unavailable, problem) }
         let device: TerminalDevice
         do throws(TerminalError) { device = try TerminalDevice(terminal: terminal) } catch {
             throw Self.failure(error)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DocumentFiles
+import Drawing
 import Editor
 import Model
 import SystemCalls
@@ -32,6 +33,7 @@ struct EditCommand: ParsableCommand {
         do throws(Errno) { inbox = try EventInbox<EditorEvent>() } catch {
             throw Failure(.system, "edit: \(error)")
         }
+        if let problem = DrawingLibraries.load() { throw Failure(.unavailable, problem) }
         let device: TerminalDevice
         do throws(TerminalError) { device = try TerminalDevice(terminal: terminal) } catch {
             throw Self.failure(error)
