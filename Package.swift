@@ -59,6 +59,9 @@ let package = Package(
             name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng",
             providers: [.apt(["libpng-dev"])]),
         .systemLibrary(
+            name: "CDeflate", path: "Sources/System/CDeflate", pkgConfig: "libdeflate",
+            providers: [.apt(["libdeflate-dev"])]),
+        .systemLibrary(
             name: "CChafa", path: "Sources/System/CChafa", pkgConfig: "chafa",
             providers: [.apt(["libchafa-dev"])]),
         .systemLibrary(
@@ -67,7 +70,8 @@ let package = Package(
         .target(
             name: "CCurlShim", dependencies: ["CCurl"], path: "Sources/System/CCurlShim"),
         .target(name: "COnDemand", path: "Sources/System/COnDemand", exclude: ["link.cfg"]),
-        .target(name: "CPNGShim", dependencies: ["CPNG"], path: "Sources/System/CPNGShim"),
+        .target(
+            name: "CPNGShim", dependencies: ["CPNG", "CDeflate"], path: "Sources/System/CPNGShim"),
         .target(
             name: "CFuseShim", dependencies: ["CFuse3"], path: "Sources/System/CFuseShim"),
         .target(name: "CWorkerShim", path: "Sources/System/CWorkerShim"),

@@ -7,18 +7,23 @@ import Thumbnailing
 
 /// Draws what comes over a socket until the other side closes it.
 enum Service {
+    /// After so many milliseconds without a request memory goes back to the system.
+    private static let idleTime: UInt64 = 250
+
     static func run(over socket: Int32) throws(WorkerChannel.Failure) {
         let channel = WorkerChannel(OwnedDescriptor(adopting: socket))
         // Before anything is given up. Where one is missing, the warming up says so and ends here.
         _ = DrawingLibraries.load()
         let confinement = Lockdown.confine()
         warmUp()
+        Memory.serve()
         try channel.send(WorkerReply.hello(confinement).message)
         do throws(WorkerChannel.Failure) {
             while true {
+                // Not after each picture: the next one takes the same memory.
+                if try channel.isQuiet(for: idleTime) { Memory.trim() }
                 let received = try channel.receive(limit: DrawingRequest.messageBytes)
                 try channel.send(answer(received).message)
-                Memory.trim()
             }
         } catch {
             // The end of the work, as it is meant.

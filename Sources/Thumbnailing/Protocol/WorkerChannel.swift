@@ -65,6 +65,16 @@ public struct WorkerChannel: ~Copyable, Sendable {
         }
     }
 
+    /// Waits for a message, or the end; whether none came in so many milliseconds.
+    public func isQuiet(for milliseconds: UInt64) throws(Failure) -> Bool {
+        let patience = Patience(deadline: MonotonicClock.after(milliseconds: milliseconds))
+        do throws(Failure) { try wait(for: POLLIN, patience) } catch {
+            if error == .timedOut { return true }
+            throw error
+        }
+        return false
+    }
+
     /// Receives a message of at most `limit` bytes. What came with it is closed unless taken.
     public func receive(limit: Int, _ patience: Patience = .endless) throws(Failure) -> Received {
         var descriptor: Int32 = -1
