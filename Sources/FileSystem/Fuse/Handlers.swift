@@ -37,9 +37,9 @@ extension FuseSession {
     private func lookupVirtual(_ request: Request, _ parent: UInt64, _ name: [UInt8])
         throws(Errno)
     {
-        guard let pictures = volume.pictures, let subject = virtual.pictureSubject(parent, name)
+        guard let pictures = volume.pictures, let (subject, size) = virtual.pictureSubject(parent, name)
         else { return request.answer(try virtual.lookup(parent, name)) }
-        pictures.whenDrawn(subject) { [virtual] in
+        pictures.whenDrawn(subject, size) { [virtual] in
             do throws(Errno) {
                 request.answer(try virtual.lookup(parent, name))
             } catch {
@@ -57,7 +57,7 @@ extension FuseSession {
         else {
             return request.answer(attribute: try volume.attribute(node, name), room: room)
         }
-        pictures.whenDrawn(subject) { [volume] in
+        pictures.whenDrawn(subject, .medium) { [volume] in
             do throws(Errno) {
                 request.answer(attribute: try volume.attribute(node, name), room: room)
             } catch {

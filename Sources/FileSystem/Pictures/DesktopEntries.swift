@@ -245,6 +245,7 @@ final class DesktopEntries: Sendable {
                 if subject.type.isOwn { pictures.ask(subject, isLasting: false) }
                 continue
             }
+            if !head.missing.isEmpty { pictures.ask(subject, isLasting: false) }
             guard head.failure == nil, let path = text(bytes) else { continue }
             if cache.isCurrent(.normal, of: facts(path, subject)) {
                 remember(subject.item)

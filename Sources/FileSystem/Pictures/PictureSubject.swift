@@ -16,11 +16,16 @@ struct PictureSubject: Sendable {
     /// Its content is not here.
     var isPromise = false
 
-    /// - Parameter staged: what is to be drawn if it is not published yet.
-    func order(staged: ContentStamp?) -> PictureOrder {
+    /// - Parameters:
+    ///   - staged: what is to be drawn if it is not published yet.
+    ///   - sizes: those that are missing.
+    func order(
+        staged: ContentStamp?, sizes: [PictureSize] = PictureSize.allCases
+    ) -> PictureOrder {
         PictureOrder(
             item: item, node: node, type: type,
-            fileName: String(decoding: fileName, as: UTF8.self), staged: staged)
+            fileName: String(decoding: fileName, as: UTF8.self), staged: staged,
+            sizes: staged == nil ? sizes : PictureSize.published)
     }
 }
 

@@ -47,27 +47,29 @@ extension VirtualTree {
         }
         if let node = found.0 { return node }
         guard let subject = found.1, let pictures = volume.pictures else { throw Errno(ENOENT) }
-        let isKept = pictures.kept(subject)?.places[size] != nil
+        let isKept = pictures.kept(subject, size)?.places[size] != nil
         return .picture(
             PictureNode(
                 node: subject.node, size: size, type: subject.type, isPlaceholder: !isKept))
     }
 
-    /// The document whose picture a LOOKUP is about; nil for everything else.
-    func pictureSubject(_ parent: UInt64, _ name: [UInt8]) -> PictureSubject? {
+    /// The document whose picture a LOOKUP is about, and the size; nil for everything else.
+    func pictureSubject(_ parent: UInt64, _ name: [UInt8]) -> (PictureSubject, PictureSize)? {
         let directory: ItemNumber
+        let size: PictureSize
         switch try? node(parent) {
-        case .thumbnailsOf: directory = .root
-        case .thumbnailsBelow(_, let item): directory = item
+        case .thumbnailsOf(let found): (directory, size) = (.root, found)
+        case .thumbnailsBelow(let found, let item): (directory, size) = (item, found)
         default: return nil
         }
         guard name.count > 4, name.suffix(4).elementsEqual(Self.pictureEnd) else { return nil }
-        return volume.state.withLock { state in
+        let subject = volume.state.withLock { state -> PictureSubject? in
             let above = state.index.find(directory)
             if above == 0 { return nil }
             let entry = Array(name.dropLast(4)).withUnsafeBytes { state.index.lookup(above, $0) }
             return entry == 0 ? nil : state.pictureSubject(state.index[name: entry].pointee.item)
         }
+        return subject.map { ($0, size) }
     }
 
     /// The names below a mirrored directory.

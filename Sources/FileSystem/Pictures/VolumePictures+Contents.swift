@@ -67,6 +67,9 @@ extension VolumePictures {
         guard let content, let hash = content.hash,
             content.place == .stored || content.place == .promised
         else { return }
+        // All of them go at once, unless they cannot be drawn any more.
+        let subject = volume.state.withLock { $0.pictureSubject(of: node) }
+        if let subject, !subject.isPromise, complete(subject) { return }
         stored.upload(node, hash, type) { [shelf] in shelf.file($0) }
     }
 }

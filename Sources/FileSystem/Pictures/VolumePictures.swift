@@ -92,9 +92,11 @@ final class VolumePictures: Sendable {
 
     // MARK: Asking
 
-    /// The picture that is kept for a version; nil if there is none, which is then asked for.
-    func kept(_ subject: PictureSubject) -> PictureFile? {
+    /// What is kept for a version; nil if there is nothing. What is missing of it is asked for if it
+    /// is `size`.
+    func kept(_ subject: PictureSubject, _ size: PictureSize) -> PictureFile? {
         if let file = shelf.head(subject.node, subject.type) {
+            if file.missing.contains(size) { ask(subject, isLasting: false) }
             return file.failure == nil ? file : nil
         }
         ask(subject, isLasting: false)
@@ -115,12 +117,26 @@ final class VolumePictures: Sendable {
 
     /// What is drawn of a version as it was staged is not to be drawn again.
     private func order(_ subject: PictureSubject) -> PictureOrder {
-        subject.order(staged: staged.awaited(subject.node))
+        let missing = shelf.head(subject.node, subject.type)?.missing
+        return subject.order(
+            staged: staged.awaited(subject.node), sizes: missing ?? PictureSize.allCases)
     }
 
-    /// Calls `then` when the document's picture is there, if it was published just now without; else,
-    /// or when that takes too long, without it.
-    func whenDrawn(_ subject: PictureSubject, then: @escaping @Sendable () -> Void) {
+    /// Calls `then` when the document's picture is there, if it was published just now without, or
+    /// has the others and not this one; else, or when that takes too long, without it.
+    func whenDrawn(
+        _ subject: PictureSubject, _ size: PictureSize, then: @escaping @Sendable () -> Void
+    ) {
+        if let file = shelf.head(subject.node, subject.type) {
+            guard file.missing.contains(size), vainWaits.withLock({ $0 < Self.vainLimit }),
+                ask(subject, isLasting: true)
+            else { return then() }
+            let end = MonotonicClock.after(milliseconds: patience)
+            return wait(for: subject.item, until: end) { [vainWaits] ended in
+                vainWaits.withLock { $0 = ended ? 0 : $0 + 1 }
+                then()
+            }
+        }
         guard let published = publishes.withLock({ $0[subject.item] }),
             published.node == subject.node
         else { return then() }
@@ -160,7 +176,7 @@ final class VolumePictures: Sendable {
         }
         guard let subject else { throw Errno(61) }
         if isState { return Array(describe(subject).utf8) }
-        if kept(subject) != nil {
+        if kept(subject, .medium) != nil {
             for size in [PictureSize.medium, .small] {
                 if let bytes = shelf.bytes(subject.node, subject.type, size),
                     bytes.count <= Limits.attribute
@@ -223,9 +239,11 @@ final class VolumePictures: Sendable {
         init(fetches: Bool) { self.fetches = fetches }
 
         func take(_ order: PictureOrder) -> PictureInput? {
-            guard let owner = owner.withLock({ $0 }),
-                owner.shelf.head(order.node, order.type) == nil
-            else { return nil }
+            guard let owner = owner.withLock({ $0 }) else { return nil }
+            let isNeeded = owner.shelf.head(order.node, order.type).map { file in
+                order.staged == nil && !file.missing.isEmpty
+            }
+            guard isNeeded ?? true else { return nil }
             return fetches ? owner.fetch(order) : owner.take(order)
         }
         func letGo(_ node: NodeNumber) { owner.withLock { $0 }?.letGo(node) }
@@ -245,11 +263,20 @@ final class VolumePictures: Sendable {
     }
 
     private func keep(_ outcome: PictureOutcome, of order: PictureOrder) {
+        if !order.sizes.contains(.small) {
+            // The rest of what was published, which stays whatever becomes of this.
+            guard case .drawn(let pictures) = outcome,
+                (try? shelf.add(pictures, for: order.node, order.type)) == true
+            else { return }
+            removeIfGone(order.node)
+            return upload(order.node)
+        }
         guard let file = outcome.file(order.type) else { return }
         if let stamp = order.staged, staged.keep(file, of: order, stamp) == .session { return }
         // On a full disk there is none, and it is drawn again when somebody asks.
         guard (try? shelf.put(file, for: order.node)) != nil else { return }
         removeIfGone(order.node)
+        if order.staged != nil { return completeLater(order.node) }
         upload(order.node)
     }
 

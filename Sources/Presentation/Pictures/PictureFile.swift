@@ -17,6 +17,11 @@ package struct PictureFile: Sendable {
     /// Where the pictures are in the file.
     package let places: [PictureSize: Range<Int>]
 
+    /// The sizes that are not there yet.
+    package var missing: [PictureSize] {
+        failure == nil ? PictureSize.allCases.filter { places[$0] == nil } : []
+    }
+
     /// Reads the head; nil for anything that is not such a file of `size` bytes.
     package init?(head: [UInt8], size: Int) {
         var rest = head[...]
@@ -64,6 +69,13 @@ package struct PictureFile: Sendable {
         }
         for (_, picture) in sorted { bytes += picture }
         return bytes
+    }
+
+    /// The file with the pictures of another, `file`, that has this head, for sizes it has not itself.
+    func completed(_ pictures: [PictureSize: [UInt8]], from file: [UInt8]) -> [UInt8] {
+        var all = pictures
+        for (size, place) in places where all[size] == nil { all[size] = Array(file[place]) }
+        return Self.bytes(type, all)
     }
 
     /// A file with a reason.

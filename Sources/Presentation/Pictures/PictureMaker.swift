@@ -43,14 +43,14 @@ package final class PictureMaker: Sendable {
         }
     }
 
-    /// The pictures of all sizes.
+    /// The pictures in the order's sizes; those that the machine's programs draw in all.
     package func pictures(
         of order: PictureOrder, _ input: PictureInput, by worker: ThumbnailWorker,
         _ cancellation: Cancellation?
     ) throws(ThumbnailFailure) -> [PictureSize: [UInt8]] {
         var pictures: [PictureSize: [UInt8]] = [:]
         if let type = order.type.drawn {
-            for size in PictureSize.allCases {
+            for size in order.sizes {
                 let bytes = try Self.draw(type, size, input, by: worker, cancellation)
                 pictures[size] = try Self.checked(bytes, size)
             }

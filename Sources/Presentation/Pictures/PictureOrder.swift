@@ -12,16 +12,19 @@ package struct PictureOrder: Sendable {
     package var fileName: String
     /// What is drawn if it is not published yet; nil for a published version.
     package var staged: ContentStamp?
+    /// The sizes that are drawn, if it is one of our own documents.
+    package var sizes: [PictureSize]
 
     package init(
         item: ItemNumber, node: NodeNumber, type: PictureType, fileName: String,
-        staged: ContentStamp? = nil
+        staged: ContentStamp? = nil, sizes: [PictureSize] = PictureSize.allCases
     ) {
         self.item = item
         self.node = node
         self.type = type
         self.fileName = fileName
         self.staged = staged
+        self.sizes = sizes
     }
 
     /// Whether it is the same drawing.

@@ -68,6 +68,20 @@ package final class PictureShelf: Sendable {
         return bytes
     }
 
+    /// Adds pictures of other sizes to those that are kept for a version. False if there are none, or
+    /// they cannot be read.
+    package func add(_ pictures: [PictureSize: [UInt8]], for node: NodeNumber, _ type: PictureType)
+        throws(Errno) -> Bool
+    {
+        guard let head = head(node, type), head.failure == nil, let file = folder.read(node),
+            let known = PictureFile(
+                head: Array(file.prefix(PictureFile.headBytes)), size: file.count),
+            known.type == type
+        else { return false }
+        try put(known.completed(pictures, from: file), for: node)
+        return true
+    }
+
     /// Keeps a version's pictures, or the reason why it has none.
     ///
     /// - Parameter file: as ``PictureOutcome/file(_:)`` makes it.

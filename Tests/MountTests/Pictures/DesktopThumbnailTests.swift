@@ -89,6 +89,8 @@ struct DesktopThumbnailTests {
             desk.agent.makeDirectory("folder")
             for number in 0..<8 {
                 desk.agent.store(ByteString("folder/\(number).slide"), PictureDesk.slide(number))
+                // Who looks waits for the largest, which follows.
+                _ = desk.picture("folder/\(number).slide", 1024)
             }
             desk.agent.end()
             try desk.container.unmount()

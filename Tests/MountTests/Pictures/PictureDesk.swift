@@ -112,6 +112,14 @@ final class PictureDesk {
         return found.text.split(separator: "\n").map(String.init)
     }
 
+    /// How large they are.
+    func keptBytes() throws -> [Int] {
+        try keptFiles().compactMap { path in
+            var status = stat()
+            return stat(path, &status) == 0 ? Int(status.st_size) : nil
+        }
+    }
+
     /// A number of `status.json`.
     func count(_ field: String) -> Int {
         let text = agent.content(".shapeedit/status.json").text

@@ -44,6 +44,27 @@ struct PublishedPictureTests {
     }
 
     @Test(arguments: DataPath.mounts)
+    func `the largest picture follows, and who looks waits for it`(_ dataPath: DataPath) throws {
+        try withPictures(dataPath, patience: Self.patience) { desk in
+            for number in 0..<5 {
+                let slide = PictureDesk.slide(number)
+                desk.agent.store("a.slide", slide)
+                #expect(
+                    try desk.picture("a.slide", 1024) == desk.reference(slide, "slide", 1024))
+                // It was added to the others.
+                #expect(try desk.picture("a.slide", 512) == desk.reference(slide, "slide", 512))
+            }
+            // Without anybody who looks it comes too: the file that is kept has it.
+            let slide = PictureDesk.slide(5)
+            let largest = try desk.reference(slide, "slide", 1024).count
+            let before = try desk.keptBytes().count { $0 > largest }
+            desk.agent.store("b.slide", slide)
+            #expect(try waitUntil { try desk.keptBytes().count { $0 > largest } == before + 1 })
+            #expect(try desk.picture("b.slide", 1024) == desk.reference(slide, "slide", 1024))
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
     func `no reader sees a new content without its picture`(_ dataPath: DataPath) throws {
         try withPictures(dataPath, patience: Self.patience) { desk in
             let samples = try samples(desk, 4)
