@@ -37,7 +37,8 @@ extension FuseSession {
     private func lookupVirtual(_ request: Request, _ parent: UInt64, _ name: [UInt8])
         throws(Errno)
     {
-        guard let pictures = volume.pictures, let (subject, size) = virtual.pictureSubject(parent, name)
+        guard let pictures = volume.pictures,
+            let (subject, size) = virtual.pictureSubject(parent, name)
         else { return request.answer(try virtual.lookup(parent, name)) }
         pictures.whenDrawn(subject, size) { [virtual] in
             do throws(Errno) {

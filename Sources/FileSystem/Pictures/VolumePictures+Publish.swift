@@ -17,9 +17,6 @@ struct PictureDrawing: Sendable {
 extension VolumePictures {
     /// After so many waits in vain closes do not wait, until a picture is there in time again.
     static let vainLimit = 3
-    /// The sizes that follow a publish are drawn so long after it, in nanoseconds: a document that is
-    /// saved again and again is not to wait for them each time.
-    private static let pause: UInt64 = 300_000_000
 
     /// Has what a session staged drawn; calls `then` when that is done, or takes too long, or cannot
     /// be. On any thread, with no lock held.
@@ -44,27 +41,6 @@ extension VolumePictures {
         guard (try? shelf.write(file, for: node)) != nil else { return }
         removeIfGone(node)
         completeLater(node)
-    }
-
-    /// Has the sizes drawn that were not published with a version, if it is still current then.
-    func completeLater(_ node: NodeNumber) {
-        volume.scheduler.at(MonotonicClock.now + Self.pause) { [weak self] in
-            guard let self else { return }
-            let subject = volume.state.withLock { state -> PictureSubject? in
-                let position = state.index.find(node.item)
-                guard position != 0, !state.index[item: position].pointee.flags.contains(.inSession)
-                else { return nil }
-                return state.pictureSubject(position)
-            }
-            if let subject, subject.node == node { complete(subject) }
-        }
-    }
-
-    /// Has the sizes drawn that are missing of a version's pictures; says whether there are any.
-    @discardableResult
-    func complete(_ subject: PictureSubject) -> Bool {
-        guard shelf.head(subject.node, subject.type)?.missing.isEmpty == false else { return false }
-        return ask(subject, isLasting: true)
     }
 }
 

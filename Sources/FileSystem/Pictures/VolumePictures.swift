@@ -22,6 +22,7 @@ final class VolumePictures: Sendable {
     let patience: UInt64
     /// Waits in a row that were in vain.
     let vainWaits = Lock(0)
+    let incomplete = Lock(IncompletePictures())
     unowned let volume: Volume
     private let drawing: Drawing
     /// Has pictures of promises brought from the store: who waits for that holds up no drawing.
