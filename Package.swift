@@ -78,7 +78,7 @@ let package = Package(
         .target(name: "CSystemShim", path: "Sources/System/CSystemShim"),
         .target(name: "CTerminalShim", path: "Sources/System/CTerminalShim"),
         .target(
-            name: "SystemCalls", dependencies: ["CCrypto", "CSystemShim"],
+            name: "SystemCalls", dependencies: ["CCrypto", "COnDemand", "CSystemShim"],
             path: "Sources/System/SystemCalls",
             swiftSettings: strict),
 

@@ -109,6 +109,45 @@
     F(curl_slist_append) \
     F(curl_slist_free_all)
 
+#define SQLITE_FUNCTIONS(F) \
+    F(sqlite3_bind_blob64) \
+    F(sqlite3_bind_int64) \
+    F(sqlite3_bind_null) \
+    F(sqlite3_bind_text) \
+    F(sqlite3_bind_zeroblob) \
+    F(sqlite3_busy_timeout) \
+    F(sqlite3_clear_bindings) \
+    F(sqlite3_close_v2) \
+    F(sqlite3_column_blob) \
+    F(sqlite3_column_bytes) \
+    F(sqlite3_column_int64) \
+    F(sqlite3_column_text) \
+    F(sqlite3_column_type) \
+    F(sqlite3_db_handle) \
+    F(sqlite3_errmsg) \
+    F(sqlite3_errstr) \
+    F(sqlite3_exec) \
+    F(sqlite3_file_control) \
+    F(sqlite3_finalize) \
+    F(sqlite3_get_autocommit) \
+    F(sqlite3_open_v2) \
+    F(sqlite3_prepare_v3) \
+    F(sqlite3_reset) \
+    F(sqlite3_step) \
+    F(sqlite3_stmt_busy) \
+    F(sqlite3_system_errno)
+
+#define CRYPTO_FUNCTIONS(F) \
+    F(EVP_Digest) \
+    F(EVP_DigestFinal_ex) \
+    F(EVP_DigestInit_ex) \
+    F(EVP_DigestUpdate) \
+    F(EVP_MD_CTX_free) \
+    F(EVP_MD_CTX_new) \
+    F(EVP_Q_mac) \
+    F(EVP_md5) \
+    F(EVP_sha256)
+
 /// Name, file, Debian's package, group.
 #define LIBRARIES(L) \
     L(cairo, CAIRO_FUNCTIONS, "libcairo.so.2", "libcairo2", ONDEMAND_DRAWING) \
@@ -117,4 +156,6 @@
     L(gobject, GOBJECT_FUNCTIONS, "libgobject-2.0.so.0", "libglib2.0-0", ONDEMAND_DRAWING) \
     L(glib, GLIB_FUNCTIONS, "libglib-2.0.so.0", "libglib2.0-0", ONDEMAND_DRAWING) \
     L(chafa, CHAFA_FUNCTIONS, "libchafa.so.0", "libchafa0", ONDEMAND_DRAWING) \
-    L(curl, CURL_FUNCTIONS, "libcurl.so.4", "libcurl4", ONDEMAND_TRANSFER)
+    L(curl, CURL_FUNCTIONS, "libcurl.so.4", "libcurl4", ONDEMAND_TRANSFER) \
+    L(sqlite, SQLITE_FUNCTIONS, "libsqlite3.so.0", "libsqlite3-0", ONDEMAND_STORAGE) \
+    L(crypto, CRYPTO_FUNCTIONS, "libcrypto.so.3", "libssl3", ONDEMAND_STORAGE)

@@ -39,6 +39,7 @@ struct BookmarkCommand: ParsableCommand {
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Print a token of a document in a mount.",
             discussion: """
                 A document has one bookmark for each application: making it again gives a token \
@@ -62,6 +63,7 @@ struct BookmarkCommand: ParsableCommand {
 
     struct Resolve: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "resolve",
             abstract: "Print where a token's document is.",
             discussion: """
                 Its path where it is mounted, else CONTAINER:PATH. A stale token (the document was \
@@ -93,7 +95,8 @@ struct BookmarkCommand: ParsableCommand {
     }
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List a container's bookmarks.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List a container's bookmarks.")
         @Argument(help: "The container.") var name = Containers.defaultName
         @Flag(help: "Print JSON.") var json = false
 
@@ -120,6 +123,7 @@ struct BookmarkCommand: ParsableCommand {
 
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "revoke",
             abstract: "Take a bookmark away: all its tokens lead nowhere from now on.")
         @OptionGroup var subject: Subject
 

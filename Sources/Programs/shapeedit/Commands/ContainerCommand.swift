@@ -14,7 +14,8 @@ struct ContainerCommand: ParsableCommand {
         ])
 
     struct Create: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Make an empty container.")
+        static let configuration = CommandConfiguration(
+            commandName: "create", abstract: "Make an empty container.")
         @Argument(help: "The new container's name.") var name: String
         @Option(
             help: ArgumentHelp(
@@ -31,7 +32,8 @@ struct ContainerCommand: ParsableCommand {
     }
 
     struct List: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List the containers.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the containers.")
         @Flag(help: "Print JSON.") var json = false
 
         func run() throws {
@@ -45,7 +47,8 @@ struct ContainerCommand: ParsableCommand {
     }
 
     struct Info: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Describe a container.")
+        static let configuration = CommandConfiguration(
+            commandName: "info", abstract: "Describe a container.")
         @Argument(help: "The container.") var name: String
         @Flag(help: "Print JSON.") var json = false
 
@@ -87,6 +90,7 @@ struct ContainerCommand: ParsableCommand {
 
     struct Delete: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a container with everything in it.")
         @Argument(help: "The container.") var name: String
         @Flag(help: "Do not ask.") var force = false
@@ -112,6 +116,7 @@ struct ContainerCommand: ParsableCommand {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "check",
             abstract: "Verify a container against its contents and repair what can be repaired.",
             discussion: """
                 Exit status 0: sound. 1: damage was found and repaired. 65: damage was found that \
