@@ -31,6 +31,27 @@ import Testing
         return rows.map(\.sequence)
     }
 
+    @Test func `the catalog keeps the last changes and lets go of those before`() throws {
+        let path = folder.file("short.db")
+        let kept = 1_000
+        let short = ChangeLog(
+            journal: try Journal(folder: folder.file("journal")),
+            database: try CatalogDatabase(path: path, create: true), keeping: kept)
+        let count: UInt64 = 60_000
+        for _ in 0..<12 {
+            for _ in 0..<5_000 { short.append(mutation(0, [])) }
+            try short.drain()
+        }
+        short.close()
+        let database = try CatalogDatabase(path: path, create: false)
+        defer { database.close() }
+        let first = try #require(try database.changes(after: 0, limit: 1).first?.sequence)
+        // Not at each change, and in steps; but all that were too many went.
+        #expect(first <= count - UInt64(kept) + 1 && first > count - UInt64(kept) - 10_000)
+        #expect(try database.changeLogGaps() == [])
+        log.close()
+    }
+
     @Test func `each subscriber gets every later change once and in order`() throws {
         try make(3)
         let early = feed.subscribe(after: nil) {}

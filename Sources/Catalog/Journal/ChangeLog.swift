@@ -9,8 +9,8 @@ package import SystemCalls
 /// survives power loss. A thread of its own applies what the journal has to SQLite in batches; a
 /// file of the journal is used again once SQLite has all of it durably.
 package final class ChangeLog: @unchecked Sendable {
-    // Unchecked because `journal` and `database` are not Sendable: the first is only used under
-    // `writer`, the second only by the applying thread once that is started.
+    // Unchecked because of what is not Sendable: `journal` is only used under `writer`, `database` and
+    // `pruned` only by the applying thread once that is started.
 
     /// Bytes kept free in the journal for what was already admitted.
     private static let reserve = 512 << 10
@@ -22,6 +22,13 @@ package final class ChangeLog: @unchecked Sendable {
     private static let batch = 8_192
     /// How long mutations may gather before they are applied, in milliseconds.
     private static let gathering: UInt64 = 1_500
+
+    /// Changes that can be read again from the catalog, which would grow for ever otherwise.
+    package static let keptChanges = 250_000
+    /// So many more than those may gather before the oldest go, ...
+    private static let excess = 4_096
+    /// ... and so many go in one step.
+    private static let pruning = 16_384
 
     private struct Pending {
         var next: ChangeSequence
@@ -55,10 +62,17 @@ package final class ChangeLog: @unchecked Sendable {
     package let feed: ChangeFeed
     /// The journal could not be written: nothing more may be acknowledged.
     private let isBroken = Atomic(false)
+    private let kept: Int
+    /// When the log was last pruned.
+    private var pruned: ChangeSequence = 0
 
-    /// - Parameter database: holds every mutation of the journal; used by this object alone from
-    ///   now on.
-    package init(journal: Journal, database: CatalogDatabase) {
+    /// - Parameters:
+    ///   - database: holds every mutation of the journal; used by this object alone from now on.
+    ///   - kept: how many changes can be read again.
+    package init(
+        journal: Journal, database: CatalogDatabase, keeping kept: Int = ChangeLog.keptChanges
+    ) {
+        self.kept = kept
         let applied = database.appliedSequence
         self.journal = journal
         self.database = database
@@ -242,6 +256,14 @@ package final class ChangeLog: @unchecked Sendable {
             try database.checkpoint()
             queue.signal { $0.durable = applied }
         }
+        prune(applied)
+    }
+
+    /// Takes the oldest changes out now and then. If that fails there is another time.
+    private func prune(_ applied: ChangeSequence) {
+        if applied < pruned + UInt64(Self.excess) { return }
+        let isDone = try? database.pruneChanges(keeping: kept, atMost: Self.pruning)
+        if isDone != false { pruned = applied }
     }
 
     /// Returns when SQLite has everything appended so far.

@@ -32,17 +32,23 @@ extension CatalogDatabase {
         return rows
     }
 
-    /// Takes the oldest changes out of the log, in one transaction; the last `count` stay.
-    package func pruneChanges(keeping count: Int) throws(Failure) {
-        guard appliedSequence > UInt64(count) else { return }
-        let last = appliedSequence - UInt64(count)
-        guard last > UInt64(bitPattern: try counter(.pruned)) else { return }
+    /// Takes the oldest changes out of the log, at most `limit` of them, in one transaction; the last
+    /// `count` stay. Says whether no others have to go.
+    @discardableResult
+    package func pruneChanges(keeping count: Int, atMost limit: Int = .max) throws(Failure) -> Bool
+    {
+        guard appliedSequence > UInt64(count) else { return true }
+        let before = UInt64(bitPattern: try counter(.pruned))
+        let wanted = appliedSequence - UInt64(count)
+        guard wanted > before else { return true }
+        let last = wanted - before > UInt64(limit) ? before + UInt64(limit) : wanted
         try connection.transaction { () throws(Failure) in
             let delete = try connection.statement("DELETE FROM change WHERE seq <= ?")
             delete.bind(1, last)
             try delete.run()
             try setCounter(.pruned, last)
         }
+        return last == wanted
     }
 
     /// Says which changes are missing from the log or should not be there; empty if it is whole.
