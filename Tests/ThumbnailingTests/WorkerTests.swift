@@ -84,7 +84,8 @@ import Thumbnailing
         #expect(throws: ThumbnailFailure.timedOut(milliseconds: 1_500)) {
             try worker.picture(large)
         }
-        #expect(PNGFile(try worker.picture(large)) != nil)
+        // A small one: how fast a large one is drawn is not what is tested.
+        #expect(PNGFile(try worker.picture(request("three.shape"))) != nil)
     }
 
     @Test(arguments: [SIGSEGV, SIGKILL, SIGABRT])
