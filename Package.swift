@@ -15,8 +15,8 @@ let strict: [SwiftSetting] = [
 
 /// Released programs hold Swift's libraries: the loader would take longer over them than an edit
 /// takes, and they run where no Swift is installed. lld, because others warn of what Foundation has
-/// and nobody calls. What draws and what transfers is loaded when it is used (COnDemand). The
-/// libraries named are those that only the static Foundation asks for.
+/// and nobody calls. What draws, transfers and stores is loaded when it is used (COnDemand).
+/// The libraries named are those that only the static Foundation asks for.
 let standalone: [LinkerSetting] = [
     .unsafeFlags(
         [

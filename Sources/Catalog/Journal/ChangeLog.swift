@@ -62,8 +62,9 @@ package final class ChangeLog: @unchecked Sendable {
     package let feed: ChangeFeed
     /// The journal could not be written: nothing more may be acknowledged.
     private let isBroken = Atomic(false)
+    /// Changes that can be read again.
     private let kept: Int
-    /// When the log was last pruned.
+    /// The last change when the log was pruned.
     private var pruned: ChangeSequence = 0
 
     /// - Parameters:

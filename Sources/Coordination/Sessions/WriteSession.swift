@@ -101,10 +101,10 @@ package final class WriteSession: @unchecked Sendable {
     /// Whether others should wait: a last close is known to be under way.
     package func isClosing(_ now: UInt64) -> Bool { closingUntil > now }
 
-    /// Whether the process, a writer itself, should wait as well: the only handle is its own, and it
-    /// closed that. What it opens now begins another version.
-    package func isClosing(by process: Int32, _ now: UInt64) -> Bool {
-        isClosing(now) && handles == 1 && expected.isEmpty && writers[process] != nil
+    /// Whether writers should wait as well, the one that closed it too: the only handle is closed, and
+    /// nobody else is on the way. What is opened now begins another version.
+    package func isEnding(_ now: UInt64) -> Bool {
+        isClosing(now) && handles == 1 && expected.isEmpty
     }
 
     /// All handles are gone, and the end was put off because somebody still could write.

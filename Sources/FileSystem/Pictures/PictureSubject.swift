@@ -16,16 +16,11 @@ struct PictureSubject: Sendable {
     /// Its content is not here.
     var isPromise = false
 
-    /// - Parameters:
-    ///   - staged: what is to be drawn if it is not published yet.
-    ///   - sizes: those that are missing.
-    func order(
-        staged: ContentStamp?, sizes: [PictureSize] = PictureSize.allCases
-    ) -> PictureOrder {
+    /// - Parameter staged: what is to be drawn if it is not published yet.
+    func order(staged: ContentStamp?) -> PictureOrder {
         PictureOrder(
             item: item, node: node, type: type,
-            fileName: String(decoding: fileName, as: UTF8.self), staged: staged,
-            sizes: staged == nil ? sizes : PictureSize.published)
+            fileName: String(decoding: fileName, as: UTF8.self), staged: staged)
     }
 }
 

@@ -47,11 +47,14 @@ extension VolumePictures {
             guard let self else { return }
             let (nodes, again) = incomplete.withLock { $0.take(MonotonicClock.now) }
             if let again { return planCompletion(at: again) }
-            for node in nodes {
-                let subject = volume.state.withLock { state in
-                    state.pictureSubject(state.index.find(node.item))
+            // There may be many, and heads are read from the disk; the scheduler has no time.
+            Threads.start("completion") { [volume] in
+                for node in nodes {
+                    let subject = volume.state.withLock { state in
+                        state.pictureSubject(state.index.find(node.item))
+                    }
+                    if let subject, subject.node == node { self.complete(subject) }
                 }
-                if let subject, subject.node == node { complete(subject) }
             }
         }
     }

@@ -15,9 +15,6 @@ struct PictureDrawing: Sendable {
 
 /// Publishing documents together with their pictures. See the page Pictures.
 extension VolumePictures {
-    /// After so many waits in vain closes do not wait, until a picture is there in time again.
-    static let vainLimit = 3
-
     /// Has what a session staged drawn; calls `then` when that is done, or takes too long, or cannot
     /// be. On any thread, with no lock held.
     func draw(_ drawing: PictureDrawing, then: @escaping @Sendable () -> Void) {
@@ -25,13 +22,9 @@ extension VolumePictures {
         guard !staged.has(subject.node, subject.type, stamp),
             queue.ask(subject.order(staged: stamp), isLasting: true)
         else { return then() }
-        let isInVain = vainWaits.withLock { $0 >= Self.vainLimit }
+        let isInVain = isInVain
         if isInVain { then() }
-        wait(for: subject.item, until: MonotonicClock.after(milliseconds: drawing.patience)) {
-            [vainWaits] ended in
-            vainWaits.withLock { $0 = ended ? 0 : $0 + 1 }
-            if !isInVain { then() }
-        }
+        wait(for: subject.item, milliseconds: drawing.patience) { if !isInVain { then() } }
     }
 
     /// Writes the picture of a session that was published with one. Waits for the disk.

@@ -20,8 +20,12 @@ final class VolumePictures: Sendable {
     /// How long a close waits for the picture of what it publishes, and a look at a picture after a
     /// publish that did not, in milliseconds.
     let patience: UInt64
+    /// After so many waits in vain nobody waits, until a picture is there in time again.
+    private static let vainLimit = 3
     /// Waits in a row that were in vain.
-    let vainWaits = Lock(0)
+    private let vainWaits = Lock(0)
+    var isInVain: Bool { vainWaits.withLock { $0 >= Self.vainLimit } }
+    /// What is to be drawn later of what was published.
     let incomplete = Lock(IncompletePictures())
     unowned let volume: Volume
     private let drawing: Drawing
@@ -116,11 +120,13 @@ final class VolumePictures: Sendable {
         return queue.ask(order(subject), isLasting: isLasting)
     }
 
-    /// What is drawn of a version as it was staged is not to be drawn again.
+    /// What is drawn of a version as it was staged, or is there, is not to be drawn again.
     private func order(_ subject: PictureSubject) -> PictureOrder {
-        let missing = shelf.head(subject.node, subject.type)?.missing
-        return subject.order(
-            staged: staged.awaited(subject.node), sizes: missing ?? PictureSize.allCases)
+        var order = subject.order(staged: staged.awaited(subject.node))
+        if order.staged == nil, let file = shelf.head(subject.node, subject.type) {
+            order.sizes = file.missing
+        }
+        return order
     }
 
     /// Calls `then` when the document's picture is there, if it was published just now without, or
@@ -129,14 +135,10 @@ final class VolumePictures: Sendable {
         _ subject: PictureSubject, _ size: PictureSize, then: @escaping @Sendable () -> Void
     ) {
         if let file = shelf.head(subject.node, subject.type) {
-            guard file.missing.contains(size), vainWaits.withLock({ $0 < Self.vainLimit }),
+            guard file.missing.contains(size), !subject.isPromise, !isInVain,
                 ask(subject, isLasting: true)
             else { return then() }
-            let end = MonotonicClock.after(milliseconds: patience)
-            return wait(for: subject.item, until: end) { [vainWaits] ended in
-                vainWaits.withLock { $0 = ended ? 0 : $0 + 1 }
-                then()
-            }
+            return wait(for: subject.item, milliseconds: patience, then: then)
         }
         guard let published = publishes.withLock({ $0[subject.item] }),
             published.node == subject.node
@@ -153,6 +155,17 @@ final class VolumePictures: Sendable {
     ) {
         guard let ticket = queue.wait(for: item, then: then) else { return }
         volume.scheduler.at(end) { [weak self] in self?.queue.giveUp(item, ticket) }
+    }
+
+    /// Waits in the same way so many milliseconds, and remembers whether that was in vain.
+    func wait(
+        for item: ItemNumber, milliseconds: UInt64, then: @escaping @Sendable () -> Void
+    ) {
+        wait(for: item, until: MonotonicClock.after(milliseconds: milliseconds)) {
+            [vainWaits] ended in
+            vainWaits.withLock { $0 = ended ? 0 : $0 + 1 }
+            then()
+        }
     }
 
     /// What there is to say about a version's picture, as `user.shapeedit.thumbnail.state` does.
@@ -241,10 +254,11 @@ final class VolumePictures: Sendable {
 
         func take(_ order: PictureOrder) -> PictureInput? {
             guard let owner = owner.withLock({ $0 }) else { return nil }
-            let isNeeded = owner.shelf.head(order.node, order.type).map { file in
-                order.staged == nil && !file.missing.isEmpty
+            if let file = owner.shelf.head(order.node, order.type),
+                order.staged != nil || file.missing.isEmpty
+            {
+                return nil
             }
-            guard isNeeded ?? true else { return nil }
             return fetches ? owner.fetch(order) : owner.take(order)
         }
         func letGo(_ node: NodeNumber) { owner.withLock { $0 }?.letGo(node) }
@@ -264,8 +278,8 @@ final class VolumePictures: Sendable {
     }
 
     private func keep(_ outcome: PictureOutcome, of order: PictureOrder) {
-        if !order.sizes.contains(.small) {
-            // The rest of what was published, which stays whatever becomes of this.
+        if order.isCompletion {
+            // What was published stays whatever becomes of this.
             guard case .drawn(let pictures) = outcome,
                 (try? shelf.add(pictures, for: order.node, order.type)) == true
             else { return }

@@ -64,15 +64,14 @@ extension VolumeState {
         var node = record.pointee.node
         if record.pointee.flags.contains(.inSession), let session = sessions[position] {
             let now = MonotonicClock.now
-            let process = CallerProcess.process(of: caller.thread)
-            if session.concerns(process, now: now) {
-                if session.isClosing(by: process, now), !waited {
-                    return .wait(ItemNumber(rawValue: record.pointee.number))
-                }
+            let concerns = session.concerns(
+                CallerProcess.process(of: caller.thread), now: now)
+            let waits =
+                concerns ? session.isEnding(now) : session.isClosing(now) || session.isPutOff
+            if waits, !waited { return .wait(ItemNumber(rawValue: record.pointee.number)) }
+            if concerns {
                 node = session.node
                 redirections[caller.thread]?.answered = node.rawValue
-            } else if session.isClosing(now) || session.isPutOff, !waited {
-                return .wait(ItemNumber(rawValue: record.pointee.number))
             }
         }
         countLookup(node, at: position)

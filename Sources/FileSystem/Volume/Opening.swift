@@ -88,11 +88,7 @@ extension Volume {
             state.noteWriter(session, at: position, process)
             return .serve(session)
         }
-        if !waited, let session = state.sessions[position], session.isClosing(now),
-            session.handles == 1, session.expected.isEmpty
-        {
-            return .wait
-        }
+        if !waited, state.sessions[position]?.isEnding(now) == true { return .wait }
         let session = state.joinSession(position, author: caller.user)
         state.noteWriter(session, at: position, process)
         if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {

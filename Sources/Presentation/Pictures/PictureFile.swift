@@ -22,6 +22,11 @@ package struct PictureFile: Sendable {
         failure == nil ? PictureSize.allCases.filter { places[$0] == nil } : []
     }
 
+    /// Reads the head of a file that is in memory; nil for anything that is not such a file.
+    package init?(_ file: [UInt8]) {
+        self.init(head: Array(file.prefix(Self.headBytes)), size: file.count)
+    }
+
     /// Reads the head; nil for anything that is not such a file of `size` bytes.
     package init?(head: [UInt8], size: Int) {
         var rest = head[...]
@@ -71,7 +76,7 @@ package struct PictureFile: Sendable {
         return bytes
     }
 
-    /// The file with the pictures of another, `file`, that has this head, for sizes it has not itself.
+    /// A file with these pictures and, for the other sizes, those of `file`, whose head this is.
     func completed(_ pictures: [PictureSize: [UInt8]], from file: [UInt8]) -> [UInt8] {
         var all = pictures
         for (size, place) in places where all[size] == nil { all[size] = Array(file[place]) }

@@ -108,7 +108,7 @@ package final class PictureMaker: Sendable {
 
     /// Whether a file of pictures that was made elsewhere can be shown.
     package static func accepts(_ file: [UInt8], as type: PictureType) -> Bool {
-        let head = PictureFile(head: Array(file.prefix(PictureFile.headBytes)), size: file.count)
+        let head = PictureFile(file)
         guard let head, head.type == type, head.failure == nil else { return false }
         return head.places.allSatisfy { size, place in
             (try? checked(Array(file[place]), size)) != nil

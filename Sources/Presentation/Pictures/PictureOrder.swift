@@ -17,15 +17,18 @@ package struct PictureOrder: Sendable {
 
     package init(
         item: ItemNumber, node: NodeNumber, type: PictureType, fileName: String,
-        staged: ContentStamp? = nil, sizes: [PictureSize] = PictureSize.allCases
+        staged: ContentStamp? = nil
     ) {
         self.item = item
         self.node = node
         self.type = type
         self.fileName = fileName
         self.staged = staged
-        self.sizes = sizes
+        sizes = staged == nil ? PictureSize.allCases : PictureSize.published
     }
+
+    /// Whether it is for what was published without its largest picture.
+    package var isCompletion: Bool { !sizes.contains(.small) }
 
     /// Whether it is the same drawing.
     func isSame(_ other: PictureOrder) -> Bool {

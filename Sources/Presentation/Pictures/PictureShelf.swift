@@ -73,10 +73,8 @@ package final class PictureShelf: Sendable {
     package func add(_ pictures: [PictureSize: [UInt8]], for node: NodeNumber, _ type: PictureType)
         throws(Errno) -> Bool
     {
-        guard let head = head(node, type), head.failure == nil, let file = folder.read(node),
-            let known = PictureFile(
-                head: Array(file.prefix(PictureFile.headBytes)), size: file.count),
-            known.type == type
+        guard let file = folder.read(node), let known = PictureFile(file), known.type == type,
+            known.failure == nil
         else { return false }
         try put(known.completed(pictures, from: file), for: node)
         return true
@@ -93,7 +91,7 @@ package final class PictureShelf: Sendable {
     /// From now on this is what is kept for the version, as long as it stays in memory. Does not
     /// wait: to be followed by ``write(_:for:)``.
     package func show(_ file: [UInt8], for node: NodeNumber) {
-        let head = PictureFile(head: Array(file.prefix(PictureFile.headBytes)), size: file.count)
+        let head = PictureFile(file)
         state.withLock { state in
             state.heads.insert(head, for: node, weight: 1)
             for size in PictureSize.allCases {

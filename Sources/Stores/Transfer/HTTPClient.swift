@@ -34,16 +34,22 @@ final class HTTPClient: Sendable {
         self.trust = trust
     }
 
+    /// One that is at rest, or a new one.
+    private func connection() throws(StoreError) -> Connection {
+        if let idle = idle.withLock({ $0.popLast() }) { return idle }
+        if let problem = ondemand_load(ONDEMAND_TRANSFER) {
+            throw StoreError(.unreachable, at: address, String(cString: problem))
+        }
+        return Connection(trust)
+    }
+
     /// Sends `request` and receives its answer, whatever its status. Where it is a blob's
     /// (``BlobReceiver/accept(_:)``) the bytes go to `receiver`.
     func send(
         _ request: HTTPRequest, receiver: BlobReceiver? = nil, _ call: StoreCall
     ) throws(StoreError) -> HTTPAnswer {
         try call.cancellation.check(at: address)
-        if let problem = ondemand_load(ONDEMAND_TRANSFER) {
-            throw StoreError(.unreachable, at: address, String(cString: problem))
-        }
-        let connection = idle.withLock { $0.popLast() } ?? Connection(trust)
+        let connection = try connection()
         // Runs last: the handle is at rest by then.
         defer {
             idle.withLock { if $0.count < Self.idleLimit { $0.append(connection) } }

@@ -1,10 +1,11 @@
 // Libraries that are loaded when one of their functions is first called.
 //
 // Pango, cairo, chafa and curl bring sixty others with them, and the loader takes longer over those
-// than an edit of a document takes; SQLite and libcrypto have thousands of names for it to look up. Programs are linked with functions of the same names from here,
-// each of which loads its library, finds the real function and jumps there; later calls cost one
-// indirect jump. Nothing changes for the callers. On processors other than x86-64 this module is empty
-// and the libraries are loaded at the start, as usual.
+// than an edit of a document takes; SQLite and libcrypto have thousands of names for it to look up.
+// Programs are linked with functions of the same names from here, each of which loads its library,
+// finds the real function and jumps there; later calls cost one indirect jump. Nothing changes for the
+// callers. On processors other than x86-64 this module is empty and the libraries are loaded at the
+// start, as usual.
 #pragma once
 
 #ifdef __cplusplus
