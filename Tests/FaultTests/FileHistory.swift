@@ -63,7 +63,8 @@ struct FileHistory {
             begin(with: .empty)
             return nil
         }
-        if afterPowerLoss, mayBeNew || states.first == .empty,
+        // Not below what was acknowledged since.
+        if afterPowerLoss, states.first == .absent || states.first == .empty,
             let version = before.last(where: { isAsTried(.version($0)) })
         {
             begin(with: .version(version))

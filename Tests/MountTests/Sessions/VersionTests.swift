@@ -15,9 +15,12 @@ struct VersionTests {
     ) -> [ByteString] {
         let folder = root + "/.shapeedit/versions/" + path
         return agent.names(folder).compactMap { name in
-            // One that was soon replaced may be thinned out between the listing and the look.
             let read = agent.run("cat", folder + "/" + ByteString(name))
-            return read.status == 0 ? ByteString(read.text) : nil
+            if read.status == 0 { return ByteString(read.text) }
+            // One that was soon replaced may be thinned out between the listing and the look; then it
+            // is not listed any more either.
+            #expect(!agent.names(folder).contains(name), "\(read)")
+            return nil
         }
     }
 
