@@ -22,16 +22,16 @@ package final class Downloads: Sendable {
     }
 
     /// Pieces at a time.
-    private static let workers = 8
+    static let workers = 8
     /// A worker without work ends after this, in milliseconds.
-    private static let idleness: UInt64 = 10_000
+    static let idleness: UInt64 = 10_000
 
-    private struct Ticket {
+    struct Ticket {
         /// What they wait for; `nil` before they do.
         var hash: ContentHash?
         let interrupted: @Sendable (Errno) -> Void
     }
-    private struct State {
+    struct State {
         var active: [ContentHash: Download] = [:]
         /// The same in the order they came.
         var order: [ContentHash] = []
@@ -45,15 +45,15 @@ package final class Downloads: Sendable {
         var fetched: UInt64 = 0
         var ended = false
     }
-    private let state = Monitor(State())
-    private let content: LocalContent
-    private let store: any ContentStore
+    let state = Monitor(State())
+    let content: LocalContent
+    let store: any ContentStore
     package let kind: Kind
-    private let logger: Logger
+    let logger: Logger
     /// Takes a content that is whole over, before anybody is told of it.
-    private let adopt: @Sendable (Blob, Set<NodeNumber>) throws(Errno) -> Void
+    let adopt: @Sendable (Blob, Set<NodeNumber>) throws(Errno) -> Void
     /// Told why a content did not come, with the nodes that wanted it.
-    private let failed: @Sendable (Set<NodeNumber>, ContentProblem) -> Void
+    let failed: @Sendable (Set<NodeNumber>, ContentProblem) -> Void
 
     /// - Parameter kind: what is brought.
     package init(
@@ -262,229 +262,5 @@ package final class Downloads: Sendable {
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
             $0.workers == 0 ? true : nil
         }
-    }
-
-    // MARK: Work
-
-    /// Whether the content has become whole since the caller looked.
-    private func hasCome(_ blob: Blob, _ state: State) -> Bool {
-        state.active[blob.hash] == nil && content.hasBlob(blob.hash)
-    }
-
-    /// The download of a content.
-    private static func download(_ blob: Blob, _ state: inout State) -> Download {
-        if let known = state.active[blob.hash] { return known }
-        let download = Download(blob)
-        state.active[blob.hash] = download
-        state.order.append(blob.hash)
-        return download
-    }
-
-    private static func forget(_ download: Download, _ state: inout State) {
-        let hash = download.blob.hash
-        guard state.active[hash] === download else { return }
-        state.active[hash] = nil
-        if let place = state.order.firstIndex(of: hash) { state.order.remove(at: place) }
-    }
-
-    private static func takeWaiters(of download: Download, _ state: inout State)
-        -> [DownloadWaiter]
-    {
-        let waiters = download.waiters
-        for waiter in waiters { state.tickets[waiter.ticket] = nil }
-        state.waiting -= waiters.count
-        download.waiters = []
-        return waiters
-    }
-
-    /// Stops pieces that nobody wants any more, and forgets what nobody has to do with.
-    private func settle(_ download: Download, _ state: inout State) {
-        if download.waiters.isEmpty, !download.wantsAll {
-            for piece in download.pieces { piece.cancellation.cancel() }
-        }
-        if download.isIdle { Self.forget(download, &state) }
-    }
-
-    /// Sees to it that there are workers for what there is to do.
-    private func engage() {
-        let starts = state.withLock { state -> Bool in
-            guard !state.ended, state.idle == 0, state.workers < Self.workers else { return false }
-            state.workers += 1
-            return true
-        }
-        if starts { Threads.start("download") { [self] in work() } }
-    }
-
-    private func work() {
-        while let task = take() {
-            // There may be more to do than this.
-            engage()
-            switch task.files {
-            case .success(let incoming): fetch(task.download, incoming, task.piece)
-            case .failure(let error):
-                conclude(
-                    task.download, nil, task.piece,
-                    ContentProblem(ofDisk: error))
-            }
-        }
-    }
-
-    /// What a worker is to do.
-    private struct Task {
-        let download: Download
-        let files: Result<Incoming, Errno>
-        let piece: Piece
-    }
-
-    /// The next piece; `nil` when there has been none for a while.
-    private func take() -> Task? {
-        state.withLock { $0.idle += 1 }
-        let end = MonotonicClock.after(milliseconds: Self.idleness)
-        let found = state.wait(until: end) { state -> Task?? in
-            if state.ended { return .some(nil) }
-            return choose(&state).map { .some($0) }
-        }
-        return state.signal { state in
-            state.idle -= 1
-            if let found, let task = found { return task }
-            // Something may have come in the last moment.
-            if !state.ended, let late = choose(&state) { return late }
-            state.workers -= 1
-            return nil
-        }
-    }
-
-    private func choose(_ state: inout State) -> Task? {
-        for awaited in [true, false] where !awaited || state.waiting > 0 {
-            for hash in state.order {
-                guard let download = state.active[hash], !download.isFinishing,
-                    awaited ? !download.waiters.isEmpty : download.wantsAll
-                else { continue }
-                let incoming: Incoming
-                do throws(Errno) { incoming = try download.open(content, kind) } catch {
-                    return Self.task(download, .failure(error), 0..<0, awaited)
-                }
-                if let blocks = download.nextPiece(incoming, awaited: awaited) {
-                    return Self.task(download, .success(incoming), blocks, awaited)
-                }
-                if incoming.map.missing == 0, download.pieces.isEmpty {
-                    // All had come before anybody wanted it whole.
-                    return Self.task(download, .success(incoming), 0..<0, awaited)
-                }
-            }
-        }
-        return nil
-    }
-
-    private static func task(
-        _ download: Download, _ files: Result<Incoming, Errno>, _ blocks: Range<Int>,
-        _ awaited: Bool
-    ) -> Task {
-        let piece = Piece(blocks, awaited: awaited)
-        download.pieces.append(piece)
-        download.busy.formUnion(blocks)
-        return Task(download: download, files: files, piece: piece)
-    }
-
-    private func fetch(_ download: Download, _ incoming: Incoming, _ piece: Piece) {
-        var problem: ContentProblem?
-        let range = incoming.bytes(piece.first..<piece.end)
-        if !range.isEmpty {
-            let sink = BlockSink(
-                incoming, of: download.blob.hash.description, from: range.lowerBound,
-                for: store.address
-            ) { [self] (count, block) throws(StoreError) in
-                try came(download, incoming, piece, count, block)
-            }
-            let call = StoreCall(cancellation: piece.cancellation, urgency: piece.urgency)
-            do throws(StoreError) {
-                try store.get(download.blob, range, into: sink, call)
-                if !incoming.isInBlocks { _ = try came(download, incoming, piece, 0, 0) }
-            } catch {
-                if error.kind != .cancelled {
-                    problem =
-                        sink.local.map { ContentProblem($0, error.description) }
-                        ?? ContentProblem(error)
-                    logger.warning("\(download.blob.hash) did not come: \(error)")
-                }
-            }
-        }
-        conclude(download, incoming, piece, problem)
-    }
-
-    /// Notes bytes that came and, when it is whole and in the file, a block. Says whether the piece
-    /// goes on after it.
-    private func came(
-        _ download: Download, _ incoming: Incoming, _ piece: Piece, _ count: Int, _ block: Int?
-    ) throws(StoreError) -> Bool {
-        do throws(Errno) {
-            let (ready, goesOn) = try state.withLock {
-                (state) throws(Errno) -> ([DownloadWaiter], Bool) in
-                state.fetched += UInt64(count)
-                piece.partial += Int64(count)
-                guard let block else { return ([], true) }
-                piece.partial = 0
-                piece.next = block + 1
-                download.busy.remove(block)
-                try incoming.map.add(block)
-                func isReady(_ waiter: DownloadWaiter) -> Bool {
-                    waiter.blocks.map(incoming.has) ?? false
-                }
-                let ready = download.waiters.filter(isReady)
-                download.waiters.removeAll(where: isReady)
-                state.waiting -= ready.count
-                for waiter in ready { state.tickets[waiter.ticket] = nil }
-                return (ready, piece.next < piece.end)
-            }
-            for waiter in ready { waiter.reply(nil) }
-            return goesOn
-        } catch {
-            throw StoreError(.local, at: store.address, "the map of what has come: \(error)")
-        }
-    }
-
-    /// The piece is over: finishes the content if all of it is there, fails those who wait for what
-    /// does not come.
-    private func conclude(
-        _ download: Download, _ incoming: Incoming?, _ piece: Piece, _ problem: ContentProblem?
-    ) {
-        let isWhole = state.withLock { state -> Bool in
-            for block in piece.next..<max(piece.end, piece.next) { download.busy.remove(block) }
-            guard problem == nil, incoming?.map.missing == 0, !download.isFinishing else {
-                return false
-            }
-            download.isFinishing = true
-            return true
-        }
-        var problem = problem
-        let nodes = state.withLock { _ in download.nodes }
-        if isWhole {
-            do throws(Errno) {
-                try adopt(download.blob, nodes)
-                unlink(content.folder.incoming(download.blob.hash) + ContainerFolder.mapSuffix)
-            } catch {
-                problem = ContentProblem(ofDisk: error)
-            }
-        }
-        if let problem { failed(nodes, problem) }
-        let told = state.signal { state -> [DownloadWaiter] in
-            download.pieces.removeAll { $0 === piece }
-            download.isFinishing = download.isFinishing && !isWhole
-            var told: [DownloadWaiter] = []
-            if isWhole || problem != nil {
-                told = Self.takeWaiters(of: download, &state)
-                download.isWanted = false
-                download.asked = []
-            }
-            if isWhole, problem == nil {
-                // Handles that are open go on with the same file under its new name; that of a foreign
-                // content is not known here.
-                if download.readers == 0 || kind == .foreign { Self.forget(download, &state) }
-            } else {
-                settle(download, &state)
-            }
-            return told
-        }
-        for waiter in told { waiter.reply(problem) }
     }
 }

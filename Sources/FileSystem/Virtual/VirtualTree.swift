@@ -14,11 +14,11 @@ final class VirtualTree: Sendable {
     static let bit: UInt64 = 1 << 63
     static let topName = Array(".shapeedit".utf8)
 
-    private struct Known {
+    struct Known {
         var node: VirtualNode
         var lookups: UInt64
     }
-    private struct State {
+    struct State {
         var numbers: [VirtualNode: UInt64] = [:]
         var known: [UInt64: Known] = [:]
         var next: UInt64 = 1
@@ -28,7 +28,7 @@ final class VirtualTree: Sendable {
         /// Pictures that the kernel knows of versions that are gone.
         var openPictures: [PictureNode: [UInt8]] = [:]
     }
-    private let state = Lock(State())
+    let state = Lock(State())
     unowned let volume: Volume
     private let started = VolumeState.now()
 
@@ -346,144 +346,4 @@ final class VirtualTree: Sendable {
             return list
         }
     }
-
-    // MARK: Documents and versions
-
-    private func path(of document: DocumentID) -> [UInt8]? {
-        volume.state.withLock { state in
-            let position = state.index.holder(of: document)
-            return position == 0 ? nil : state.index.path(of: position)
-        }
-    }
-
-    /// The target of a symlink two levels below the root.
-    static func fromBelow(_ path: [UInt8]) -> [UInt8] { Array("../../".utf8) + path }
-
-    func target(_ number: UInt64) throws(Errno) -> [UInt8] {
-        switch try node(number) {
-        case .document(_, let path), .bookmark(_, let path), .recent(_, let path, _):
-            return Self.fromBelow(path) + [0]
-        default: throw Errno(EINVAL)
-        }
-    }
-
-    /// The document's versions but the current one, with their file names, oldest first.
-    private func versions(of document: DocumentID) throws(Errno) -> [(String, VersionRow)] {
-        let (suffix, current) = volume.state.withLock { state -> (String, NodeNumber?) in
-            let position = state.index.holder(of: document)
-            if position == 0 { return ("", nil) }
-            let name = state.index[item: position].pointee.firstName
-            var suffix = ""
-            if name != 0 {
-                let text = String(decoding: state.index.nameBytes(name), as: UTF8.self)
-                if let dot = text.lastIndex(of: "."), dot != text.startIndex {
-                    suffix = String(text[dot...])
-                }
-            }
-            return (suffix, state.index[item: position].pointee.node)
-        }
-        let rows: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
-            try database.versions(of: document)
-        }
-        guard let rows else { throw Errno(EIO) }
-        return rows.filter { $0.node != current }.map { ($0.fileName(suffix: suffix), $0) }
-    }
-
-    func row(_ item: ItemNumber, _ ordinal: Ordinal) throws(Errno) -> VersionRow {
-        let row: VersionRow?? = try? volume.container.query { (database) throws(Failure) in
-            try database.version(item, ordinal)
-        }
-        guard let found = row ?? nil else { throw Errno(ENOENT) }
-        return found
-    }
-
-    // MARK: Files
-
-    func open(
-        _ request: Request, _ number: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>,
-        in session: FuseSession
-    ) throws(Errno) {
-        if info.pointee.flags & O_ACCMODE != O_RDONLY { throw Errno(EROFS) }
-        let node = try node(number)
-        if case .version(let item, let ordinal) = node {
-            // Pinned first, then looked for: from here on it is not thinned out.
-            let pinned = NodeNumber(item, ordinal)
-            volume.state.withLock { $0.held.add(pinned) }
-            let version: VersionRow
-            do throws(Errno) { version = try row(item, ordinal) } catch {
-                unpin(pinned)
-                throw error
-            }
-            if let missing = volume.missing(version) {
-                let answer = info.pointee
-                session.wait(
-                    request, for: missing, missing.blob.range, pinned,
-                    otherwise: { [self] in unpin(pinned) }
-                ) {
-                    var answer = answer
-                    fuse_reply_open(request.pointer, &answer)
-                }
-                return
-            }
-        }
-        if node == .status {
-            info.pointee.fh = hold(volume.statusText())
-            info.pointee.direct_io = 1
-        }
-        if case .findings(let query) = node {
-            info.pointee.fh = hold(try volume.findings(query))
-            info.pointee.direct_io = 1
-        }
-        if case .events(let sequence) = node {
-            session.openEvents(request, after: sequence)
-            return
-        }
-        if case .picture = node {
-            // Its bytes never change, and nothing is to be done when it is closed.
-            info.pointee.keep_cache = 1
-            info.pointee.noflush = 1
-        }
-        fuse_reply_open(request.pointer, info)
-    }
-
-    private func hold(_ text: [UInt8]) -> UInt64 {
-        state.withLock { state in
-            defer { state.nextText += 1 }
-            state.texts[state.nextText] = text
-            return state.nextText
-        }
-    }
-
-    func read(
-        _ request: Request, _ number: UInt64, _ size: Int, _ offset: Int64, _ handle: UInt64
-    ) throws(Errno) {
-        switch try node(number) {
-        case .status, .findings:
-            let text = state.withLock { $0.texts[handle] } ?? []
-            request.answer(Array(text.dropFirst(Int(offset)).prefix(size)))
-        case .picture(let picture):
-            request.answer(
-                .bytes(try bytes(of: picture)[...]), from: offset, size)
-        case .version(let item, let ordinal):
-            let version = try row(item, ordinal)
-            let file = try volume.content.open(
-                ContentReference(
-                    node: version.node, place: version.place, hash: version.hash,
-                    size: version.size))
-            guard let file else { return request.answer([]) }
-            _ = shim_reply_file(request.pointer, file.number, offset, size)
-            withExtendedLifetime(file) {}
-        default: throw Errno(EISDIR)
-        }
-    }
-
-    func release(_ number: UInt64, _ handle: UInt64) {
-        if case .events? = try? node(number) { return volume.events.close(handle) }
-        if handle != 0 { state.withLock { $0.texts[handle] = nil } }
-        if case .version(let item, let ordinal)? = try? node(number) {
-            unpin(NodeNumber(item, ordinal))
-        }
-    }
-
-    private func unpin(_ node: NodeNumber) { volume.letGo(node) }
 }

@@ -1,0 +1,55 @@
+internal import Catalog
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Documents by their ids, and their versions.
+extension VirtualTree {
+    func path(of document: DocumentID) -> [UInt8]? {
+        volume.state.withLock { state in
+            let position = state.index.holder(of: document)
+            return position == 0 ? nil : state.index.path(of: position)
+        }
+    }
+
+    /// The target of a symlink two levels below the root.
+    static func fromBelow(_ path: [UInt8]) -> [UInt8] { Array("../../".utf8) + path }
+
+    func target(_ number: UInt64) throws(Errno) -> [UInt8] {
+        switch try node(number) {
+        case .document(_, let path), .bookmark(_, let path), .recent(_, let path, _):
+            return Self.fromBelow(path) + [0]
+        default: throw Errno(EINVAL)
+        }
+    }
+
+    /// The document's versions but the current one, with their file names, oldest first.
+    func versions(of document: DocumentID) throws(Errno) -> [(String, VersionRow)] {
+        let (suffix, current) = volume.state.withLock { state -> (String, NodeNumber?) in
+            let position = state.index.holder(of: document)
+            if position == 0 { return ("", nil) }
+            let name = state.index[item: position].pointee.firstName
+            var suffix = ""
+            if name != 0 {
+                let text = String(decoding: state.index.nameBytes(name), as: UTF8.self)
+                if let dot = text.lastIndex(of: "."), dot != text.startIndex {
+                    suffix = String(text[dot...])
+                }
+            }
+            return (suffix, state.index[item: position].pointee.node)
+        }
+        let rows: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
+            try database.versions(of: document)
+        }
+        guard let rows else { throw Errno(EIO) }
+        return rows.filter { $0.node != current }.map { ($0.fileName(suffix: suffix), $0) }
+    }
+
+    func row(_ item: ItemNumber, _ ordinal: Ordinal) throws(Errno) -> VersionRow {
+        let row: VersionRow?? = try? volume.container.query { (database) throws(Failure) in
+            try database.version(item, ordinal)
+        }
+        guard let found = row ?? nil else { throw Errno(ENOENT) }
+        return found
+    }
+}

@@ -1,0 +1,98 @@
+internal import CFuseShim
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Opening, reading and closing what is generated.
+extension VirtualTree {
+    func open(
+        _ request: Request, _ number: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>,
+        in session: FuseSession
+    ) throws(Errno) {
+        if info.pointee.flags & O_ACCMODE != O_RDONLY { throw Errno(EROFS) }
+        let node = try node(number)
+        if case .version(let item, let ordinal) = node {
+            // Pinned first, then looked for: from here on it is not thinned out.
+            let pinned = NodeNumber(item, ordinal)
+            volume.state.withLock { $0.held.add(pinned) }
+            let version: VersionRow
+            do throws(Errno) { version = try row(item, ordinal) } catch {
+                unpin(pinned)
+                throw error
+            }
+            if let missing = volume.missing(version) {
+                let answer = info.pointee
+                session.wait(
+                    request, for: missing, missing.blob.range, pinned,
+                    otherwise: { [self] in unpin(pinned) }
+                ) {
+                    var answer = answer
+                    fuse_reply_open(request.pointer, &answer)
+                }
+                return
+            }
+        }
+        if node == .status {
+            info.pointee.fh = hold(volume.statusText())
+            info.pointee.direct_io = 1
+        }
+        if case .findings(let query) = node {
+            info.pointee.fh = hold(try volume.findings(query))
+            info.pointee.direct_io = 1
+        }
+        if case .events(let sequence) = node {
+            session.openEvents(request, after: sequence)
+            return
+        }
+        if case .picture = node {
+            // Its bytes never change, and nothing is to be done when it is closed.
+            info.pointee.keep_cache = 1
+            info.pointee.noflush = 1
+        }
+        fuse_reply_open(request.pointer, info)
+    }
+
+    private func hold(_ text: [UInt8]) -> UInt64 {
+        state.withLock { state in
+            defer { state.nextText += 1 }
+            state.texts[state.nextText] = text
+            return state.nextText
+        }
+    }
+
+    func read(
+        _ request: Request, _ number: UInt64, _ size: Int, _ offset: Int64, _ handle: UInt64
+    ) throws(Errno) {
+        switch try node(number) {
+        case .status, .findings:
+            let text = state.withLock { $0.texts[handle] } ?? []
+            request.answer(Array(text.dropFirst(Int(offset)).prefix(size)))
+        case .picture(let picture):
+            request.answer(
+                .bytes(try bytes(of: picture)[...]), from: offset, size)
+        case .version(let item, let ordinal):
+            let version = try row(item, ordinal)
+            let file = try volume.content.open(
+                ContentReference(
+                    node: version.node, place: version.place, hash: version.hash,
+                    size: version.size))
+            guard let file else { return request.answer([]) }
+            _ = shim_reply_file(request.pointer, file.number, offset, size)
+            withExtendedLifetime(file) {}
+        default: throw Errno(EISDIR)
+        }
+    }
+
+    func release(_ number: UInt64, _ handle: UInt64) {
+        if case .events? = try? node(number) { return volume.events.close(handle) }
+        if handle != 0 { state.withLock { $0.texts[handle] = nil } }
+        if case .version(let item, let ordinal)? = try? node(number) {
+            unpin(NodeNumber(item, ordinal))
+        }
+    }
+
+    private func unpin(_ node: NodeNumber) { volume.letGo(node) }
+}
