@@ -9,6 +9,7 @@ package import SystemCalls
 /// durable           until when everything that was published is known to be on the disk
 /// lock              held (flock) by the process that has the container open
 /// catalog.sqlite    the catalog, with SQLite's -wal and -shm beside it
+/// texts.sqlite      the words of documents, for searching; can be made again
 /// journal/          mutations that SQLite may not have yet
 /// staging/          contents being written, and published ones that are not sealed yet, by node
 /// packs/            small contents that have no file of their own yet, many to a file
@@ -25,6 +26,7 @@ package struct ContainerFolder: Sendable {
 
     package var lock: String { path + "/lock" }
     package var catalog: String { path + "/catalog.sqlite" }
+    package var texts: String { path + "/texts.sqlite" }
     package var durable: String { path + "/durable" }
     package var reserve: String { path + "/reserve" }
     package var journal: String { path + "/journal" }

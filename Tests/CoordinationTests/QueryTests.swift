@@ -6,7 +6,7 @@ import Testing
 @Suite struct QueryTests {
     @Test func `a query is what its text says`() {
         var query = Query()
-        #expect(Query(query.text) == query)
+        #expect(Query(query.description) == query)
         query.name = "ä b&c=d/%*?"
         query.types = ["shape", "txt"]
         query.folder = "a/b c"
@@ -15,8 +15,8 @@ import Testing
         query.isPromise = false
         query.hidden = true
         (query.order, query.isReversed, query.limit) = (.modified, true, 3)
-        #expect(Query(query.text) == query)
-        #expect(!query.text.contains("/"))
+        #expect(Query(query.description) == query)
+        #expect(!query.description.contains("/"))
         for wrong in ["x", "name", "nothing=1", "sort=x", "limit=0", "smallest=x", "name=%4"] {
             #expect(Query(wrong) == nil, "\(wrong)")
         }

@@ -12,9 +12,11 @@ package struct Found: Hashable, Sendable {
     package var size: Int64
     package var modified: Timestamp
     package var isPromise: Bool
+    /// What it is called apart from its name; nil if it has no title, or nobody asked for titles.
+    package var title: String?
 
     /// Behind the last slash of ``path``.
-    var name: Substring { path.split(separator: "/").last ?? "" }
+    package var name: Substring { path.split(separator: "/").last ?? "" }
     /// Behind the last dot of the name, in lower case; empty if there is none.
     var type: String { Self.type(of: name) }
 
@@ -24,20 +26,34 @@ package struct Found: Hashable, Sendable {
     }
 }
 
+/// What a query needs to know of documents besides what the index has.
+package struct Knowledge: Sendable {
+    /// Titles of documents, if they are wanted; empty for those that have none.
+    package var titles: [DocumentID: String] = [:]
+    /// Only these; nil: all.
+    package var documents: Set<DocumentID>?
+    /// Only these; nil: all.
+    package var items: Set<ItemNumber>?
+
+    package init() {}
+}
+
 /// Looks at the items of a container one directory after the other, so that whoever guards the index
 /// can let others in between. What is moved meanwhile may be missed or found twice; whoever needs more
 /// follows the changes since, and looks again.
 package struct Gathering {
     private let query: Query
     private let pattern: NamePattern?
+    private let knowledge: Knowledge
     private var found: [Found] = []
     /// Directories that are still to be looked at, with where to go on.
     private var open: [(item: ItemNumber, path: String, cursor: UInt64)] = []
     /// Names looked at in one step.
     private static let step = 512
 
-    package init(_ query: Query) {
+    package init(_ query: Query, _ knowledge: Knowledge = Knowledge()) {
         self.query = query
+        self.knowledge = knowledge
         pattern = query.name.map(NamePattern.init)
     }
 
@@ -100,15 +116,19 @@ package struct Gathering {
         if let oldest = query.oldest, modified.seconds < oldest { return }
         if let newest = query.newest, modified.seconds > newest { return }
         if let wanted = query.isPromise, isPromise != wanted { return }
+        let item = ItemNumber(rawValue: record.pointee.number)
+        if let items = knowledge.items, !items.contains(item) { return }
+        let document = DocumentID(rawValue: record.pointee.document)
+        if let documents = knowledge.documents, !documents.contains(document) { return }
         if !query.types.isEmpty, !query.types.contains(Found.type(of: text)) { return }
         if let pattern, !pattern.matches(text) { return }
         if isTemporaryName(Array(bytes)) { return }
         found.append(
             Found(
-                item: ItemNumber(rawValue: record.pointee.number),
-                document: DocumentID(rawValue: record.pointee.document), path: path,
+                item: item, document: document, path: path,
                 isFolder: record.pointee.isDirectory, size: size, modified: modified,
-                isPromise: isPromise))
+                isPromise: isPromise,
+                title: knowledge.titles[document].flatMap { $0.isEmpty ? nil : $0 }))
     }
 
     /// What was found, in the query's order.
@@ -121,6 +141,12 @@ package struct Gathering {
             case .modified:
                 if one.modified != other.modified { return one.modified < other.modified }
             case .type: if one.type != other.type { return one.type < other.type }
+            case .title:
+                let first = one.title?.lowercased() ?? ""
+                let second = other.title?.lowercased() ?? ""
+                // What has none comes last.
+                if first.isEmpty != second.isEmpty { return second.isEmpty }
+                if first != second { return first < second }
             }
             return one.path < other.path
         }

@@ -1,5 +1,5 @@
 /// What is looked for among the documents of a container, and in which order it is given. Pure.
-package struct Query: Hashable, Sendable {
+package struct Query: Hashable, Sendable, CustomStringConvertible {
     /// Which items are looked at.
     package enum Kind: String, CaseIterable, Sendable {
         case documents
@@ -13,10 +13,16 @@ package struct Query: Hashable, Sendable {
         case size
         case modified
         case type
+        case title
     }
 
     /// The name: with `*` or `?` all of it, else a part of it; in any case of letters.
     package var name: String?
+    /// Words in the document, and in its title (`TextPattern`).
+    package var text: String?
+    package var title: String?
+    /// One of the tags in `user.xdg.tags`, in any case of letters.
+    package var tag: String?
     /// Ends of names behind the last dot, in lower case; empty: all.
     package var types: [String] = []
     /// Only what is below this folder; empty: the root.
@@ -38,7 +44,10 @@ package struct Query: Hashable, Sendable {
 
     package init() {}
 
-    /// Reads what ``text`` wrote; `nil` for anything else.
+    /// Whether it needs the words or titles of documents.
+    package var needsTexts: Bool { text != nil || title != nil || order == .title }
+
+    /// Reads what ``description`` wrote; `nil` for anything else.
     package init?(_ text: String) {
         for field in text.split(separator: "&") {
             let parts = field.split(
@@ -56,6 +65,9 @@ package struct Query: Hashable, Sendable {
         }
         switch key {
         case "name": name = value
+        case "text": text = value
+        case "title": title = value
+        case "tag": tag = value
         case "type": types = value.split(separator: ",").map { $0.lowercased() }
         case "folder": folder = value
         case "kind":
@@ -81,9 +93,11 @@ package struct Query: Hashable, Sendable {
 
     /// As `.shapeedit/find` takes it: `key=value` with `&` between; bytes that are neither letters nor
     /// digits nor one of `.-_*?,` as `%` and two digits.
-    package var text: String {
+    package var description: String {
         var fields: [(String, String)] = []
-        if let name { fields.append(("name", name)) }
+        for (key, value) in [("name", name), ("text", text), ("title", title), ("tag", tag)] {
+            if let value { fields.append((key, value)) }
+        }
         if !types.isEmpty { fields.append(("type", types.joined(separator: ","))) }
         if !folder.isEmpty { fields.append(("folder", folder)) }
         if kind != .documents { fields.append(("kind", kind.rawValue)) }

@@ -39,7 +39,7 @@ extension DocumentType {
     }
 
     /// A title as one line of bounded length; nil if there is nothing to see.
-    private static func title(_ text: String?) -> String? {
+    static func title(_ text: String?) -> String? {
         guard let text else { return nil }
         let line = TaskList.oneLine(String(text.prefix(Limits.nameLength)))
         return line.utf8.allSatisfy(\.isBlank) ? nil : line

@@ -45,5 +45,5 @@ public enum Limits {
     public static let interchangeBytes = 1_000_000
 
     /// Bytes of the text that is kept of a document for searching, as UTF-8.
-    public static let searchTextBytes = 1 << 20
+    public static let searchTextBytes = 256 << 10
 }

@@ -11,6 +11,7 @@ enum Parking: UInt64 {
     case foreignContent
     case claim
     case events
+    case texts
 
     /// What a request waits for that waits for these.
     init(_ downloads: Downloads) {
@@ -55,6 +56,7 @@ extension FuseSession {
         case .content: return volume.link?.downloads.interrupt(ticket)
         case .foreignContent: return volume.sources?.downloads.interrupt(ticket)
         case .claim: return volume.coordinator.interrupt(ticket) ? fail : nil
+        case .texts: return volume.texts?.interrupt(ticket) == true ? fail : nil
         case .events:
             guard let parked = volume.events.interrupt(ticket) else { return nil }
             return { parked.fail($0) }

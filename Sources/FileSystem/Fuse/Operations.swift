@@ -111,6 +111,11 @@ extension FuseSession {
         table.rmdir = { request, parent, text in
             handle(request) { (session, request) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
+                if isVirtual(parent) {
+                    let nodes = try session.virtual.removeDirectory(
+                        parent, Array(name(text)), request.caller)
+                    return session.volume.refresh(nodes) { request.succeed() }
+                }
                 try session.guardName(parent, name(text), EPERM)
                 try session.removeDirectory(request, node(parent), name(text))
             }
@@ -136,8 +141,7 @@ extension FuseSession {
             handle(request) { (session, request) throws(Errno) in
                 guard let info else { throw Errno(EINVAL) }
                 if isVirtual(number) {
-                    fuse_reply_open(request.pointer, info)
-                    return
+                    return try session.openVirtualDirectory(request, number, info)
                 }
                 session.volume.noteAccess(node(number), 0)
                 info.pointee.cache_readdir = 1

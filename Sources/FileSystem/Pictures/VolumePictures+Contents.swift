@@ -6,9 +6,6 @@ internal import SystemCalls
 
 /// The contents that are drawn.
 extension VolumePictures {
-    /// Contents up to this size are sent to the worker, in bytes; of larger ones it gets the file.
-    private static let sentBytes: Int64 = 256 << 10
-
     /// What an order's content is; nil if the version is gone. To be let go.
     func take(_ order: PictureOrder) -> PictureInput? {
         // The last room on the disk is for documents.
@@ -34,17 +31,16 @@ extension VolumePictures {
     private func input(_ content: ContentReference, _ type: PictureType) throws(Errno)
         -> PictureInput?
     {
-        if type.isOwn, let part = volume.content.part(content.node) {
-            return .bytes(try part.read())
+        let path = volume.content.path(of: content)
+        if type.isOwn {
+            switch try WorkerInput(content, in: volume.content) {
+            case .bytes(let bytes): return .bytes(bytes)
+            case .file(let file): return .file(file, path: path)
+            case nil: return nil
+            }
         }
-        // A descriptor of its own: those that are kept may write.
         guard let file = try volume.content.openApart(content) else { return nil }
-        if type.isOwn, content.size <= Self.sentBytes {
-            var bytes = [UInt8](repeating: 0, count: Int(content.size))
-            let count = try file.read(into: &bytes, at: 0)
-            return .bytes(Array(bytes.prefix(count)))
-        }
-        return .file(SharedDescriptor(file), path: volume.content.path(of: content))
+        return .file(SharedDescriptor(file), path: path)
     }
 }
 
@@ -87,7 +83,7 @@ extension VolumeState {
     }
 
     /// A published version's content; nil if it is gone.
-    fileprivate func published(_ node: NodeNumber) -> ContentReference? {
+    func published(_ node: NodeNumber) -> ContentReference? {
         let position = index.find(node.item)
         guard position != 0, session(of: node, at: position) == nil else { return nil }
         return (try? content(of: node, at: position)) ?? nil

@@ -11,16 +11,24 @@ extension Volume {
     /// The first line says after which change the looking began: who follows the events from there
     /// misses nothing.
     func findings(_ query: Query) throws(Errno) -> [UInt8] {
-        var gathering = Gathering(query)
+        let (results, start, problem) = try gather(query)
+        // What was told is there after a crash.
+        try log.flush(upTo: log.head)
+        var text = "{\"sequence\": \(start), \"count\": \(results.count)"
+        if let problem { text += ", \"problem\": \(quoted(problem))" }
+        text += "}\n"
+        for found in results { text += Self.line(found) }
+        return Array(text.utf8)
+    }
+
+    /// The results, the change before the looking began, and why some may be missing.
+    func gather(_ query: Query) throws(Errno) -> ([Found], ChangeSequence, problem: String?) {
+        let (knowledge, problem) = try knowledge(query)
+        var gathering = Gathering(query, knowledge)
         let (start, exists) = state.withLock { (log.head, gathering.begin($0.index)) }
         guard exists else { throw Errno(ENOENT) }
         while state.withLock({ gathering.step($0.index) }) {}
-        let results = gathering.results()
-        // What was told is there after a crash.
-        try log.flush(upTo: log.head)
-        var text = "{\"sequence\": \(start), \"count\": \(results.count)}\n"
-        for found in results { text += Self.line(found) }
-        return Array(text.utf8)
+        return (gathering.results(), start, problem)
     }
 
     private static func line(_ found: Found) -> String {
@@ -28,6 +36,54 @@ extension Volume {
             + "\"document\": \(quoted(found.document.description)), "
             + "\"folder\": \(found.isFolder), \"size\": \(found.size), "
             + "\"modified\": \(quoted(found.modified.exactText)), "
-            + "\"promise\": \(found.isPromise)}\n"
+            + "\"promise\": \(found.isPromise)"
+            + (found.title.map { ", \"title\": \(quoted($0))" } ?? "") + "}\n"
+    }
+
+    /// What the query needs of what is not in memory, and why some of that may be missing.
+    private func knowledge(_ query: Query) throws(Errno) -> (Knowledge, problem: String?) {
+        var knowledge = Knowledge()
+        var problem: String?
+        do throws(Failure) {
+            if let tag = query.tag {
+                knowledge.items = state.withLock { $0.items(tagged: tag) }
+            }
+            if query.needsTexts {
+                guard let texts else { return (knowledge, "no words of documents are kept") }
+                problem = texts.problem
+                let pattern = TextPattern(text: query.text, title: query.title)
+                knowledge.titles =
+                    try texts.read { (database) throws(Failure) in
+                        if let pattern { return try database.matches(pattern) }
+                        return try database.titles()
+                    } ?? [:]
+                if query.text != nil || query.title != nil {
+                    knowledge.documents = Set(knowledge.titles.keys)
+                }
+            }
+        } catch {
+            throw Errno(EIO)
+        }
+        return (knowledge, problem)
+    }
+}
+
+extension VolumeState {
+    /// Where programs keep the tags that people give to files: words with commas between.
+    private static let tagAttribute = Array("user.xdg.tags".utf8)
+
+    /// The items that have a tag, in any case of letters.
+    fileprivate func items(tagged tag: String) -> Set<ItemNumber> {
+        let wanted = tag.lowercased()
+        var items: Set<ItemNumber> = []
+        for (position, attributes) in index.attributes {
+            guard let value = attributes[Self.tagAttribute] else { continue }
+            let isTagged = String(decoding: value, as: UTF8.self).split(separator: ",").contains {
+                $0.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
+                    == wanted
+            }
+            if isTagged { items.insert(number(position)) }
+        }
+        return items
     }
 }

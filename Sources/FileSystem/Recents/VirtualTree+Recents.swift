@@ -6,28 +6,13 @@ internal import SystemCalls
 extension VirtualTree {
     /// The links with their names: the document's, with a number where several are called alike.
     func recents() -> [(String, VirtualNode)] {
-        var taken: Set<String> = []
-        return volume.recentDocuments().map { entry in
-            let bytes = entry.path.split(separator: UInt8(ascii: "/")).last ?? []
-            let plain = String(decoding: bytes, as: UTF8.self)
-            var name = plain
-            var number = 2
-            while !taken.insert(name).inserted {
-                name = Self.numbered(plain, number)
-                number += 1
-            }
-            return (
-                name, .recent(entry.document, path: entry.path, opened: entry.opened)
-            )
-        }
-    }
-
-    /// `a.txt` and 2 make `a (2).txt`.
-    private static func numbered(_ name: String, _ number: Int) -> String {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
-            return "\(name) (\(number))"
-        }
-        return "\(name[..<dot]) (\(number))\(name[dot...])"
+        Self.distinct(
+            volume.recentDocuments().map { entry in
+                let name = entry.path.split(separator: UInt8(ascii: "/")).last ?? []
+                let node = VirtualNode.recent(
+                    entry.document, path: entry.path, opened: entry.opened)
+                return (String(decoding: name, as: UTF8.self), node)
+            })
     }
 
     func recent(named name: String) throws(Errno) -> VirtualNode {

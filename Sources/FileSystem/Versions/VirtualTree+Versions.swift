@@ -3,10 +3,15 @@ internal import Glibc
 internal import Model
 internal import SystemCalls
 
-/// What the files below `.shapeedit/versions` tell about themselves.
+/// What versions and saved queries tell about themselves.
 extension VirtualTree {
+    private static let queryAttribute = Volume.ownPrefix + Array("query".utf8)
+
     /// An extended attribute; ENODATA if the node has none of that name.
     func attribute(_ number: UInt64, _ name: [UInt8]) throws(Errno) -> [UInt8] {
+        if case .query(let query) = try node(number), name.elementsEqual(Self.queryAttribute) {
+            return Array(try volume.savedQuery(query).description.utf8)
+        }
         guard case .version(let item, let ordinal) = try node(number),
             name.starts(with: Volume.ownPrefix)
         else { throw Errno(ENODATA) }

@@ -26,6 +26,7 @@ extension Volume {
             ("lastChange", String(log.head)),
         ]
         if let pictures { fields += pictures.statusFields }
+        if let problem = texts?.problem { fields.append(("textProblem", quoted(problem))) }
         if let space {
             fields += [("freeBytes", String(space.free)), ("totalBytes", String(space.total))]
         }

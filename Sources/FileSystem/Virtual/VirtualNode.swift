@@ -20,6 +20,11 @@ enum VirtualNode: Hashable, Sendable {
     case find
     /// The results of a query.
     case findings(Query)
+    case queries
+    /// The results of a saved query.
+    case query(String)
+    /// A symlink to where a query found something.
+    case found(String)
     case recents
     /// A symlink to where the document was when it was looked up.
     case recent(DocumentID, path: [UInt8], opened: Timestamp)

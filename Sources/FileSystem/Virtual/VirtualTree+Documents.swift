@@ -15,10 +15,14 @@ extension VirtualTree {
     /// The target of a symlink two levels below the root.
     static func fromBelow(_ path: [UInt8]) -> [UInt8] { Array("../../".utf8) + path }
 
+    /// The target of a symlink three levels below the root.
+    static func fromFolder(_ path: String) -> [UInt8] { Array("../../../\(path)".utf8) }
+
     func target(_ number: UInt64) throws(Errno) -> [UInt8] {
         switch try node(number) {
         case .document(_, let path), .bookmark(_, let path), .recent(_, let path, _):
             return Self.fromBelow(path) + [0]
+        case .found(let path): return Self.fromFolder(path) + [0]
         default: throw Errno(EINVAL)
         }
     }

@@ -40,8 +40,7 @@ extension VirtualTree {
             info.pointee.direct_io = 1
         }
         if case .findings(let query) = node {
-            info.pointee.fh = hold(try volume.findings(query))
-            info.pointee.direct_io = 1
+            return session.openFindings(request, query, info)
         }
         if case .events(let sequence) = node {
             session.openEvents(request, after: sequence)
@@ -55,13 +54,16 @@ extension VirtualTree {
         fuse_reply_open(request.pointer, info)
     }
 
-    private func hold(_ text: [UInt8]) -> UInt64 {
+    /// Keeps what an open file shows; its handle.
+    func hold(_ text: [UInt8]) -> UInt64 {
         state.withLock { state in
             defer { state.nextText += 1 }
             state.texts[state.nextText] = text
             return state.nextText
         }
     }
+
+    func letGoOfText(_ handle: UInt64) { state.withLock { $0.texts[handle] = nil } }
 
     func read(
         _ request: Request, _ number: UInt64, _ size: Int, _ offset: Int64, _ handle: UInt64
@@ -88,7 +90,7 @@ extension VirtualTree {
 
     func release(_ number: UInt64, _ handle: UInt64) {
         if case .events? = try? node(number) { return volume.events.close(handle) }
-        if handle != 0 { state.withLock { $0.texts[handle] = nil } }
+        if handle != 0 { letGoOfText(handle) }
         if case .version(let item, let ordinal)? = try? node(number) {
             unpin(NodeNumber(item, ordinal))
         }

@@ -27,6 +27,8 @@ final class VirtualTree: Sendable {
         var nextText: UInt64 = 1
         /// Pictures that the kernel knows of versions that are gone.
         var openPictures: [PictureNode: [UInt8]] = [:]
+        /// The last results of saved queries.
+        var folders: [String: QueryFolder] = [:]
     }
     let state = Lock(State())
     unowned let volume: Volume
@@ -108,6 +110,7 @@ final class VirtualTree: Sendable {
             case "bookmarks": return .bookmarks
             case "recents": return .recents
             case "find": return .find
+            case "queries": return .queries
             case "events": return .events(nil)
             case _ where text.hasPrefix("events-"): return try events(text)
             case "versions": return .versions
@@ -124,6 +127,8 @@ final class VirtualTree: Sendable {
         case .find:
             guard let query = Query(text) else { throw Errno(ENOENT) }
             return .findings(query)
+        case .queries: return try query(named: text)
+        case .query(let query): return try result(text, of: query)
         case .versions: return try mirrored(.root, name)
         case .versionsBelow(let item): return try mirrored(item, name)
         case .history(let document):
@@ -136,7 +141,7 @@ final class VirtualTree: Sendable {
             return .thumbnailsOf(size)
         case .thumbnailsOf(let size): return try pictured(.root, name, size)
         case .thumbnailsBelow(let size, let item): return try pictured(item, name, size)
-        case .status, .events, .document, .bookmark, .recent, .findings, .version, .picture:
+        case .status, .events, .document, .bookmark, .recent, .findings, .found, .version, .picture:
             throw Errno(ENOTDIR)
         }
     }
@@ -186,11 +191,11 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFDIR | 0o555
             status.st_nlink = 2
             (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
-        case .documents, .find:
+        case .documents, .find, .query:
             // Where a document lies is for the owner of the mount to know.
             status.st_mode = S_IFDIR | 0o500
             status.st_nlink = 2
-        case .bookmarks, .recents:
+        case .bookmarks, .recents, .queries:
             // Writing is removing: nothing can be made here.
             status.st_mode = S_IFDIR | 0o700
             status.st_nlink = 2
@@ -202,6 +207,9 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFLNK | 0o777
             status.st_size = off_t(Self.fromBelow(path).count)
             time = opened
+        case .found(let path):
+            status.st_mode = S_IFLNK | 0o777
+            status.st_size = off_t(Self.fromFolder(path).count)
         case .picture(let picture):
             let (modified, lasts) = try describe(picture, &status)
             time = modified
@@ -295,6 +303,7 @@ final class VirtualTree: Sendable {
             entries += [
                 ("status.json", .status), ("events", .events(nil)), ("documents", .documents),
                 ("bookmarks", .bookmarks), ("recents", .recents), ("find", .find),
+                ("queries", .queries),
                 ("versions", .versions),
             ]
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
@@ -308,9 +317,12 @@ final class VirtualTree: Sendable {
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
         case .bookmarks: entries += bookmarkNames()
         case .recents: entries += recents()
+        case .queries: entries += queryNames()
+        case .query(let query):
+            entries += try results(of: query, isContinued: offset > 0).links
         case .find: break  // By name only: any query is one.
         case .documents: break  // By name only: there may be a million.
-        case .status, .events, .document, .bookmark, .recent, .findings, .version, .picture:
+        case .status, .events, .document, .bookmark, .recent, .findings, .found, .version, .picture:
             throw Errno(ENOTDIR)
         }
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {

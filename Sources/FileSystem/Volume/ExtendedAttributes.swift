@@ -21,6 +21,10 @@ extension Volume {
                 return Array(try bookmarkToken(node, for: application).utf8)
             }
             if let value = try storeAttribute(node, key) { return Array(value.utf8) }
+            if key.hasPrefix(Self.queryPrefix), node.item == .root {
+                let name = String(key.dropFirst(Self.queryPrefix.count))
+                return Array(try savedQuery(name).description.utf8)
+            }
             guard let value = try ownAttribute(node, key) else { throw Errno(ENODATA) }
             return Array(value.utf8)
         }
@@ -88,6 +92,10 @@ extension Volume {
                 try makeBookmark(node, for: text, caller)
                 return []
             }
+            if key.hasPrefix(Self.queryPrefix) {
+                let name = String(key.dropFirst(Self.queryPrefix.count))
+                return try saveQuery(node, name, text, flags: flags, caller)
+            }
             return try setStoreAttribute(node, key, text, caller)
         }
         try checkSettable(name, caller)
@@ -127,6 +135,12 @@ extension Volume {
     {
         if name == Self.pinAttribute {
             return try setStoreAttribute(node, "pin", Pin.usual.rawValue, caller)
+        }
+        if node.item == .root, name.starts(with: Self.ownPrefix) {
+            let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
+            if key.hasPrefix(Self.queryPrefix) {
+                return try forgetQuery(String(key.dropFirst(Self.queryPrefix.count)), caller)
+            }
         }
         try checkSettable(name, caller)
         return try letGo(node, name, caller)

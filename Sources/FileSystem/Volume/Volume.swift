@@ -26,7 +26,7 @@ protocol KernelChannel: Sendable {
 /// Any thread. Operations return when they are done or throw the errno to answer; those that may
 /// have to wait for a publish return `nil` and are called again through ``afterClosing(_:_:)``.
 package final class Volume: @unchecked Sendable {
-    // Unchecked because `channel`, `link`, `sources` and `pictures` are set once, before the first request.
+    // Unchecked because `channel`, `link`, `sources`, `pictures` and `texts` are set once, before the first request.
     let container: Container
     let content: LocalContent
     let log: ChangeLog
@@ -53,6 +53,8 @@ package final class Volume: @unchecked Sendable {
     let blobs = Lock(())
     /// Set once before the first request; nil for a volume without pictures.
     private(set) var pictures: VolumePictures?
+    /// Set once before the first request; nil for a volume that keeps no words.
+    private(set) var texts: TextIndexer?
 
     /// How long others wait for the RELEASE after a FLUSH, in milliseconds. It follows within a few;
     /// if it does not, a dup or a mapping lives on.
@@ -89,6 +91,15 @@ package final class Volume: @unchecked Sendable {
         state.withLock { $0.pictures = made }
     }
 
+    /// Keeps the words of the documents for queries. Before the volume is mounted.
+    ///
+    /// - Parameter program: the path of `shapeedit-thumbnailer`, which reads them.
+    package func keepTexts(program: String) {
+        let made = TextIndexer(self, program: program)
+        texts = made
+        state.withLock { $0.texts = made }
+    }
+
     /// Starts the volume's threads.
     func start() {
         notifier.start()
@@ -96,6 +107,7 @@ package final class Volume: @unchecked Sendable {
         keeper.start(self)
         coordinator.start()
         pictures?.start()
+        texts?.start()
         if let link { events.follow(link.downloads) }
         if !container.unsealed.isEmpty { keeper.published() }
         resumeUploads()
@@ -108,6 +120,7 @@ package final class Volume: @unchecked Sendable {
         coordinator.stop()
         link?.stop()
         sources?.downloads.stop()
+        texts?.stop()
         pictures?.stop()
         keeper.stop()
         scheduler.stop()

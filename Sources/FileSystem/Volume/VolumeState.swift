@@ -104,6 +104,7 @@ final class VolumeState {
     var quota = QuotaState()
     /// Follows what is recorded; nil for a volume without pictures.
     var pictures: VolumePictures?
+    var texts: TextIndexer?
 
     init(_ container: Container, _ coordinator: Coordinator) {
         self.coordinator = coordinator
@@ -198,6 +199,7 @@ final class VolumeState {
     ) -> ChangeSequence {
         let row = index.row(position)
         followPictures(kind, position, effects)
+        followTexts(kind, position)
         followClaims(
             kind, position, parent: parent, name: name, process: process, effects)
         return log.append(

@@ -7,11 +7,15 @@ enum DocumentInput {
     private static let chunk = 256 << 10
 
     /// The bytes of an open file from its start; the descriptor stays open and where it is.
-    static func bytes(of descriptor: Int32?) throws(Rendering.Problem) -> [UInt8] {
+    ///
+    /// - Parameter part: no more than this is wanted, in bytes.
+    static func bytes(of descriptor: Int32?, part: Int = .max) throws(Rendering.Problem)
+        -> [UInt8]
+    {
         guard let descriptor else { throw Rendering.Problem(description: "no document was sent") }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: chunk)
-        while true {
+        while bytes.count < part {
             let count: Int
             do throws(Errno) {
                 let place = off_t(bytes.count)
@@ -27,6 +31,7 @@ enum DocumentInput {
                         + " pictures")
             }
         }
+        return Array(bytes.prefix(part))
     }
 
     /// The bytes of a file by its path.

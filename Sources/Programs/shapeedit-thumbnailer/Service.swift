@@ -32,12 +32,15 @@ enum Service {
     }
 
     private static func answer(_ received: Received) -> WorkerReply {
-        guard let request = DrawingRequest(message: received.message) else {
-            return .refusal("the request cannot be read")
-        }
         _ = shim_processor_limit(Lockdown.processorSeconds)
         defer { _ = shim_processor_limit(0) }
         do throws(Rendering.Problem) {
+            if let request = TextRequest(message: received.message) {
+                return .text(try Reading.text(request, received.descriptor))
+            }
+            guard let request = DrawingRequest(message: received.message) else {
+                return .refusal("the request cannot be read")
+            }
             let bytes: [UInt8]
             if let sent = request.bytes {
                 bytes = sent

@@ -92,6 +92,10 @@ int shim_set_path_attribute(
     return setxattr(path, name, value, size, 0);
 }
 
+int shim_remove_path_attribute(const char *path, const char *name) {
+    return removexattr(path, name);
+}
+
 int shim_set_attribute(int descriptor, const char *name, const void *value, size_t size) {
     return fsetxattr(descriptor, name, value, size, 0);
 }

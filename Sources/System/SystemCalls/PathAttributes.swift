@@ -19,4 +19,9 @@ public enum PathAttributes {
     public static func set(_ name: String, _ value: [UInt8], of path: String) throws(Errno) {
         try check { shim_set_path_attribute(path, name, value, value.count) }
     }
+
+    /// Removes the attribute; throws ENODATA if there is none.
+    public static func remove(_ name: String, of path: String) throws(Errno) {
+        try check { shim_remove_path_attribute(path, name) }
+    }
 }

@@ -49,6 +49,47 @@ public struct DrawingRequest: Sendable, Equatable {
     }
 }
 
+/// Asks a worker for the words of a document. A kind byte and the type, then the document's bytes
+/// unless a descriptor comes with the message.
+public struct TextRequest: Sendable, Equatable {
+    /// What the document is.
+    public var type: DrawnType
+    /// The document; nil if a descriptor is sent for it.
+    public var bytes: [UInt8]?
+
+    /// A request of its parts.
+    public init(type: DrawnType, bytes: [UInt8]? = nil) {
+        self.type = type
+        self.bytes = bytes
+    }
+
+    /// The message.
+    public var message: [UInt8] { [bytes == nil ? 2 : 3, type.rawValue] + (bytes ?? []) }
+
+    /// The request of a message; nil if it is none.
+    public init?(message: [UInt8]) {
+        guard message.count >= 2, message[0] == 2 || message[0] == 3,
+            let type = DrawnType(rawValue: message[1])
+        else { return nil }
+        self.type = type
+        bytes = message[0] == 2 ? nil : Array(message[2...])
+    }
+}
+
+/// The words of a document, as a worker found them.
+public struct WorkerText: Sendable, Equatable {
+    /// What it is called apart from its file's name; empty if it has no name of its own.
+    public var title: String
+    /// The words in it.
+    public var body: String
+
+    /// A text of its parts.
+    public init(title: String, body: String) {
+        self.title = title
+        self.body = body
+    }
+}
+
 /// What a worker says: a kind byte and text or bytes.
 public enum WorkerReply: Sendable, Equatable {
     /// The first message of every worker: what confines it.
@@ -57,6 +98,8 @@ public enum WorkerReply: Sendable, Equatable {
     case picture([UInt8])
     /// Why there is no picture; one sentence.
     case refusal(String)
+    /// The words of a document.
+    case text(WorkerText)
 
     /// The largest message of this kind.
     public static let messageBytes = (16 << 20) + 1
@@ -67,6 +110,7 @@ public enum WorkerReply: Sendable, Equatable {
         case .hello(let confinement): [0, confinement.rawValue]
         case .picture(let bytes): [1] + bytes
         case .refusal(let text): [2] + Array(text.utf8.prefix(1_000))
+        case .text(let text): [3] + Array(text.title.utf8) + [0] + Array(text.body.utf8)
         }
     }
 
@@ -76,6 +120,12 @@ public enum WorkerReply: Sendable, Equatable {
         case 0 where message.count == 2: self = .hello(Confinement(rawValue: message[1]))
         case 1: self = .picture(Array(message.dropFirst()))
         case 2: self = .refusal(String(decoding: message.dropFirst(), as: UTF8.self))
+        case 3:
+            guard let end = message.firstIndex(of: 0) else { return nil }
+            self = .text(
+                WorkerText(
+                    title: String(decoding: message[1..<end], as: UTF8.self),
+                    body: String(decoding: message[(end + 1)...], as: UTF8.self)))
         default: return nil
         }
     }

@@ -71,26 +71,44 @@ public final class ThumbnailWorker: Sendable {
     public func picture(
         _ request: DrawingRequest, descriptor: Int32 = -1, cancellation: Cancellation? = nil
     ) throws(ThumbnailFailure) -> [UInt8] {
-        try alone { () throws(ThumbnailFailure) -> [UInt8] in
+        let reply = try ask(request.message, descriptor, cancellation)
+        guard case .picture(let bytes) = reply else { throw failure(.malformed) }
+        return bytes
+    }
+
+    /// The words of a document; parameters as of ``picture(_:descriptor:cancellation:)``.
+    public func text(
+        _ request: TextRequest, descriptor: Int32 = -1, cancellation: Cancellation? = nil
+    ) throws(ThumbnailFailure) -> WorkerText {
+        let reply = try ask(request.message, descriptor, cancellation)
+        guard case .text(let text) = reply else { throw failure(.malformed) }
+        return text
+    }
+
+    private func ask(_ message: [UInt8], _ descriptor: Int32, _ cancellation: Cancellation?)
+        throws(ThumbnailFailure) -> WorkerReply
+    {
+        try alone { () throws(ThumbnailFailure) -> WorkerReply in
             if cancellation?.isCancelled == true { throw .cancelled }
             let running = try started(cancellation)
-            let reply: WorkerReply?
+            let reply: WorkerReply
             do throws(WorkerChannel.Failure) {
                 var patience = WorkerChannel.Patience()
                 patience.deadline = MonotonicClock.after(milliseconds: wallLimit)
                 patience.interruption = cancellation?.descriptor.number ?? -1
-                try running.channel.send(request.message, descriptor: descriptor, patience)
+                try running.channel.send(message, descriptor: descriptor, patience)
                 let received = try running.channel.receive(
                     limit: WorkerReply.messageBytes, patience)
-                reply = WorkerReply(message: received.message)
+                guard let read = WorkerReply(message: received.message) else { throw .malformed }
+                reply = read
             } catch {
                 // Whatever it was about to say belongs to no later question.
                 throw failure(error)
             }
             switch reply {
-            case .picture(let bytes): return bytes
+            case .picture, .text: return reply
             case .refusal(let reason): throw .refused(reason)
-            case .hello, nil: throw failure(.malformed)
+            case .hello: throw failure(.malformed)
             }
         }
     }

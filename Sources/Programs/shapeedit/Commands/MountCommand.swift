@@ -118,6 +118,7 @@ struct Mount: Sendable {
         volume.connectSources(
             ContainerStore.settings(options.storePatience), logger: ContainerStore.logger)
         volume.showPictures(pictures)
+        volume.keepTexts(program: pictures.program)
         if isNew { Samples.fill(volume) }
         var fuse = FuseSession.Options()
         fuse.fuse = options.fuse

@@ -21,6 +21,15 @@ struct FindCommand: ParsableCommand {
     var name: String?
     @Option(
         help: ArgumentHelp(
+            "Words in it, or their beginnings; \"two words\" as they stand together.",
+            valueName: "words"))
+    var text: String?
+    @Option(help: ArgumentHelp("Words in its title.", valueName: "words"))
+    var title: String?
+    @Option(help: "One of its tags (user.xdg.tags).")
+    var tag: String?
+    @Option(
+        help: ArgumentHelp(
             "Ends of names such as shape or txt; several with commas between.", valueName: "types"))
     var type: String?
     @Option(help: "documents, folders or all.")
@@ -35,7 +44,7 @@ struct FindCommand: ParsableCommand {
     var promises = false
     @Flag(help: "Hidden documents, and those in hidden folders, too.")
     var hidden = false
-    @Option(help: "path, name, size, modified or type.")
+    @Option(help: "path, name, size, modified, type or title.")
     var sort = Query.Order.path
     @Flag(help: "The other way round.")
     var reverse = false
@@ -45,6 +54,13 @@ struct FindCommand: ParsableCommand {
     var endsWithZero = false
     @Flag(help: "Go on with what changes, until it is interrupted.")
     var watch = false
+    @Option(
+        help: ArgumentHelp(
+            "Save the query: its results are in the folder .shapeedit/queries/NAME of the mount.",
+            valueName: "name"))
+    var save: String?
+    @Option(help: ArgumentHelp("Forget a saved query.", valueName: "name"))
+    var forget: String?
     @Flag(help: "Print JSON.")
     var json = false
 
@@ -54,12 +70,24 @@ struct FindCommand: ParsableCommand {
             throw ValidationError("--days \(days): 0 to 1000000")
         }
         if watch, endsWithZero { throw ValidationError("--watch has lines, not zero bytes") }
+        for name in [save, forget] {
+            guard let name else { continue }
+            if name.isEmpty || name == "." || name == ".." || name.contains("/") {
+                throw ValidationError("'\(name)' cannot be the name of a query")
+            }
+        }
+        if watch || endsWithZero || forget != nil && save != nil, save != nil {
+            throw ValidationError("--save stands alone")
+        }
+        if save != nil, days != nil {
+            throw ValidationError("--save cannot keep --days, which count from now")
+        }
         if watch, days != nil { throw ValidationError("--watch cannot follow --days") }
     }
 
     private func query(below path: String) -> Query {
         var query = Query()
-        query.name = name
+        (query.name, query.text, query.title, query.tag) = (name, text, title, tag)
         query.types = (type ?? "").split(separator: ",").map { word in
             (word.hasPrefix(".") ? word.dropFirst() : word).lowercased()
         }
@@ -75,6 +103,12 @@ struct FindCommand: ParsableCommand {
 
     func run() throws {
         let place = try WatchedPlace(folder)
+        if let forget { return try SavedQuery(place.mountPoint, forget).forget() }
+        if let save {
+            let saved = SavedQuery(place.mountPoint, save)
+            try saved.save(query(below: place.path))
+            return Console.say(saved.folder)
+        }
         let search = Search(mountPoint: place.mountPoint, query: query(below: place.path))
         let first = try search.run()
         if watch {

@@ -20,20 +20,23 @@ struct Search {
         var modified: String
         var isPromise: Bool
         var isFolder: Bool
+        var title: String?
 
         func json(_ mountPoint: String) -> String {
-            JSONText.object([
-                ("path", JSONText.string(mountPoint + "/" + path)), ("item", String(item)),
-                ("document", JSONText.string(document)), ("folder", isFolder ? "true" : "false"),
-                ("size", String(size)), ("modified", JSONText.string(modified)),
-                ("promise", isPromise ? "true" : "false"),
-            ])
+            JSONText.object(
+                [
+                    ("path", JSONText.string(mountPoint + "/" + path)), ("item", String(item)),
+                    ("document", JSONText.string(document)),
+                    ("folder", isFolder ? "true" : "false"),
+                    ("size", String(size)), ("modified", JSONText.string(modified)),
+                    ("promise", isPromise ? "true" : "false"),
+                ] + (title.map { [("title", JSONText.string($0))] } ?? []))
         }
     }
 
     /// Asks the mount; the results, and the change that they are at least as new as.
     func run() throws(Failure) -> (results: [Result], sequence: UInt64) {
-        let path = mountPoint + "/.shapeedit/find/" + query.text
+        let path = mountPoint + "/.shapeedit/find/" + query.description
         let bytes: [UInt8]
         do throws(Errno) {
             bytes = try readAll(try OwnedDescriptor.open(path, O_RDONLY))
@@ -51,6 +54,9 @@ struct Search {
         guard let head = lines.popFirst().flatMap(Self.object),
             let sequence = head["sequence"]?.integer, head["count"]?.integer == lines.count
         else { throw Failure(.inputOutput, "\(path): the answer is not whole") }
+        if let problem = head["problem"]?.string {
+            Console.complain("\(mountPoint): not all words are known: \(problem)")
+        }
         return (lines.compactMap(Self.object).compactMap(Self.result), UInt64(sequence))
     }
 
@@ -66,7 +72,7 @@ struct Search {
         else { return nil }
         return Result(
             path: path, item: item, document: document, size: size, modified: modified,
-            isPromise: isPromise, isFolder: isFolder)
+            isPromise: isPromise, isFolder: isFolder, title: object["title"]?.string)
     }
 
     private func readAll(_ file: borrowing OwnedDescriptor) throws(Errno) -> [UInt8] {

@@ -37,6 +37,7 @@ int shim_set_attribute(int descriptor, const char *name, const void *value, size
 ssize_t shim_get_path_attribute(const char *path, const char *name, void *value, size_t size);
 int shim_set_path_attribute(
     const char *path, const char *name, const void *value, size_t size);
+int shim_remove_path_attribute(const char *path, const char *name);
 /* When the file named so in a directory was made, in nanoseconds since 1970; 0 if its disk does not
    tell. Symlinks are not followed. */
 uint64_t shim_birth_time(int directory, const char *name);

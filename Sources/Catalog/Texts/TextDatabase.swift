@@ -1,0 +1,186 @@
+internal import Glibc
+package import Model
+
+/// The words of a document's version.
+package struct TextRow: Sendable {
+    package var document: DocumentID
+    package var node: NodeNumber
+    /// What it was read as; another name may tell another.
+    package var type: UInt8
+    /// Empty if the document has no title of its own.
+    package var title: String
+    package var body: String
+
+    package init(
+        document: DocumentID, node: NodeNumber, type: UInt8, title: String, body: String
+    ) {
+        self.document = document
+        self.node = node
+        self.type = type
+        self.title = title
+        self.body = body
+    }
+}
+
+/// The words of documents in SQLite's FTS5, in a file of its own beside the catalog.
+///
+/// Not `Sendable`, and used by one thread at a time. All of it can be made again from the documents,
+/// but for those whose content is only in the store by now: so a commit survives the death of the
+/// daemon, and after a power cut what is missing is found out by ``mark()``.
+package final class TextDatabase {
+    private let connection: Connection
+
+    /// Another one is made anew.
+    private static let version: Int64 = 1
+    /// "SHET": marks a SQLite file as one of these.
+    private static let applicationID: Int64 = 0x5348_4554
+    private static let tables = [
+        """
+        CREATE TABLE document (
+            id INTEGER PRIMARY KEY, item INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+            type INTEGER NOT NULL, title TEXT NOT NULL
+        ) STRICT
+        """,
+        "CREATE INDEX document_item ON document (item)",
+        """
+        CREATE VIRTUAL TABLE words USING fts5(
+            title, body, tokenize = "unicode61 remove_diacritics 2"
+        )
+        """,
+        "CREATE TABLE mark (sequence INTEGER NOT NULL) STRICT",
+        "PRAGMA application_id = \(applicationID)",
+        "PRAGMA user_version = \(version)",
+    ]
+
+    /// Opens the file; one that is missing, damaged or of another version becomes an empty one.
+    package init(path: String) throws(Failure) {
+        do throws(Failure) { connection = try Self.open(path) } catch {
+            guard error.kind == .badData else { throw error }
+            for end in ["", "-wal", "-shm"] { unlink(path + end) }
+            connection = try Self.open(path)
+        }
+    }
+
+    private static func open(_ path: String) throws(Failure) -> Connection {
+        let connection = try Connection(path: path, create: true, busyMilliseconds: 5_000)
+        _ = try connection.text("PRAGMA journal_mode = WAL")
+        _ = try connection.execute("PRAGMA synchronous = NORMAL")
+        _ = try connection.execute("PRAGMA cache_size = -2048")
+        let known = try connection.integer("PRAGMA user_version")
+        if known == version, try connection.integer("PRAGMA application_id") == applicationID {
+            return connection
+        }
+        guard known == 0, try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
+            connection.close()
+            throw Failure(.badData, "\(path): not the words of documents, or of another version")
+        }
+        try connection.transaction { () throws(Failure) in
+            for sql in tables { try connection.execute(sql) }
+        }
+        return connection
+    }
+
+    /// Closes the file. Nothing else may be called afterwards.
+    package func close() { connection.close() }
+
+    /// The last change up to which all is in it; nil if it was never complete.
+    package func mark() throws(Failure) -> ChangeSequence? {
+        let statement = try connection.statement("SELECT sequence FROM mark")
+        defer { statement.reset() }
+        return try statement.step() ? statement.unsigned(0) : nil
+    }
+
+    /// Documents in it.
+    package func count() throws(Failure) -> Int {
+        Int(try connection.integer("SELECT count(*) FROM document"))
+    }
+
+    /// Which version of a document is in it, and what it was read as.
+    package func known(_ document: DocumentID) throws(Failure) -> (node: NodeNumber, type: UInt8)? {
+        let statement = try connection.statement(
+            "SELECT item, ordinal, type FROM document WHERE id = ?")
+        defer { statement.reset() }
+        statement.bind(1, document.rawValue)
+        guard try statement.step() else { return nil }
+        let node = NodeNumber(
+            ItemNumber(rawValue: statement.unsigned(0)), Ordinal(statement.unsigned(1)))
+        return (node, UInt8(truncatingIfNeeded: statement.integer(2)))
+    }
+
+    /// The items whose versions are in it.
+    package func items() throws(Failure) -> [ItemNumber] {
+        let statement = try connection.statement("SELECT item FROM document")
+        defer { statement.reset() }
+        var items: [ItemNumber] = []
+        while try statement.step() { items.append(ItemNumber(rawValue: statement.unsigned(0))) }
+        return items
+    }
+
+    /// Puts rows in, takes items out, and notes up to which change it is complete; all or nothing.
+    package func apply(
+        _ rows: [TextRow], without items: [ItemNumber], mark: ChangeSequence?
+    ) throws(Failure) {
+        try connection.transaction { () throws(Failure) in
+            for item in items { try remove(item) }
+            for row in rows { try put(row) }
+            guard let mark else { return }
+            try connection.execute("DELETE FROM mark")
+            let statement = try connection.statement("INSERT INTO mark VALUES (?)")
+            statement.bind(1, mark)
+            try statement.run()
+        }
+    }
+
+    private func remove(_ item: ItemNumber) throws(Failure) {
+        for sql in [
+            "DELETE FROM words WHERE rowid IN (SELECT id FROM document WHERE item = ?)",
+            "DELETE FROM document WHERE item = ?",
+        ] {
+            let statement = try connection.statement(sql)
+            statement.bind(1, item.rawValue)
+            try statement.run()
+        }
+    }
+
+    private func put(_ row: TextRow) throws(Failure) {
+        let document = try connection.statement(
+            "INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?, ?)")
+        document.bind(1, row.document.rawValue)
+        document.bind(2, row.node.item.rawValue)
+        document.bind(3, UInt64(row.node.ordinal))
+        document.bind(4, Int64(row.type))
+        document.bind(5, row.title)
+        try document.run()
+        let words = try connection.statement(
+            "INSERT OR REPLACE INTO words (rowid, title, body) VALUES (?, ?, ?)")
+        words.bind(1, row.document.rawValue)
+        words.bind(2, row.title)
+        words.bind(3, row.body)
+        try words.run()
+    }
+
+    /// The documents that match, with their titles.
+    package func matches(_ pattern: TextPattern) throws(Failure) -> [DocumentID: String] {
+        let statement = try connection.statement(
+            """
+            SELECT document.id, document.title FROM words JOIN document ON document.id = words.rowid
+            WHERE words MATCH ?
+            """)
+        statement.bind(1, pattern.expression)
+        return try titles(statement)
+    }
+
+    /// All documents that have a title.
+    package func titles() throws(Failure) -> [DocumentID: String] {
+        try titles(try connection.statement("SELECT id, title FROM document WHERE title <> ''"))
+    }
+
+    private func titles(_ statement: Statement) throws(Failure) -> [DocumentID: String] {
+        defer { statement.reset() }
+        var result: [DocumentID: String] = [:]
+        while try statement.step() {
+            result[DocumentID(rawValue: statement.unsigned(0))] = statement.text(1) ?? ""
+        }
+        return result
+    }
+}

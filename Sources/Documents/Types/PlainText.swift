@@ -1,0 +1,49 @@
+/// Files of text: which characters their bytes are, and what searching needs of them.
+public enum PlainText {
+    /// The text: UTF-8, UTF-16 with a mark at its start, else Latin-1. Nil if the bytes are no text,
+    /// which zeros among them tell.
+    ///
+    /// - Parameter isPart: the bytes are the beginning of a longer text, and may end within a
+    ///   character.
+    public static func read(_ bytes: [UInt8], isPart: Bool) -> String? {
+        switch bytes.prefix(2) {
+        case [0xFF, 0xFE]: return wide(bytes.dropFirst(2)) { UInt16($0) | UInt16($1) << 8 }
+        case [0xFE, 0xFF]: return wide(bytes.dropFirst(2)) { UInt16($0) << 8 | UInt16($1) }
+        default: return bytes.contains(0) ? nil : narrow(bytes, isPart: isPart)
+        }
+    }
+
+    /// The facts of a text; its title is its first heading, or its first line.
+    public static func facts(of text: String, isMarkdown: Bool) -> DocumentFacts {
+        // The lines that can matter for it: a text may be one line of megabytes.
+        let lines = text.prefix(4 << 10).split(whereSeparator: \.isNewline)
+            .map { line in String(line.drop { $0.isWhitespace }) }
+        var title = lines.first { !$0.isEmpty }
+        if isMarkdown, let heading = lines.first(where: { $0.hasPrefix("#") }) {
+            title = heading
+        }
+        if isMarkdown { title = title.map { String($0.drop { $0 == "#" || $0 == " " }) } }
+        let words = String(decoding: text.utf8.prefix(Limits.searchTextBytes), as: UTF8.self)
+        return DocumentFacts(title: DocumentType.title(title), text: words)
+    }
+
+    private static func wide(_ bytes: ArraySlice<UInt8>, _ unit: (UInt8, UInt8) -> UInt16) -> String
+    {
+        let units = stride(from: bytes.startIndex, to: bytes.endIndex - 1, by: 2).map {
+            unit(bytes[$0], bytes[$0 + 1])
+        }
+        return String(decoding: units, as: UTF16.self)
+    }
+
+    private static func narrow(_ bytes: [UInt8], isPart: Bool) -> String {
+        // The end may be in the middle of a character, which makes no text invalid.
+        let end = bytes.lastIndex { $0 & 0xC0 != 0x80 } ?? bytes.endIndex
+        let whole = isPart ? bytes[..<end] : bytes[...]
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let body = whole.starts(with: mark) ? whole.dropFirst(mark.count) : whole
+        if let text = String(validating: body, as: UTF8.self) { return text }
+        var text = String.UnicodeScalarView()
+        for byte in body { text.append(Unicode.Scalar(byte)) }
+        return String(text)
+    }
+}

@@ -1,0 +1,55 @@
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Queries that have a name. They are attributes of the root: they last like those, and need nothing
+/// of their own.
+extension Volume {
+    /// What the names of the attributes begin with, behind ``ownPrefix``.
+    static let queryPrefix = "query."
+    private static let root = NodeNumber(.root, 0)
+
+    private static func attribute(of query: String) -> [UInt8] {
+        ownPrefix + Array((queryPrefix + query).utf8)
+    }
+
+    /// All of them, by name.
+    var savedQueries: [(name: String, query: Query)] {
+        let prefix = Self.attribute(of: "")
+        return state.withLock { state in
+            (state.index.attributes[state.index.find(.root)] ?? [:]).compactMap { name, value in
+                guard name.starts(with: prefix),
+                    let query = Query(String(decoding: value, as: UTF8.self))
+                else { return nil }
+                return (String(decoding: name.dropFirst(prefix.count), as: UTF8.self), query)
+            }
+            .sorted { $0.0 < $1.0 }
+        }
+    }
+
+    /// The query of a name; ENODATA if there is none.
+    func savedQuery(_ name: String) throws(Errno) -> Query {
+        guard let found = savedQueries.first(where: { $0.name == name }) else {
+            throw Errno(ENODATA)
+        }
+        return found.query
+    }
+
+    /// Gives a query a name. EINVAL for a name that no folder can have, and for what is no query.
+    func saveQuery(
+        _ node: NodeNumber, _ name: String, _ text: String, flags: Int32, _ caller: Caller
+    ) throws(Errno) -> [NodeNumber] {
+        if node.item != .root { throw Errno(EPERM) }
+        guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")),
+            let query = Query(text)
+        else { throw Errno(EINVAL) }
+        let value = Array(query.description.utf8)
+        return try keep(node, Self.attribute(of: name), value, flags: flags, caller)
+    }
+
+    /// Forgets a query; ENODATA if there is none of that name.
+    func forgetQuery(_ name: String, _ caller: Caller) throws(Errno) -> [NodeNumber] {
+        try letGo(Self.root, Self.attribute(of: name), caller)
+    }
+}

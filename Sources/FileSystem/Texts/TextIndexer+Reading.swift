@@ -1,0 +1,115 @@
+internal import Catalog
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+internal import Thumbnailing
+
+/// Looking at documents.
+extension TextIndexer {
+    /// Documents that are written down at a time.
+    private static let portion = 64
+
+    /// Has items, or all, read and their words written down, and notes that all is there up to a
+    /// change.
+    func look(at items: Set<ItemNumber>, scan: Bool, _ head: ChangeSequence) throws(Failure) {
+        var items = items
+        if scan { items.formUnion(try all()) }
+        var rest = Array(items)
+        while !rest.isEmpty {
+            let part = rest.suffix(Self.portion)
+            var rows: [TextRow] = []
+            var gone: [ItemNumber] = []
+            for item in part {
+                switch try looked(at: item) {
+                case .nothing: break
+                case .gone: gone.append(item)
+                case .row(let row): rows.append(row)
+                }
+            }
+            rest.removeLast(part.count)
+            _ = try read { (database) throws(Failure) in
+                try database.apply(rows, without: gone, mark: nil)
+            }
+        }
+        // What it says to be complete up to is there after a crash.
+        do throws(Errno) { try volume.log.flush(upTo: head) } catch {
+            throw Failure(.inputOutput, "the journal: \(error)")
+        }
+        _ = try read { (database) throws(Failure) in
+            try database.apply([], without: [], mark: head)
+        }
+    }
+
+    /// All items that have words, or had.
+    private func all() throws(Failure) -> Set<ItemNumber> {
+        var query = Query()
+        query.hidden = true
+        query.types = TextType.all
+        var gathering = Gathering(query)
+        if volume.state.withLock({ gathering.begin($0.index) }) {
+            while volume.state.withLock({ gathering.step($0.index) }) {}
+        }
+        let known = try read { (database) throws(Failure) in try database.items() } ?? []
+        return Set(gathering.results().map(\.item)).union(known)
+    }
+
+    private enum Looked {
+        /// It is as it was.
+        case nothing
+        /// It has no words any more.
+        case gone
+        case row(TextRow)
+    }
+
+    private func looked(at item: ItemNumber) throws(Failure) -> Looked {
+        let subject = volume.state.withLock { $0.textSubject(item) }
+        guard let subject else { return .gone }
+        let known =
+            try read { (database) throws(Failure) in
+                try database.known(subject.document)
+            } ?? nil
+        if let known, known.node == subject.node, known.type == subject.type.rawValue {
+            return .nothing
+        }
+        // A promise keeps what was taken from this version; of another one nothing is known.
+        if subject.isPromise { return known == nil ? .nothing : .gone }
+        var row = TextRow(
+            document: subject.document, node: subject.node, type: subject.type.rawValue,
+            title: "", body: "")
+        do throws(ThumbnailFailure) {
+            guard let text = try text(of: subject) else { return .nothing }
+            (row.title, row.body) = (text.title, text.body)
+        } catch {
+            switch error {
+            // Not asked again before there is another version.
+            case .refused, .died, .timedOut: break
+            case .cancelled, .unavailable: throw Failure(.unavailable, error.description)
+            }
+        }
+        return .row(row)
+    }
+
+    /// The words of a version; nil if it is gone.
+    private func text(of subject: TextSubject) throws(ThumbnailFailure) -> WorkerText? {
+        // It is not thinned out while it is read.
+        volume.state.withLock { $0.drawn.add(subject.node) }
+        defer { volume.state.withLock { $0.drawn.remove(subject.node) } }
+        let input = try? volume.followingMoves { () throws(Errno) -> WorkerInput? in
+            guard let content = volume.state.withLock({ $0.published(subject.node) }) else {
+                return nil
+            }
+            return try WorkerInput(content, in: volume.content)
+        }
+        switch input {
+        case nil: return nil
+        case .bytes(let bytes):
+            return try worker.text(
+                TextRequest(type: subject.type, bytes: bytes), cancellation: cancellation)
+        case .file(let file):
+            return try worker.text(
+                TextRequest(type: subject.type), descriptor: file.number,
+                cancellation: cancellation)
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// `shapeedit find --text` and `--title`: words in documents.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct TextFindTests {
+    /// The paths of what is found, below the desk.
+    private static func found(_ desk: Desk, _ words: String...) throws -> [String] {
+        let result = try desk.shapeedit(["find"] + words)
+        #expect(result.status == 0 && result.errorText.isEmpty, "\(words): \(result)")
+        return result.text.split(separator: "\n").map {
+            String($0.dropFirst(desk.folder.count + 1))
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `documents are found by their words as soon as they are closed`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.run("new", "Talk.slide")
+            try desk.run("add", "Talk.slide", "text", "text=Élan vital of snowmen")
+            try desk.run("new", "Scene.shape")
+            try desk.run("title", "Scene.shape", "Winter holidays")
+            try desk.run("rename", "Scene.shape", "solid.1", "Carrot")
+            try desk.run("new", "Shopping.list")
+            try desk.run("list", "add", "Shopping.list", "Oat milk", "Carrots")
+            try desk.shell("printf '\\n# Snow report\\nMuch of it.\\n' > report.md")
+            try desk.shell("printf 'carrot cake\\n' > cake.txt; printf 'carrot' > binary.dat")
+            #expect(
+                try Self.found(desk, "--text", "carrot")
+                    == ["Scene.shape", "Shopping.list", "cake.txt"])
+            #expect(try Self.found(desk, "--text", "ELAN snow") == ["Talk.slide"])
+            #expect(try Self.found(desk, "--text", "\"oat milk\"") == ["Shopping.list"])
+            #expect(try Self.found(desk, "--text", "\"milk oat\"") == [])
+            #expect(try Self.found(desk, "--text", "milk oat") == ["Shopping.list"])
+            #expect(try Self.found(desk, "--title", "winter") == ["Scene.shape"])
+            #expect(try Self.found(desk, "--title", "much") == [])
+            #expect(try Self.found(desk, "--text", "snow", "--type", "md") == ["report.md"])
+            // Whatever people write is words.
+            for words in ["AND", "a OR b NOT", "x*", "(", "\"", "title:winter", "-", "^", "'"] {
+                _ = try Self.found(desk, "--text", words)
+            }
+            let titled = try JSONValue.read(
+                try desk.run("find", "--sort", "title", "--title", "w", "--json"))
+            #expect(titled.elements.map { $0["title"]?.text } == ["Winter holidays"])
+            let sorted = try Self.found(desk, "--sort", "title", "--text", "carrot")
+            #expect(sorted == ["cake.txt", "Scene.shape", "Shopping.list"])
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `words follow what happens to documents`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf 'first words' > a.txt; mkdir d")
+            #expect(try Self.found(desk, "--text", "first") == ["a.txt"])
+            // Another version, saved in place and by renaming.
+            try desk.shell("printf 'second words' > a.txt")
+            #expect(try Self.found(desk, "--text", "first") == [])
+            #expect(try Self.found(desk, "--text", "second") == ["a.txt"])
+            try desk.shell("printf 'third words' > new; mv new a.txt")
+            #expect(try Self.found(desk, "--text", "second") == [])
+            #expect(try Self.found(desk, "--text", "third") == ["a.txt"])
+            // Another place, another type and back, a second name, a deletion.
+            try desk.shell("mv a.txt d/b.txt")
+            #expect(try Self.found(desk, "--text", "third") == ["d/b.txt"])
+            try desk.shell("mv d/b.txt d/b.dat")
+            #expect(try Self.found(desk, "--text", "third") == [])
+            try desk.shell("mv d/b.dat d/b.md")
+            #expect(try Self.found(desk, "--text", "third") == ["d/b.md"])
+            try desk.shell("cp d/b.md c.md; rm d/b.md")
+            #expect(try Self.found(desk, "--text", "third") == ["c.md"])
+            // Remounted, and after the daemon was killed with what it had not looked at yet.
+            try desk.volume.remount()
+            #expect(try Self.found(desk, "--text", "third") == ["c.md"])
+            try desk.shell("printf 'last words' > e.txt; rm c.md")
+            try #require(desk.volume.container).killDaemon()
+            try desk.volume.remountAfterCrash()
+            #expect(try Self.found(desk, "--text", "words") == ["e.txt"])
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `what no worker can read is said, and damaged words are made again`(_ place: DataPath)
+        throws
+    {
+        try withDesk(place) { desk in
+            let container = try #require(desk.volume.container)
+            try desk.shell("printf 'good words' > a.txt; printf '{' > b.shape")
+            #expect(try Self.found(desk, "--text", "words") == ["a.txt"])
+            try container.unmount()
+            for end in ["", "-wal", "-shm"] { unlink("\(container.folder)/texts.sqlite\(end)") }
+            _ = try Probing.run([
+                "sh", "-c", "yes damaged | head -c 9000 > '\(container.folder)/texts.sqlite'",
+            ])
+            try container.mount()
+            #expect(try Self.found(desk, "--text", "words") == ["a.txt"])
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a saved query is a folder`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("mkdir d; printf 1 > a.txt; printf 22 > d/a.txt; printf 3 > b.md")
+            let folder = desk.volume.root.text + "/.shapeedit/queries/texts"
+            #expect(
+                try desk.run("find", "--type", "txt", "--sort", "size", "--save", "texts")
+                    == folder + "\n")
+            #expect(try desk.shell("ls -U '\(folder)'") == "a.txt\na (2).txt\n")
+            #expect(try desk.shell("cat '\(folder)/a (2).txt'") == "22")
+            try desk.shell("printf 444 > c.txt; rm a.txt")
+            #expect(try desk.shell("ls -U '\(folder)'") == "a.txt\nc.txt\n")
+            #expect(
+                try desk.shell("getfattr --only-values -n user.shapeedit.query '\(folder)'")
+                    .contains("type=txt"))
+            // It lasts, and so does what words find.
+            try desk.run("find", "--text", "444", "--save", "fours")
+            try desk.volume.remount()
+            #expect(try desk.shell("ls '\(folder)/..'") == "fours\ntexts\n")
+            #expect(try desk.shell("ls -U '\(folder)/../fours'") == "c.txt\n")
+            try desk.shell("printf 444 > e.md")
+            #expect(try desk.shell("ls -U '\(folder)/../fours'") == "c.txt\ne.md\n")
+            try desk.shell("rmdir '\(folder)'")
+            try desk.run("find", "--forget", "fours")
+            #expect(try desk.shell("ls '\(desk.volume.root.text)/.shapeedit/queries'") == "")
+            try desk.fail(66, "find", "--forget", "fours")
+            try desk.fail(64, "find", "--save", "a/b")
+            try desk.fail(64, "find", "--save", "a", "--watch")
+            #expect(
+                try desk.shell(
+                    "setfattr -n user.shapeedit.query.x -v nonsense '\(desk.volume.root.text)' "
+                        + "2>/dev/null || echo refused") == "refused\n")
+            if DataPath.isPrivileged {
+                try desk.fail(77, "find", "--save", "mine", user: nobody)
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `documents are found by their tags`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("touch a b c")
+            try desk.shell("setfattr -n user.xdg.tags -v 'Work, two words' a")
+            try desk.shell("setfattr -n user.xdg.tags -v workshop b")
+            #expect(try Self.found(desk, "--tag", "work") == ["a"])
+            #expect(try Self.found(desk, "--tag", "Two Words") == ["a"])
+            try desk.shell("setfattr -x user.xdg.tags a")
+            #expect(try Self.found(desk, "--tag", "work") == [])
+        }
+    }
+}
