@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 
+import coordination
 import documents
 import footprint
 import machine
@@ -115,6 +116,9 @@ def run(options, folder):
     if "pictures" in options.only and os.environ.get("SHAPEEDIT_BINARY"):
         outcome["pictures"] = pictures.measure(
             os.environ["SHAPEEDIT_BINARY"], folder, client.prefix, repetitions, sizes, say)
+    if "coordination" in options.only and os.environ.get("SHAPEEDIT_BINARY"):
+        outcome["coordination"] = coordination.measure(
+            os.environ["SHAPEEDIT_BINARY"], folder, sizes, say)
     outcome.update(promises.measure(
         options.only, os.environ.get("SHAPEEDIT_BINARY"), folder, min(repetitions, 3), say))
     facts["load at end"] = f"{os.getloadavg()[0]:.2f}"  # About 1 is the benchmark itself.

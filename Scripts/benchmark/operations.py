@@ -25,6 +25,7 @@ class Sizes:
     lists: int = 10_000  # read by one command
     slides: int = 1_000  # new, or with pictures that are read
     promises: int = 10_000  # listed with their pictures
+    documents: int = 100_000  # that queries look through
     pictures: int = 100_000  # made, to see whether memory grows
 
     def quick(self):
@@ -115,8 +116,8 @@ ALL = [
 
 # Measured once per system instead of in rounds; see footprint.py.
 FOOTPRINT = ["memory", "mount"]
-# Of ShapeEdit alone, without peers; see documents.py and pictures.py.
-DOCUMENTS = ["editing", "lists", "drawing", "pictures"]
+# Of ShapeEdit alone, without peers; see documents.py, pictures.py and coordination.py.
+DOCUMENTS = ["editing", "lists", "drawing", "pictures", "coordination"]
 # Contents from a server, with peers of their own; see promises.py.
 PROMISES = ["promises"]
 NAMES = [operation.name for operation in ALL] + FOOTPRINT + DOCUMENTS + PROMISES

@@ -40,7 +40,7 @@ def markdown(facts, sizes, repetitions, names, report):
     for part in (_memory(report.get("memory")), _mount(report.get("mount")),
                  _editing(report.get("editing")), _lists(report.get("lists")),
                  _drawing(report.get("drawing")), _pictures(report.get("pictures")),
-                 _promises(report.get("promises"))):
+                 _coordination(report.get("coordination")), _promises(report.get("promises"))):
         if part:
             lines += ["", *part]
     checked = targets.check(report)
@@ -170,6 +170,23 @@ def _pictures(results):
         f"{promised['drawn']:,} pictures drawn.",
         "", f"Memory over {memory['count']:,} pictures: {_mebibytes(memory['first'])} after a "
         f"quarter, {_mebibytes(memory['last'])} in the end."]
+
+
+def _coordination(results):
+    if not results:
+        return []
+    lock, queries = results["lock"], results["queries"]
+    rows = [("flock and its end, native", lock["native"]),
+            ("flock and its end, in the mount", lock["mount"]),
+            ("claim and release over the control socket", results["claim"]),
+            ("close until a presenter is told", results["present"]),
+            ("close until `.shapeedit/events` tells of it", results["event"]),
+            (f"all of {queries['count']:,} documents by path", queries["all"]),
+            ("one of them by its name", queries["one"]),
+            ("those with a word", queries["words"]),
+            ("a new document and a query for a word in it", queries["new words"])]
+    return ["| Coordination and queries | |", "|---|---:|"] + [
+        f"| {title} | {seconds * 1e3:,.3f} ms |" for title, seconds in rows]
 
 
 def _promises(results):

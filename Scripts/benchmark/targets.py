@@ -10,6 +10,9 @@ READ_RATIO = 2.0  # times native
 BURST_SECONDS_EACH = 15.0 / 1_000
 BESIDE_RATIO = 1.2
 LIST_SECONDS_EACH = 2.0 / 10_000
+LOCK_RATIO = 3.0  # times native
+TOLD_SECONDS = 0.002
+GATHER_SECONDS_EACH = 0.200 / 100_000
 BASE_BYTES, ITEM_BYTES = 64 * 2**20, 200
 
 
@@ -51,7 +54,9 @@ def _documents(report):
         found.append((f"memory while drawing <= {drawing['memory_budget'] / 2**20:.0f} MiB",
                       f"{drawing['memory'] / 2**20:.0f} MiB",
                       drawing["memory"] <= drawing["memory_budget"]))
-    return found + _pictures(report.get("pictures")) + _promises(report.get("promises", {}))
+    return found + (
+        _pictures(report.get("pictures")) + _coordination(report.get("coordination"))
+        + _promises(report.get("promises", {})))
 
 
 def _pictures(results):
@@ -78,6 +83,21 @@ def _pictures(results):
          f"{promised['fetched']} bytes, {promised['drawn']} drawn",
          promised["fetched"] == promised["drawn"] == 0
          and promised["pictures"] == promised["listed"] == promised["count"])]
+
+
+def _coordination(results):
+    if not results:
+        return []
+    ratio = results["lock"]["mount"] / results["lock"]["native"]
+    queries = results["queries"]
+    allowed = GATHER_SECONDS_EACH * queries["count"]
+    return [
+        (f"flock through the mount <= {LOCK_RATIO:.0f} x native", f"{ratio:.1f}",
+         ratio <= LOCK_RATIO),
+        (f"change to presenter <= {TOLD_SECONDS * 1e3:.0f} ms",
+         f"{results['present'] * 1e3:.2f} ms", results["present"] <= TOLD_SECONDS),
+        (f"{queries['count']:,} documents gathered in <= {allowed * 1e3:.0f} ms",
+         f"{queries['all'] * 1e3:.0f} ms", queries["all"] <= allowed)]
 
 
 def _promises(results):
