@@ -152,10 +152,15 @@ extension Volume {
         }
     }
 
-    /// Whether the content is read as it comes; then the download knows of the reader.
+    /// Whether the content is read as it comes; then the download knows of the reader. Throws ENOENT
+    /// if it has become local since the caller looked.
     func readInBlocks(_ content: ContentReference) throws(Errno) -> Bool {
         guard let missing = missing(content), missing.isReadInBlocks else { return false }
         try missing.downloads.opened(missing.blob, for: content.node)
+        if self.missing(content.node) == nil {
+            missing.downloads.closed(missing.blob.hash, for: content.node)
+            throw Errno(ENOENT)
+        }
         return true
     }
 
@@ -202,8 +207,10 @@ struct MissingContent {
     let blob: Blob
     let downloads: Downloads
 
-    /// Whether it can be read block by block, while it comes.
+    /// Whether it can be read before it has become local.
     var isReadInBlocks: Bool { downloads.isReadInBlocks(blob) }
+    /// Whether it can be opened before anything of it is here.
+    var isOpenedAtOnce: Bool { downloads.isOpenedAtOnce(blob) }
     /// Bytes of it that are here; `nil` if it is not on its way.
     var received: Int64? { downloads.received(blob.hash) }
 }

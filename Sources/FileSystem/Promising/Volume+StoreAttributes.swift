@@ -48,7 +48,8 @@ extension Volume {
         }
         guard let content = found.1 else { return found.0 }
         guard let missing = missing(content.node) else { return "local" }
-        return missing.received == nil ? "promise" : "downloading"
+        guard let received = missing.received else { return "promise" }
+        return received < missing.blob.size ? "downloading" : "local"
     }
 
     /// Writing `state` brings the content or lets it go; writing `pin` says where it should be.
