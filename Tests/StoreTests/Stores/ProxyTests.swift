@@ -14,7 +14,7 @@ import Testing
         _ values: [String: String], _ body: () throws -> Result
     ) throws -> Result {
         let names = ["http_proxy", "https_proxy", "all_proxy", "no_proxy"]
-        let all = names + names.map { $0.uppercased() }
+        let all = names + names.map { $0.uppercased() } + values.keys
         let before = all.map { name in (name, getenv(name).map { String(cString: $0) }) }
         for name in all { unsetenv(name) }
         for (name, value) in values { setenv(name, value, 1) }
@@ -60,10 +60,6 @@ import Testing
             "SHAPEEDIT_STORE_PASSWORD": "geheim",
         ]) {
             let address = try StoreAddress(parsing: "davs://store.invalid/x")
-            defer {
-                unsetenv("SHAPEEDIT_STORE_USER")
-                unsetenv("SHAPEEDIT_STORE_PASSWORD")
-            }
             return kind { () throws(StoreError) in
                 _ = try address.connect().stat(sample.blob.hash, StoreCall())
             }
