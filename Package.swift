@@ -164,8 +164,8 @@ let package = Package(
         .executableTarget(
             name: "shapeedit",
             dependencies: [
-                "Model", "SystemCalls", "Catalog", "Content", "Stores", "Coordination", "Control",
-                "DocumentKit",
+                "Model", "SystemCalls", "Catalog", "Content", "Stores", "Promises", "Coordination",
+                "Control", "DocumentKit",
                 "FileSystem", "Documents", "Editing", "Drawing", "DocumentFiles", "Terminal",
                 "Editor", "Browser", "Pictures", "Thumbnailing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -1,8 +1,9 @@
 """Contents that come from a server: ShapeEdit's promises against other mounts of the same server.
 
 The server is Apache's WebDAV on this machine (Scripts/servers). What is in it is shown by
-`shapeedit import --promise`, rclone mount and davfs2; nothing of it is in any cache when a figure
-begins, because each is taken from files that were not opened before, in a fresh mount.
+`shapeedit import --promise`, rclone mount and davfs2; the same files are in an S3 server for s3fs.
+Nothing of it is in any cache when a figure begins, because each is taken from files that were not
+opened before, in a fresh mount.
 """
 
 import base64
@@ -17,153 +18,9 @@ import time
 import urllib.parse
 
 import machine
+from remotes import MIDDLE, SMALL, STREAMS, Missing, Mount, s3, webdav, write
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SMALL, LARGE, MIDDLE = 1000, 256, 16  # files of 4 KiB; MiB of one file; files of 1 MiB
-LISTED, MANY, STREAMS = 10_000, 100_000, 16
-ANSWER_SECONDS = 60
-
-
-class Missing(Exception):
-    """This cannot be measured here; the text says why."""
-
-
-@contextlib.contextmanager
-def webdav(folder):
-    """Apache with files in it; what a client needs to know."""
-    program = subprocess.Popen([os.path.join(HERE, "../servers/webdav"), folder],
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        words = program.stdout.readline().split()
-        if words[:1] != ["ready"]:
-            raise Missing("there is no Apache")
-        files = os.path.join(folder, "files", "basic", "tree")
-        os.makedirs(os.path.join(files, "small"))
-        for number in range(SMALL):
-            write(os.path.join(files, "small", f"{number}"), 4096)
-        for number in range(MIDDLE):
-            write(os.path.join(files, f"middle-{number}"), 1 << 20)
-        for number in range(STREAMS):
-            write(os.path.join(files, f"stream-{number}"), 16 << 20)
-        write(os.path.join(files, "large"), LARGE << 20)
-        yield {"port": int(words[1]), "user": words[3], "password": words[4], "files": files}
-    finally:
-        program.stdin.close()
-        program.wait(timeout=60)
-
-
-def write(path, size):
-    with open(path, "wb") as file:
-        while size > 0:
-            file.write(os.urandom(min(size, 1 << 20)))
-            size -= 1 << 20
-
-
-class Mount:
-    """A mount of the server's tree; `files` is where its files are."""
-
-    def __init__(self, name, folder, server, binary):
-        self.name, self.server, self.binary = name, server, binary
-        self.folder = os.path.join(folder, name)
-        self.root = self.files = os.path.join(self.folder, "mount")
-        self.daemon = None
-        self.own = {**os.environ, "HOME": self.folder, "RCLONE_CONFIG": "",
-                    "XDG_DATA_HOME": os.path.join(self.folder, "data")}
-        self.url = f"http://127.0.0.1:{server['port']}/basic/tree"
-
-    def __enter__(self):
-        shutil.rmtree(self.folder, ignore_errors=True)
-        os.makedirs(self.root)
-        try:
-            getattr(self, self.name)()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        for words in ([self.binary, "unmount", self.root] if self.name == "shapeedit" else
-                      ["umount", self.root], ["umount", "-l", self.root]):
-            if os.path.ismount(self.root):
-                subprocess.run(words, env=self.own, capture_output=True)
-        if self.daemon:
-            self.daemon.terminate()
-            self.daemon.wait(timeout=60)
-
-    def run(self, *words, **more):
-        done = subprocess.run(words, env=self.own, capture_output=True, text=True, **more)
-        if done.returncode:
-            raise Missing(f"{' '.join(words[:2])}: {done.stderr.strip()[-200:]}")
-
-    def netrc(self):
-        path = os.path.join(self.folder, "netrc")
-        with open(path, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            file.write(f"machine 127.0.0.1 login {self.server['user']} "
-                       f"password {self.server['password']}\n")
-        return path
-
-    def wait(self):
-        end = time.monotonic() + ANSWER_SECONDS
-        while not os.path.ismount(self.root):
-            if time.monotonic() > end or self.daemon and self.daemon.poll() is not None:
-                raise Missing("it does not mount")
-            time.sleep(0.01)
-
-    # Each system's way of mounting.
-
-    def shapeedit(self):
-        self.run(self.binary, "container", "create", "bench")
-        with open(os.path.join(self.folder, "log"), "wb") as log:
-            self.daemon = subprocess.Popen(
-                [self.binary, "mount", "--foreground", "bench", self.root], env=self.own,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self.wait()
-        self.files = os.path.join(self.root, "tree")
-        if self.server.get("tree"):
-            source = self.server["tree"]
-        else:
-            source = f"dav://127.0.0.1:{self.server['port']}/basic/tree?netrc={self.netrc()}"
-        self.run(self.binary, "import", "--promise", source, self.files)
-
-    def again(self):
-        """A fresh daemon: its memory is that of a mount, not of an import."""
-        self.run(self.binary, "unmount", self.root)
-        self.daemon.wait(timeout=60)
-        with open(os.path.join(self.folder, "log"), "wb") as log:
-            self.daemon = subprocess.Popen(
-                [self.binary, "mount", "--foreground", "bench", self.root], env=self.own,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self.wait()
-
-    def rclone(self):
-        if not shutil.which("rclone"):
-            raise Missing("rclone is not installed")
-        secret = subprocess.run(["rclone", "obscure", self.server["password"]], check=True,
-                                capture_output=True, text=True).stdout.strip()
-        with open(os.path.join(self.folder, "log"), "wb") as log:
-            self.daemon = subprocess.Popen(
-                ["rclone", "mount", f":webdav,url='{self.url}',user={self.server['user']},"
-                 f"pass='{secret}':", self.root, "--vfs-cache-mode", "full", "--dir-cache-time",
-                 "24h", "--poll-interval", "0", "--cache-dir",
-                 os.path.join(self.folder, "cache")], env=self.own, stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log)
-        self.wait()
-
-    def davfs2(self):
-        if not shutil.which("mount.davfs"):
-            raise Missing("davfs2 is not installed")
-        if not machine.IS_ROOT:
-            raise Missing("davfs2 needs root")
-        settings = os.path.join(self.folder, "davfs2.conf")
-        secrets = os.path.join(self.folder, "secrets")
-        cache = os.path.join(self.folder, "cache")
-        os.makedirs(cache)
-        with open(settings, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            file.write(f"secrets {secrets}\ncache_dir {cache}\nuse_locks 0\ncache_size 1000\n")
-        with open(secrets, "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            file.write(f"{self.url}/ {self.server['user']} {self.server['password']}\n")
-        self.run("mount.davfs", "-o", f"conf={settings}", self.url + "/", self.root,
-                 stdin=subprocess.DEVNULL, timeout=ANSWER_SECONDS)
+LISTED, MANY = 10_000, 100_000
 
 
 def seconds(work):
@@ -191,17 +48,24 @@ def first_byte(path):
             raise Missing("nothing was read")
 
 
+def look(folder):
+    """Lists a folder, so that opening its files is all that is left to measure."""
+    # davfs2 1.6 cannot list with recent kernels; its files open all the same.
+    with contextlib.suppress(OSError):
+        os.listdir(folder)
+
+
 def figures(mount):
     """What one fresh mount takes for each, in seconds."""
     files = mount.files
-    os.listdir(files)
+    look(files)
     found = {"first": statistics.median(
         seconds(lambda: first_byte(os.path.join(files, f"middle-{number}")))
         for number in range(MIDDLE))}
     found["large"] = seconds(lambda: subprocess.run(
         ["cat", os.path.join(files, "large")], check=True, stdout=subprocess.DEVNULL))
     small = os.path.join(files, "small")
-    os.listdir(small)
+    look(small)
     found["small"] = seconds(lambda: subprocess.run(
         f"seq 0 {SMALL - 1} | xargs -P 16 -n 63 cat > /dev/null", shell=True, check=True,
         cwd=small))
@@ -209,10 +73,21 @@ def figures(mount):
 
 
 def peers(folder, binary, repetitions, say):
-    """{system: {figure: median seconds}}, with what the server itself takes as "server"."""
-    results = {}
+    """{system: {figure: median seconds}}, with what the server itself takes as "server", and
+    ShapeEdit on the server of s3fs as "shapeedit s3"."""
+    results, runs = {}, {}
+
+    def measure(title, name, server):
+        if "error" in results.get(title, {}):
+            return
+        try:
+            with Mount(name, folder, server, binary) as mount:
+                runs.setdefault(title, []).append(figures(mount))
+        except (Missing, OSError, subprocess.SubprocessError) as problem:
+            results[title] = {"error": str(problem)}
+            say(f"  {title}: {problem}")
+
     with webdav(os.path.join(folder, "webdav")) as server:
-        runs = {}
         url = f"http://127.0.0.1:{server['port']}/basic/tree/large"
         account = f"{server['user']}:{server['password']}"
         for number in range(repetitions):
@@ -224,17 +99,19 @@ def peers(folder, binary, repetitions, say):
                 ["curl", "-sS", "--fail", "-o", "/dev/null", "--user", account, url], check=True))
             runs.setdefault("server", []).append(raw)
             for name in ("shapeedit", "rclone", "davfs2"):
-                if "error" in results.get(name, {}):
-                    continue
-                try:
-                    with Mount(name, folder, server, binary) as mount:
-                        runs.setdefault(name, []).append(figures(mount))
-                except (Missing, OSError, subprocess.SubprocessError) as problem:
-                    results[name] = {"error": str(problem)}
-                    say(f"  {name}: {problem}")
-        for name, list in runs.items():
-            results.setdefault(name, {}).update(
-                {figure: statistics.median(run[figure] for run in list) for figure in list[0]})
+                measure(name, name, server)
+        try:
+            with s3(os.path.join(folder, "s3"), server["files"]) as other:
+                for number in range(repetitions):
+                    say(f"{number + 1}/{repetitions} promises of an S3 server")
+                    measure("shapeedit s3", "shapeedit", other)
+                    measure("s3fs", "s3fs", other)
+        except Missing as problem:
+            results["s3fs"] = {"error": str(problem)}
+            say(f"  s3fs: {problem}")
+    for name, list in runs.items():
+        results.setdefault(name, {}).update(
+            {figure: statistics.median(run[figure] for run in list) for figure in list[0]})
     return results
 
 

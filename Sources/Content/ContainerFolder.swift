@@ -17,6 +17,8 @@ package import SystemCalls
 /// blobs/ab/<hash>   sealed contents, immutable, by SHA-256
 /// digests/<hash>    of large ones, the SHA-256 of each block (``BlockDigests``)
 /// incoming/<hash>   contents on their way from the store, with a map of what has come
+/// store-owner       which stores the container owns, or shares with others
+/// store-unneeded    blobs in its store that nothing needs, and since when
 /// pictures/ab/<node>  pictures of versions, where there are any
 /// ```
 package struct ContainerFolder: Sendable {
@@ -37,6 +39,8 @@ package struct ContainerFolder: Sendable {
     package var digests: String { path + "/digests" }
     package var incoming: String { path + "/incoming" }
     package var pictures: String { path + "/pictures" }
+    package var storeOwner: String { path + "/store-owner" }
+    package var storeUnneeded: String { path + "/store-unneeded" }
 
     package func staging(_ node: NodeNumber) -> String { staging + "/" + node.fileName }
 

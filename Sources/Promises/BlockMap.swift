@@ -1,12 +1,21 @@
+internal import Content
 internal import Glibc
 internal import SystemCalls
 
 /// Which blocks of an incoming content are there: a byte for each, beside it on the disk, so that
 /// they need not come again after the daemon's death. Guarded by its owner.
 struct BlockMap: ~Copyable {
-    private let file: OwnedDescriptor
+    private let file: SharedDescriptor?
     private var present: [UInt8]
     private(set) var missing: Int
+
+    /// The map of a content that comes as one block: that is there or comes again, and making a file
+    /// would cost more than a small content.
+    init() {
+        file = nil
+        present = [0]
+        missing = 1
+    }
 
     /// Opens the map of `count` blocks, or makes an empty one.
     init(_ path: String, count: Int) throws(Errno) {
@@ -22,7 +31,7 @@ struct BlockMap: ~Copyable {
         }
         missing = present.count { $0 != 1 }
         self.present = present
-        self.file = file
+        self.file = SharedDescriptor(file)
     }
 
     private static func fill(_ bytes: inout [UInt8], _ file: borrowing OwnedDescriptor)
@@ -41,7 +50,7 @@ struct BlockMap: ~Copyable {
     /// Notes that a block's bytes are in the file.
     mutating func add(_ block: Int) throws(Errno) {
         if present[block] == 1 { return }
-        try file.write([1], at: Int64(block))
+        try file?.with { (file) throws(Errno) in try file.write([1], at: Int64(block)) }
         present[block] = 1
         missing -= 1
     }
@@ -50,6 +59,7 @@ struct BlockMap: ~Copyable {
     mutating func clear() throws(Errno) {
         present = [UInt8](repeating: 0, count: present.count)
         missing = present.count
-        try file.write(present, at: 0)
+        let bytes = present
+        try file?.with { (file) throws(Errno) in try file.write(bytes, at: 0) }
     }
 }

@@ -132,8 +132,7 @@ extension Downloads {
         let range = incoming.bytes(piece.first..<piece.end)
         if !range.isEmpty {
             let sink = BlockSink(
-                incoming, of: download.blob.hash.description, from: range.lowerBound,
-                for: store.address
+                incoming, of: download.blob.hash.description, range, for: store.address
             ) { [self] (count, block) throws(StoreError) in
                 try came(download, incoming, piece, count, block)
             }
@@ -189,43 +188,60 @@ extension Downloads {
     private func conclude(
         _ download: Download, _ incoming: Incoming?, _ piece: Piece, _ problem: ContentProblem?
     ) {
-        let isWhole = state.withLock { state -> Bool in
+        let (isWhole, isQueued) = state.signal { state -> (Bool, Bool) in
             for block in piece.next..<max(piece.end, piece.next) { download.busy.remove(block) }
+            download.pieces.removeAll { $0 === piece }
             guard problem == nil, incoming?.map.missing == 0, !download.isFinishing else {
-                return false
+                return (false, false)
             }
             download.isFinishing = true
-            return true
+            // Who reads it has it already, and waits for nothing.
+            let isQueued = kind == .foreign && incoming?.isInBlocks == false
+            if isQueued { queue(download, &state) }
+            return (true, isQueued)
         }
-        var problem = problem
+        if isQueued { return }
+        if isWhole { return finish(download) }
         let nodes = state.withLock { _ in download.nodes }
-        if isWhole {
-            do throws(Errno) {
-                try adopt(download.blob, nodes)
-                unlink(content.folder.incoming(download.blob.hash) + ContainerFolder.mapSuffix)
-            } catch {
-                problem = ContentProblem(ofDisk: error)
-            }
+        if let problem { failed(nodes, problem) }
+        let told = state.signal { state -> [DownloadWaiter] in
+            let told = problem == nil ? [] : Self.giveUp(download, &state)
+            settle(download, &state)
+            return told
+        }
+        for waiter in told { waiter.reply(problem) }
+    }
+
+    /// Takes a content over that is whole, and tells who waits for that.
+    func finish(_ download: Download) {
+        let nodes = state.withLock { _ in download.nodes }
+        var problem: ContentProblem?
+        do throws(Errno) {
+            try adopt(download.blob, nodes)
+            unlink(content.folder.incoming(download.blob.hash) + ContainerFolder.mapSuffix)
+        } catch {
+            problem = ContentProblem(ofDisk: error)
         }
         if let problem { failed(nodes, problem) }
         let told = state.signal { state -> [DownloadWaiter] in
-            download.pieces.removeAll { $0 === piece }
-            download.isFinishing = download.isFinishing && !isWhole
-            var told: [DownloadWaiter] = []
-            if isWhole || problem != nil {
-                told = Self.takeWaiters(of: download, &state)
-                download.isWanted = false
-                download.asked = []
-            }
-            if isWhole, problem == nil {
-                // Handles that are open go on with the same file under its new name; that of a foreign
-                // content is not known here.
-                if download.readers == 0 || kind == .foreign { Self.forget(download, &state) }
-            } else {
+            download.isFinishing = false
+            let told = Self.giveUp(download, &state)
+            // Handles that are open go on with the same file under its new name; that of a foreign
+            // content is not known here.
+            if problem == nil, download.readers == 0 || kind == .foreign {
+                Self.forget(download, &state)
+            } else if problem != nil {
                 settle(download, &state)
             }
             return told
         }
         for waiter in told { waiter.reply(problem) }
+    }
+
+    /// Nothing more of it is to come for now; those who waited.
+    private static func giveUp(_ download: Download, _ state: inout State) -> [DownloadWaiter] {
+        download.isWanted = false
+        download.asked = []
+        return takeWaiters(of: download, &state)
     }
 }

@@ -41,6 +41,7 @@ package final class Downloads: Sendable {
         var tickets: [UInt64: Ticket] = [:]
         var nextTicket: UInt64 = 1
         var workers = 0
+        var finished = Finished()
         var idle = 0
         var fetched: UInt64 = 0
         var ended = false
@@ -103,24 +104,23 @@ package final class Downloads: Sendable {
 
     /// Calls `reply` when the bytes in `range` are here, or with the reason why they do not come.
     ///
-    /// - Parameter range: all of the content where it should become local.
+    /// - Parameter range: `nil` if all of the content has to have become local.
     package func await(
-        _ blob: Blob, _ range: Range<Int64>, for node: NodeNumber, ticket: UInt64,
+        _ blob: Blob, _ range: Range<Int64>?, for node: NodeNumber, ticket: UInt64,
         reply: @escaping @Sendable (ContentProblem?) -> Void
     ) {
         enum Outcome { case waiting, here, interrupted }
         do throws(Errno) {
             let outcome = try state.signal { (state) throws(Errno) -> Outcome in
                 guard state.tickets[ticket] != nil else { return .interrupted }
-                if range == blob.range, hasCome(blob, state) {
+                if range == nil, hasCome(blob, state) {
                     state.tickets[ticket] = nil
                     return .here
                 }
                 let download = Self.download(blob, &state)
+                download.nodes.insert(node)
                 var blocks: Range<Int>?
-                if range == blob.range {
-                    download.nodes.insert(node)
-                } else {
+                if let range {
                     let incoming = try download.open(content, kind)
                     let wanted = incoming.blocks(range)
                     download.note(wanted)
@@ -240,8 +240,12 @@ package final class Downloads: Sendable {
         }
     }
 
-    /// Whether the content can be read block by block.
-    package func isReadInBlocks(_ blob: Blob) -> Bool {
+    /// Whether the content can be read before it has become local. A foreign one can also when it
+    /// comes whole: until it has its hash and is on the disk takes longer than it takes to come.
+    package func isReadInBlocks(_ blob: Blob) -> Bool { kind == .foreign || isOpenedAtOnce(blob) }
+
+    /// Whether nobody has to wait with opening it.
+    package func isOpenedAtOnce(_ blob: Blob) -> Bool {
         blob.size > BlockDigests.wholeSize
             && (kind == .foreign || access(content.folder.digests(blob.hash), F_OK) == 0)
     }

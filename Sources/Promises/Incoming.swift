@@ -25,8 +25,12 @@ final class Incoming {
         let path = content.folder.incoming(blob.hash)
         file = SharedDescriptor(try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600))
         let found = try file.status().size
-        map = try BlockMap(
-            path + ContainerFolder.mapSuffix, count: Int((size + blockSize - 1) / blockSize))
+        if isInBlocks {
+            let count = Int((size + blockSize - 1) / blockSize)
+            map = try BlockMap(path + ContainerFolder.mapSuffix, count: count)
+        } else {
+            map = BlockMap()
+        }
         if found != size {
             try check { ftruncate(file.number, off_t(size)) }
             try map.clear()

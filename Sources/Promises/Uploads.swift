@@ -33,6 +33,9 @@ package final class Uploads: Sendable {
         var queue: [Job] = []
         var next = 0
         var running: [NodeNumber: Cancellation] = [:]
+        /// What is being put, how often, and what must not be for now.
+        var sending: [ContentHash: Int] = [:]
+        var reserved: Set<ContentHash> = []
         var workers = 0
         var left: Int { queue.count - next }
         /// How often contents have failed that may be at fault themselves.
@@ -70,6 +73,8 @@ package final class Uploads: Sendable {
     private let logger: Logger
     /// Opens a content for reading; `nil` if it need not go any more.
     private let source: @Sendable (Job) -> (any BlobSource)?
+    /// Called before each content, on its thread.
+    private let ready: @Sendable (StoreCall) throws(StoreError) -> Void
     /// The store has it.
     private let done: @Sendable (Job) -> Void
     /// Told why an attempt failed; there will be others.
@@ -77,12 +82,14 @@ package final class Uploads: Sendable {
 
     package init(
         store: any ContentStore, logger: Logger,
+        ready: @escaping @Sendable (StoreCall) throws(StoreError) -> Void,
         source: @escaping @Sendable (Job) -> (any BlobSource)?,
         done: @escaping @Sendable (Job) -> Void,
         failed: @escaping @Sendable (Job, StoreError) -> Void
     ) {
         self.store = store
         self.logger = logger
+        self.ready = ready
         self.source = source
         self.done = done
         self.failed = failed
@@ -120,6 +127,15 @@ package final class Uploads: Sendable {
             $0.workers == 0 ? true : nil
         }
     }
+
+    /// Keeps a content from being put until ``release(_:)``; `false` if it is being put.
+    func reserve(_ hash: ContentHash) -> Bool {
+        state.withLock { state in
+            state.sending[hash] == nil && state.reserved.insert(hash).inserted
+        }
+    }
+
+    func release(_ hash: ContentHash) { state.signal { _ = $0.reserved.remove(hash) } }
 
     private func work() {
         while let (job, cancellation) = take() { run(job, cancellation) }
@@ -160,7 +176,20 @@ package final class Uploads: Sendable {
         if let source = source(job) {
             let call = StoreCall(
                 cancellation: cancellation, urgency: Urgency(awaited: false))
+            let hash = job.blob.hash
+            let _: Bool? = state.wait { state in
+                if state.reserved.contains(hash) { return nil }
+                state.sending[hash, default: 0] += 1
+                return true
+            }
+            defer {
+                state.withLock { state in
+                    let others = state.sending[hash, default: 1] - 1
+                    state.sending[hash] = others > 0 ? others : nil
+                }
+            }
             do throws(StoreError) {
+                try ready(call)
                 try store.put(job.blob, from: source, call)
                 done(job)
             } catch {

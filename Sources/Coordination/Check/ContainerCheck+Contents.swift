@@ -29,7 +29,8 @@ extension ContainerCheck {
             if let hash = version.hash, version.place.isBlob { known[hash] = verdict }
             let name = "\(path(version.item)), version \(version.ordinal)"
             switch verdict {
-            case .damaged(let problem) where version.place == .stored:
+            case .damaged(let problem)
+            where version.place == .stored && isStored(version):
                 versions[node] = refer(version, name, problem)
             case .damaged(let problem):
                 lost.insert(node)
@@ -41,7 +42,8 @@ extension ContainerCheck {
                 fix(
                     "\(name) counted \(version.size) bytes instead of \(size)", version.item,
                     [.putVersion(right)])
-            case .wrongSize, .whole: break
+            case .wrongSize: break
+            case .whole: if let again = checkStored(version, name) { versions[node] = again }
             }
         }
         for (item, row) in rows.sorted(by: { $0.key < $1.key }) {
@@ -58,21 +60,49 @@ extension ContainerCheck {
         }
     }
 
+    /// Whether the store has the content, as far as is known.
+    private func isStored(_ version: VersionRow) -> Bool {
+        guard let stored, let hash = version.hash else { return true }
+        return stored[hash] == version.size
+    }
+
     /// A copy here that is damaged goes: the one in the store takes its place when it is asked for.
     private mutating func refer(_ version: VersionRow, _ name: String, _ problem: String)
         -> VersionRow
     {
-        var promise = version
-        promise.place = .promised
-        var effects: [Effect] = [.putVersion(promise)]
+        if let hash = version.hash { content.evictBlob(hash) }
+        return move(
+            version, to: .promised, "\(name): \(problem); the container's store has another copy")
+    }
+
+    /// A whole version that the store should have: what it lost goes there again, if it is here.
+    private mutating func checkStored(_ version: VersionRow, _ name: String) -> VersionRow? {
+        guard let stored, let hash = version.hash, stored[hash] != version.size,
+            version.place == .stored || version.place == .promised
+        else { return nil }
+        let problem = "\(name): the store does not have its content"
+        guard content.hasBlob(hash) else {
+            // Its promise stays: the store may be another one than it was.
+            find(problem, repaired: false)
+            return nil
+        }
+        return move(version, to: .sealed, problem + "; it goes there again")
+    }
+
+    /// Its bytes are at another place than the catalog says.
+    private mutating func move(_ version: VersionRow, to place: ContentPlace, _ problem: String)
+        -> VersionRow
+    {
+        var moved = version
+        moved.place = place
+        var effects: [Effect] = [.putVersion(moved)]
         if var row = rows[version.item], row.node == version.node {
-            row.place = .promised
+            row.place = place
             rows[version.item] = row
             effects.append(.putItem(row))
         }
-        if let hash = version.hash { content.evictBlob(hash) }
-        fix("\(name): \(problem); the container's store has another copy", version.item, effects)
-        return promise
+        fix(problem, version.item, effects)
+        return moved
     }
 
     private func verdict(of version: VersionRow) -> Verdict {

@@ -10,6 +10,7 @@ extension ContainerCheck {
         "lock", "durable", "reserve", "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
         "journal", "staging", "packs", "spare", "blobs", "digests", "incoming", "pictures",
         "texts.sqlite", "texts.sqlite-wal", "texts.sqlite-shm",
+        "store-owner", "store-owner.new", "store-unneeded", "store-unneeded.new",
     ]
 
     mutating func checkFolder() {

@@ -22,6 +22,8 @@ package struct ContainerCheck {
 
     let database: CatalogDatabase
     let content: LocalContent
+    /// What the container's store has, by hash, with sizes in bytes; `nil` if it is not known.
+    let stored: [ContentHash: Int64]?
     private let time: Timestamp
     private(set) var report = Report()
     private var mutations: [Mutation] = []
@@ -35,7 +37,12 @@ package struct ContainerCheck {
     }
 
     /// Checks the container in `path`, which nobody has open, and repairs what it can.
-    package static func run(_ name: String, at path: String) throws(Failure) -> Report {
+    ///
+    /// - Parameter stored: what the store at an address has, with sizes in bytes; `nil` if it does not
+    ///   answer.
+    package static func run(
+        _ name: String, at path: String, stored: (String) -> [ContentHash: Int64]? = { _ in nil }
+    ) throws(Failure) -> Report {
         let folder = ContainerFolder(path: path)
         guard access(path, F_OK) == 0 else {
             throw Failure(.noInput, "there is no container \(name)")
@@ -63,14 +70,18 @@ package struct ContainerCheck {
             database.close()
             content.holdReserve()
         }
-        var check = ContainerCheck(database, content)
+        let address = try? database.meta(Container.storeKey)
+        var check = ContainerCheck(database, content, stored: address.flatMap(stored))
         try check.run()
         return check.report
     }
 
-    private init(_ database: CatalogDatabase, _ content: LocalContent) {
+    private init(
+        _ database: CatalogDatabase, _ content: LocalContent, stored: [ContentHash: Int64]?
+    ) {
         self.database = database
         self.content = content
+        self.stored = stored
         let now = WallClock.now
         time = Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
     }

@@ -11,6 +11,8 @@ final class ImportPass: Sendable {
         var folders: [[UInt8]: ItemNumber]
         var seen: Set<ItemNumber> = []
         var counts = Counts()
+        /// Messages since freed memory went back to the system.
+        var messages = 0
         /// All has been shown, and what is not there any more has been removed.
         var isComplete = false
     }

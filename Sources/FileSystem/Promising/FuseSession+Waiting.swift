@@ -7,10 +7,11 @@ internal import SystemCalls
 
 /// Requests that need bytes which are not here. They are parked: no thread waits with them.
 extension FuseSession {
-    /// Goes on with `then` when all bytes in `range` are here. Answers the request with the error if
+    /// Goes on with `then` when all bytes in `range` are here; `nil`: when the content has become
+    /// local. Answers the request with the error if
     /// they do not come, with EINTR if its process is interrupted, and calls `otherwise`.
     func wait(
-        _ request: Request, for missing: MissingContent, _ range: Range<Int64>, _ node: NodeNumber,
+        _ request: Request, for missing: MissingContent, _ range: Range<Int64>?, _ node: NodeNumber,
         otherwise: @escaping @Sendable () -> Void = {}, then: @escaping @Sendable () -> Void
     ) {
         let (blob, downloads) = (missing.blob, missing.downloads)
@@ -32,9 +33,9 @@ extension FuseSession {
     func openWhenHere(_ request: Request, _ node: NodeNumber, _ flags: Int32) {
         let held = volume.hold(node)
         let reads = flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
-        if reads, let missing = volume.missing(node), !missing.isReadInBlocks {
+        if reads, let missing = volume.missing(node), !missing.isOpenedAtOnce {
             wait(
-                request, for: missing, missing.blob.range, node,
+                request, for: missing, missing.isReadInBlocks ? missing.blob.range : nil, node,
                 otherwise: { [volume] in volume.letGo(held) }
             ) { [self] in open(request, node, flags, holding: held) }
         } else {
@@ -51,7 +52,7 @@ extension FuseSession {
         guard let missing = volume.missing(node, handle) else { return try work() }
         let held = volume.hold(node)
         wait(
-            request, for: missing, missing.blob.range, node,
+            request, for: missing, nil, node,
             otherwise: { [volume] in volume.letGo(held) }
         ) { [volume] in
             defer { volume.letGo(held) }

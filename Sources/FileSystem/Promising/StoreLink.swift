@@ -12,12 +12,17 @@ final class StoreLink: Sendable {
     let downloads: Downloads
     let uploads: Uploads
     let pictures: StoredPictures
+    let cleaning: StoreCleaning
 
-    init(address: String, downloads: Downloads, uploads: Uploads, pictures: StoredPictures) {
+    init(
+        address: String, downloads: Downloads, uploads: Uploads, pictures: StoredPictures,
+        cleaning: StoreCleaning
+    ) {
         self.address = address
         self.downloads = downloads
         self.uploads = uploads
         self.pictures = pictures
+        self.cleaning = cleaning
     }
 
     /// Queues current versions that have been sealed.
@@ -31,6 +36,7 @@ final class StoreLink: Sendable {
     }
 
     func stop() {
+        cleaning.stop()
         uploads.stop()
         downloads.stop()
         pictures.stop()

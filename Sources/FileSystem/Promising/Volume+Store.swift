@@ -11,7 +11,14 @@ internal import SystemCalls
 /// The container's store: what goes there, and what came from there. See the page Promises.
 extension Volume {
     /// Connects the container with its store; before the first request.
-    package func connect(_ store: any ContentStore, logger: Logger) {
+    ///
+    /// - Parameters:
+    ///   - address: of the store, as the container has it.
+    ///   - grace: seconds that blobs nobody needs stay in a store of the container's own; 0: for ever.
+    package func connect(
+        _ store: any ContentStore, address: String, grace: Int64, logger: Logger
+    ) {
+        let ownership = StoreOwnership(store, address: address, path: content.folder.storeOwner)
         let downloads = Downloads(
             .blobs, content: content, store: store, logger: logger,
             adopt: { [weak self] (blob, nodes) throws(Errno) in
@@ -22,14 +29,26 @@ extension Volume {
             })
         let uploads = Uploads(
             store: store, logger: logger,
+            ready: { (call) throws(StoreError) in _ = try ownership.isOwner(call) },
             source: { [weak self] job in self?.source(of: job) },
             done: { [weak self] job in self?.stored(job) },
             failed: { [weak self] job, problem in
                 self?.reasons.note("it is not in the store yet: \(problem)", for: job.node)
             })
+        let cleaning = StoreCleaning(
+            store, ownership, uploads, path: content.folder.storeUnneeded, grace: grace,
+            logger: logger
+        ) { [weak self] hashes in self?.needed(hashes) }
         link = StoreLink(
             address: store.address, downloads: downloads, uploads: uploads,
-            pictures: StoredPictures(store))
+            pictures: StoredPictures(store), cleaning: cleaning)
+    }
+
+    /// Which of these contents a version refers to; `nil` if the catalog does not answer.
+    private func needed(_ hashes: [ContentHash]) -> [Bool]? {
+        try? container.query { (database) throws(Failure) in
+            try hashes.map { (hash) throws(Failure) in try database.isReferenced(hash) }
+        }
     }
 
     // MARK: To the store
@@ -37,6 +56,7 @@ extension Volume {
     /// Queues what had not gone when the container was mounted last.
     func resumeUploads() {
         guard let link else { return }
+        link.cleaning.start()
         link.uploads.add(
             state.withLock { state in
                 var jobs: [Uploads.Job] = []
@@ -152,10 +172,15 @@ extension Volume {
         }
     }
 
-    /// Whether the content is read as it comes; then the download knows of the reader.
+    /// Whether the content is read as it comes; then the download knows of the reader. Throws ENOENT
+    /// if it has become local since the caller looked.
     func readInBlocks(_ content: ContentReference) throws(Errno) -> Bool {
         guard let missing = missing(content), missing.isReadInBlocks else { return false }
         try missing.downloads.opened(missing.blob, for: content.node)
+        if self.missing(content.node) == nil {
+            missing.downloads.closed(missing.blob.hash, for: content.node)
+            throw Errno(ENOENT)
+        }
         return true
     }
 
@@ -202,8 +227,10 @@ struct MissingContent {
     let blob: Blob
     let downloads: Downloads
 
-    /// Whether it can be read block by block, while it comes.
+    /// Whether it can be read before it has become local.
     var isReadInBlocks: Bool { downloads.isReadInBlocks(blob) }
+    /// Whether it can be opened before anything of it is here.
+    var isOpenedAtOnce: Bool { downloads.isOpenedAtOnce(blob) }
     /// Bytes of it that are here; `nil` if it is not on its way.
     var received: Int64? { downloads.received(blob.hash) }
 }

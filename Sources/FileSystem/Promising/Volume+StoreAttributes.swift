@@ -47,8 +47,13 @@ extension Volume {
             }
         }
         guard let content = found.1 else { return found.0 }
+        // Only looked at: who asks must not keep what is just being let go.
+        if content.place == .promised, let hash = content.hash, self.content.hasBlob(hash) {
+            return "local"
+        }
         guard let missing = missing(content.node) else { return "local" }
-        return missing.received == nil ? "promise" : "downloading"
+        guard let received = missing.received else { return "promise" }
+        return received < missing.blob.size ? "downloading" : "local"
     }
 
     /// Writing `state` brings the content or lets it go; writing `pin` says where it should be.

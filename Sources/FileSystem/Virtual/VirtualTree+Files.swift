@@ -26,7 +26,7 @@ extension VirtualTree {
             if let missing = volume.missing(version) {
                 let answer = info.pointee
                 session.wait(
-                    request, for: missing, missing.blob.range, pinned,
+                    request, for: missing, nil, pinned,
                     otherwise: { [self] in unpin(pinned) }
                 ) {
                     var answer = answer

@@ -1,5 +1,7 @@
+import Content
 import Logging
 import Model
+import Promises
 import Stores
 import SystemCalls
 
@@ -25,6 +27,35 @@ enum ContainerStore {
         settings.timeouts.stall = patience
         settings.timeouts.answer = patience
         return settings
+    }
+
+    /// Makes the container whose folder is `path` the owner of a store that nobody has used. If it is
+    /// not, or does not answer, nothing will be removed there.
+    static func claim(_ address: String, _ path: String) {
+        guard let store = try? open(address) else { return }
+        let file = ContainerFolder(path: path).storeOwner
+        try? StoreOwnership(store, address: address, path: file).claim(StoreCall())
+    }
+
+    /// All contents in the store and their sizes; `nil`, and a word about it, if it does not answer.
+    static func contents(_ address: String) -> [ContentHash: Int64]? {
+        var found: [ContentHash: Int64] = [:]
+        var settings = settings(20)
+        // Whoever checks is there to try again.
+        settings.retries.total = 0
+        do {
+            let store = try StoreAddress(parsing: address).open(settings, logger: logger)
+            var last: ContentHash?
+            while true {
+                let page = try store.list(after: last, limit: 10_000, StoreCall())
+                for blob in page.blobs { found[blob.hash] = blob.size }
+                last = page.blobs.last?.hash ?? last
+                if page.isLast { return found }
+            }
+        } catch {
+            Console.complain("the store was not checked: \(error)")
+            return nil
+        }
     }
 
     /// Makes what a new store needs; fails if it does not answer.

@@ -1,13 +1,13 @@
 internal import CCrypto
 
 /// A hash over bytes that come piece by piece, by libcrypto. One thread at a time.
-final class RunningDigest {
-    enum Algorithm { case sha256, md5 }
+package final class RunningDigest {
+    package enum Algorithm { case sha256, md5 }
 
     private let context: OpaquePointer
     private let size: Int
 
-    init(_ algorithm: Algorithm) {
+    package init(_ algorithm: Algorithm) {
         guard let context = EVP_MD_CTX_new() else { preconditionFailure("no memory for a digest") }
         self.context = context
         let result: Int32
@@ -24,12 +24,12 @@ final class RunningDigest {
 
     deinit { EVP_MD_CTX_free(context) }
 
-    func update(_ bytes: UnsafeRawBufferPointer) {
+    package func update(_ bytes: UnsafeRawBufferPointer) {
         EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
     }
 
     /// The digest of all bytes so far; nothing can be added afterwards.
-    func finish() -> [UInt8] {
+    package func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: size)
         EVP_DigestFinal_ex(context, &digest, nil)
         return digest

@@ -22,6 +22,18 @@ struct XMLElement {
     }
 }
 
+/// What a start tag says.
+struct XMLStartTag {
+    /// Without what is in it.
+    var element: XMLElement
+    /// With its prefix.
+    var name: String
+    /// URIs by prefix, as they hold inside.
+    var namespaces: [String: String]
+    /// There is no end tag.
+    var isEmpty: Bool
+}
+
 /// Reads what servers answer. Knows elements, attributes (only for namespaces), text, CDATA, comments,
 /// the five named entities and characters by number. A document type, which could define entities that
 /// grow without end, is refused; so is what is nested too deeply.
@@ -41,12 +53,29 @@ struct XMLDocument {
         return try? document.readRoot()
     }
 
+    /// The element that the bytes are, inside of one with these namespaces; `nil` if they are none.
+    static func element(of bytes: [UInt8], namespaces: [String: String]) -> XMLElement? {
+        var document = XMLDocument(bytes: bytes)
+        guard let element = try? document.readElement(namespaces: namespaces, depth: 1),
+            document.position == bytes.count
+        else { return nil }
+        return element
+    }
+
+    /// What the bytes of a root's start tag say; `nil` if they are none.
+    static func startTag(of bytes: [UInt8]) -> XMLStartTag? {
+        var document = XMLDocument(bytes: bytes)
+        return try? document.readStartTag(namespaces: outermost)
+    }
+
+    private static let outermost = ["xml": "xml"]
+
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
     private mutating func readRoot() throws(Problem) -> XMLElement {
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
         try skipBetween()
-        let root = try readElement(namespaces: ["xml": "xml"], depth: 0)
+        let root = try readElement(namespaces: Self.outermost, depth: 0)
         try skipBetween()
         guard position == bytes.count else { throw Problem() }
         return root
@@ -151,6 +180,15 @@ struct XMLDocument {
     {
         elements += 1
         guard depth < Self.depthLimit, elements <= Self.elementLimit else { throw Problem() }
+        let tag = try readStartTag(namespaces: outer)
+        var element = tag.element
+        if !tag.isEmpty { try readContent(of: &element, tag.name, tag.namespaces, depth) }
+        return element
+    }
+
+    private mutating func readStartTag(namespaces outer: [String: String]) throws(Problem)
+        -> XMLStartTag
+    {
         try expect(0x3c)
         let name = try readName()
         var namespaces = outer
@@ -189,10 +227,10 @@ struct XMLDocument {
         guard let local = parts.last, prefix.isEmpty || namespaces[prefix] != nil else {
             throw Problem()
         }
-        var element = XMLElement(
+        let element = XMLElement(
             namespace: namespaces[prefix] ?? "", name: local, text: "", children: [])
-        if !isEmpty { try readContent(of: &element, name, namespaces, depth) }
-        return element
+        return XMLStartTag(
+            element: element, name: name, namespaces: namespaces, isEmpty: isEmpty)
     }
 
     private mutating func readContent(

@@ -1,6 +1,16 @@
+/// Takes the body of an answer while it comes. Used by one thread.
+protocol BodyReceiver: AnyObject {
+    /// Whether the body that follows is what it waits for; others are collected.
+    func accept(_ head: HTTPHead) throws(StoreError) -> Bool
+    /// Takes the next bytes of the body.
+    func take(_ bytes: UnsafeRawBufferPointer) throws(StoreError)
+    /// Whether the rest of the answer is of no interest.
+    func hasEnough(_ head: HTTPHead) -> Bool
+}
+
 /// Takes a part of a blob from an answer to a GET: checks what the head says of it and hands the bytes
 /// of the range to a sink.
-final class BlobReceiver {
+final class BlobReceiver: BodyReceiver {
     private let blob: Blob
     private let range: Range<Int64>
     private let sink: any BlobSink
@@ -33,6 +43,11 @@ final class BlobReceiver {
     }
 
     var isComplete: Bool { delivered == range.upperBound }
+
+    /// A server that ignored the range would go on to the blob's end.
+    func hasEnough(_ head: HTTPHead) -> Bool {
+        isComplete && head.status == 200 && rangeField != nil
+    }
 
     /// Whether the body that follows is the blob's. A server may ignore `Range` and send all.
     func accept(_ head: HTTPHead) throws(StoreError) -> Bool {

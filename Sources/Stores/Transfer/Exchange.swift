@@ -10,7 +10,7 @@ final class Exchange {
 
     private let body: HTTPRequest.Body
     private let bodyLimit: Int
-    private let receiver: BlobReceiver?
+    private let receiver: (any BodyReceiver)?
     private let address: String
     private let call: StoreCall
 
@@ -30,7 +30,7 @@ final class Exchange {
     private var sent: Int64 = 0
     private var goesToReceiver: Bool?
 
-    init(_ request: HTTPRequest, receiver: BlobReceiver?, address: String, call: StoreCall) {
+    init(_ request: HTTPRequest, receiver: (any BodyReceiver)?, address: String, call: StoreCall) {
         body = request.body
         bodyLimit = request.bodyLimit
         self.receiver = receiver
@@ -91,10 +91,7 @@ final class Exchange {
         return outside { () throws(StoreError) in
             if let receiver, try isForReceiver() {
                 try receiver.take(bytes)
-                // A server that ignored the range would go on to the blob's end.
-                if receiver.isComplete, head.status == 200, receiver.rangeField != nil {
-                    hasEnough = true
-                }
+                if receiver.hasEnough(head) { hasEnough = true }
                 return
             }
             let room = bodyLimit - collected.count
@@ -106,7 +103,7 @@ final class Exchange {
         } && !hasEnough
     }
 
-    /// Whether the body is the blob's; decided once, when the head is whole.
+    /// Whether the body is what the receiver waits for; decided once, when the head is whole.
     private func isForReceiver() throws(StoreError) -> Bool {
         if let goesToReceiver { return goesToReceiver }
         let accepted = try receiver?.accept(head) ?? false

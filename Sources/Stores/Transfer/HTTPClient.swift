@@ -43,10 +43,10 @@ final class HTTPClient: Sendable {
         return Connection(trust)
     }
 
-    /// Sends `request` and receives its answer, whatever its status. Where it is a blob's
-    /// (``BlobReceiver/accept(_:)``) the bytes go to `receiver`.
+    /// Sends `request` and receives its answer, whatever its status. Where `receiver`
+    /// accepts its head the body goes there.
     func send(
-        _ request: HTTPRequest, receiver: BlobReceiver? = nil, _ call: StoreCall
+        _ request: HTTPRequest, receiver: (any BodyReceiver)? = nil, _ call: StoreCall
     ) throws(StoreError) -> HTTPAnswer {
         try call.cancellation.check(at: address)
         let connection = try connection()

@@ -3,9 +3,6 @@ internal import Model
 /// A collection of a WebDAV server as a source. Things that the server gives an id (`oc:fileid` of
 /// ownCloud and Nextcloud, or `DAV:resource-id`) keep it when they are moved.
 package final class WebDAVTree: SourceTree {
-    /// Bytes of one collection's listing: some 100,000 members.
-    private static let listingLimit = 128 << 20
-
     package let address: String
     private let path: String
     private let transport: WebDAVTransport
@@ -23,12 +20,14 @@ package final class WebDAVTree: SourceTree {
     ) throws(StoreError) {
         var folders: [[UInt8]] = [[]]
         while let folder = folders.popLast() {
-            let found = try retries.retrying(call, at: address) { () throws(StoreError) in
-                try members(of: folder, call)
-            }
-            for entry in found {
-                try visit(entry)
-                if entry.kind == .folder { folders.append(entry.path) }
+            // Shown as they come; an attempt that broke off has shown some already.
+            var shown: Set<Int> = []
+            try retries.retrying(call, at: address) { () throws(StoreError) in
+                try members(of: folder, call) { (entry) throws(StoreError) in
+                    guard shown.insert(entry.path.hashValue).inserted else { return }
+                    try visit(entry)
+                    if entry.kind == .folder { folders.append(entry.path) }
+                }
             }
         }
     }
@@ -37,28 +36,18 @@ package final class WebDAVTree: SourceTree {
         path.isEmpty ? self.path : self.path + "/" + String(decoding: path, as: UTF8.self)
     }
 
-    private func members(of folder: [UInt8], _ call: StoreCall) throws(StoreError) -> [SourceEntry]
-    {
+    private func members(
+        of folder: [UInt8], _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
+    ) throws(StoreError) {
         let path = absolute(folder)
-        var request = HTTPRequest("PROPFIND", transport.url(path + "/"))
-        request.headers = [("Depth", "1"), ("Content-Type", "application/xml")]
-        request.body = .bytes(
-            Array(
-                ("<?xml version=\"1.0\"?><propfind xmlns=\"DAV:\" xmlns:oc=\"http://owncloud.org/ns\">"
-                    + "<prop><resourcetype/><getcontentlength/><getetag/><getlastmodified/>"
-                    + "<resource-id/><oc:fileid/></prop></propfind>").utf8))
-        request.bodyLimit = Self.listingLimit
-        let answer = try transport.send(request, call)
         let name = folder.isEmpty ? "the collection" : String(decoding: folder, as: UTF8.self)
-        guard answer.head.status == 207 else {
-            throw transport.answers.error(answer, "listing \(name)")
+        try transport.list(
+            path,
+            "<resourcetype/><getcontentlength/><getetag/><getlastmodified/><resource-id/><oc:fileid/>",
+            naming: name, call
+        ) { (response) throws(StoreError) in
+            if let entry = member(response, of: path, folder) { try visit(entry) }
         }
-        guard !answer.isCut, let root = XMLDocument.root(of: answer.body),
-            root.name == "multistatus", root.namespace == "DAV:"
-        else {
-            throw StoreError(.corrupt, at: address, "the listing of \(name) cannot be understood")
-        }
-        return root.all("response").compactMap { member($0, of: path, folder) }
     }
 
     private func member(_ response: XMLElement, of path: String, _ folder: [UInt8]) -> SourceEntry?

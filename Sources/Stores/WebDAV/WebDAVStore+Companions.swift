@@ -28,7 +28,7 @@ extension WebDAVStore {
         for isLast in [false, true] {
             let answer = try transport.send(request, call)
             if [200, 201, 204].contains(answer.head.status) { return }
-            guard !isLast, [404, 409, 500].contains(answer.head.status) else {
+            guard !isLast, Self.saysFolderIsMissing(answer.head.status) else {
                 _ = try transport.send(HTTPRequest("DELETE", temporary), call)
                 throw transport.answers.error(answer, "naming \(companion.fileName)")
             }

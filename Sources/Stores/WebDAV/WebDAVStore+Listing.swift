@@ -1,9 +1,6 @@
 package import Model
 
 extension WebDAVStore {
-    /// Bytes of one collection's listing: some 100,000 blobs of the 256th part of a store.
-    private static let listingLimit = 64 << 20
-
     package func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
         -> BlobPage
     {
@@ -43,20 +40,18 @@ extension WebDAVStore {
 
     /// What is directly in a collection; empty if it is gone.
     private func members(of path: String, _ call: StoreCall) throws(StoreError) -> [Member] {
-        var request = HTTPRequest("PROPFIND", transport.url(path + "/"))
-        request.headers = [("Depth", "1"), ("Content-Type", "application/xml")]
-        request.body = .bytes(
-            Array(
-                ("<?xml version=\"1.0\"?><propfind xmlns=\"DAV:\"><prop><resourcetype/>"
-                    + "<getcontentlength/></prop></propfind>").utf8))
-        request.bodyLimit = Self.listingLimit
-        let answer = try transport.send(request, call)
-        if answer.head.status == 404 { return [] }
-        guard answer.head.status == 207 else { throw transport.answers.error(answer, "listing") }
-        guard !answer.isCut, let root = XMLDocument.root(of: answer.body),
-            root.name == "multistatus", root.namespace == "DAV:"
-        else { throw StoreError(.corrupt, at: address, "the listing cannot be understood") }
-        return root.all("response").compactMap { member($0, of: path) }
+        var found: [Member] = []
+        do throws(StoreError) {
+            try transport.list(
+                path, "<resourcetype/><getcontentlength/>", naming: "the store", call
+            ) { (response) throws(StoreError) in
+                if let member = member(response, of: path) { found.append(member) }
+            }
+        } catch {
+            if error.kind == .absent { return [] }
+            throw error
+        }
+        return found
     }
 
     private func member(_ response: XMLElement, of path: String) -> Member? {

@@ -104,14 +104,19 @@ package final class WebDAVStore: ContentStore {
                     return
                 }
                 overwrite = "T"
-            case 404 where !isFolderMade, 409 where !isFolderMade, 500 where !isFolderMade:
-                // The folder is missing: 409 by the standard, 500 in Apache's words.
+            case let status where !isFolderMade && Self.saysFolderIsMissing(status):
                 isFolderMade = true
                 let folder = transport.url("\(path)/\(blob.hash.fanOut)/")
                 _ = try transport.send(HTTPRequest("MKCOL", folder), call)
             default: throw transport.answers.error(answer, "naming \(blob.hash)")
             }
         }
+    }
+
+    /// Whether a MOVE may have failed for want of the folder it leads to: 409 by the standard, 500 in
+    /// Apache's words, 403 in those of rclone's server.
+    static func saysFolderIsMissing(_ status: Int) -> Bool {
+        [403, 404, 409, 500].contains(status)
     }
 
     package func get(

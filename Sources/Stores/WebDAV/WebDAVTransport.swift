@@ -31,7 +31,7 @@ final class WebDAVTransport: Sendable {
         origin.text + PercentEncoding.encode(path, keepingSlashes: true)
     }
 
-    func send(_ request: HTTPRequest, receiver: BlobReceiver? = nil, _ call: StoreCall)
+    func send(_ request: HTTPRequest, receiver: (any BodyReceiver)? = nil, _ call: StoreCall)
         throws(StoreError) -> HTTPAnswer
     {
         var request = request

@@ -35,6 +35,10 @@ int shim_fallocate(int descriptor, int mode, int64_t offset, int64_t length) {
     return fallocate(descriptor, mode, offset, length);
 }
 
+int shim_start_writing(int descriptor) {
+    return sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 int shim_sync_file_system(int descriptor) { return syncfs(descriptor); }
 
 int shim_probe_leader(int thread) { return (int)syscall(SYS_tgkill, thread, thread, 0); }

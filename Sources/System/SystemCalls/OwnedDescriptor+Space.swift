@@ -72,6 +72,10 @@ extension OwnedDescriptor {
     /// The answer holds while nobody can open the file. The process must ignore SIGIO.
     public var isWritten: Bool { shim_is_written(number) == 1 }
 
+    /// Begins to write out what is not on the disk, and does not wait for it: whoever waits later
+    /// waits less. A file system that cannot do it does nothing.
+    public func startWriting() { _ = shim_start_writing(number) }
+
     /// Writes out all of the file system that holds this file (syncfs).
     public func synchronizeFileSystem() throws(Errno) {
         try check { shim_sync_file_system(number) }

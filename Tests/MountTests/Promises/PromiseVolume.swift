@@ -59,7 +59,9 @@ extension Volume {
     func blobs() throws -> (store: [String], local: [String]) {
         let container = try #require(container)
         func list(_ path: String) throws -> [String] {
-            try Probing.run(["find", path, "-type", "f", "-size", "+0"]).text
+            // But the mark of who owns the store.
+            try Probing.run(["find", path, "-type", "f", "-size", "+0", "!", "-name", "*-owner"])
+                .text
                 .split(separator: "\n").map(String.init)
         }
         return (try list(container.storeFolder), try list("\(container.folder)/blobs"))

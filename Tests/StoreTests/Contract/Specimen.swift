@@ -14,6 +14,7 @@ enum Specimen: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case webDAVBasic
     case webDAVDigest
     case webDAVSecure
+    case webDAVByRclone
     case verifying
     case retrying
     case limited
@@ -27,7 +28,9 @@ enum Specimen: String, CaseIterable, Sendable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 
     /// Those that keep blobs themselves.
-    static let stores: [Specimen] = [.folder, .s3, .webDAVBasic, .webDAVDigest, .webDAVSecure]
+    static let stores: [Specimen] = [
+        .folder, .s3, .webDAVBasic, .webDAVDigest, .webDAVSecure, .webDAVByRclone,
+    ]
 }
 
 /// A fresh store of a test's own, with the files it needs.
@@ -43,7 +46,8 @@ final class StoreUnderTest {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         store =
             switch specimen {
-            case .folder, .s3, .s3VirtualHost, .webDAVBasic, .webDAVDigest, .webDAVSecure:
+            case .folder, .s3, .s3VirtualHost, .webDAVBasic, .webDAVDigest, .webDAVSecure,
+                .webDAVByRclone:
                 base.connect()
             case .verifying: Verifying(base.connect())
             case .retrying: Retrying(base.connect())
@@ -70,6 +74,9 @@ final class StoreUnderTest {
         case .webDAVBasic, .openedWebDAV: return try davAddress("basic/s\(number)", folder)
         case .webDAVDigest: return try davAddress("digest/s\(number)/two words+%25", folder)
         case .webDAVSecure: return try davAddress("basic/s\(number)", folder, isSecure: true)
+        case .webDAVByRclone:
+            let words = try ServerProcess.words(ServerProcess.rclone)
+            return try davAddress("s\(number)", folder, words[0], words[1], words[2])
         default: return try StoreAddress(parsing: "folder:\(folder)/store")
         }
     }
@@ -93,12 +100,21 @@ final class StoreUnderTest {
         -> StoreAddress
     {
         let words = try ServerProcess.words(ServerProcess.webDAV)
+        let options = isSecure ? "&ca=\(words[4])" : ""
+        return try davAddress(
+            path, folder, words[isSecure ? 1 : 0], words[2], words[3],
+            scheme: isSecure ? "davs" : "dav", options)
+    }
+
+    private static func davAddress(
+        _ path: String, _ folder: String, _ port: String, _ user: String, _ password: String,
+        scheme: String = "dav", _ options: String = ""
+    ) throws -> StoreAddress {
         let file = folder + "/netrc"
-        try write("machine 127.0.0.1 login \(words[2]) password \(words[3])\n", to: file)
-        let front = isSecure ? "davs://127.0.0.1:\(words[1])" : "dav://127.0.0.1:\(words[0])"
-        let options = "?netrc=\(file)" + (isSecure ? "&ca=\(words[4])" : "")
+        try write("machine 127.0.0.1 login \(user) password \(password)\n", to: file)
         let encoded = path.split(separator: " ").joined(separator: "%20")
-        return try StoreAddress(parsing: "\(front)/\(encoded)\(options)")
+        return try StoreAddress(
+            parsing: "\(scheme)://127.0.0.1:\(port)/\(encoded)?netrc=\(file)\(options)")
     }
 
     static func write(_ text: String, to path: String) throws {

@@ -11,7 +11,8 @@ final class HostileServer: Sendable {
     private let listener: Int32
     private let count = Lock(0)
 
-    init(_ behaviour: @escaping Behaviour) throws {
+    /// - Parameter isTunnel: the behaviour reads from the first byte on, and not what follows a head.
+    init(isTunnel: Bool = false, _ behaviour: @escaping Behaviour) throws {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -33,7 +34,7 @@ final class HostileServer: Sendable {
                 count.withLock { $0 += 1 }
                 Threads.start("hostile") {
                     let connection = HostileConnection(descriptor)
-                    if connection.readHead() { behaviour(connection) }
+                    if isTunnel || connection.readHead() { behaviour(connection) }
                     close(descriptor)
                 }
             }
@@ -69,6 +70,29 @@ final class HostileConnection {
         }
         head = String(decoding: bytes, as: UTF8.self)
         return true
+    }
+
+    /// Reads so many bytes; fewer if there are no more.
+    private func take(_ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let found = recv(descriptor, &bytes, count, Int32(MSG_WAITALL))
+        return Array(bytes.prefix(max(found, 0)))
+    }
+
+    /// Plays a SOCKS 5 proxy up to where the tunnel is open; the name it is to lead to.
+    func openTunnel() -> String? {
+        let greeting = take(2)
+        guard greeting.first == 5, take(Int(greeting[1])).count == Int(greeting[1]) else {
+            return nil
+        }
+        send([5, 0])
+        // Connect, to a name.
+        let request = take(5)
+        guard request.prefix(4) == [5, 1, 0, 3] else { return nil }
+        let name = take(Int(request[4]))
+        _ = take(2)
+        send([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+        return String(decoding: name, as: UTF8.self)
     }
 
     /// Writes; `false` when the other side is gone.

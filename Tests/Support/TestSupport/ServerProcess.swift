@@ -63,6 +63,9 @@ package final class ServerProcess: @unchecked Sendable {
     /// Apache's WebDAV: port, TLS port, user, password, certificate.
     package static let webDAV = Result { try ServerProcess("webdav") }
 
+    /// rclone's WebDAV, which knows no conditions: port, user, password.
+    package static let rclone = Result { try ServerProcess("rclone") }
+
     /// The words of a running server; skips the test, saying why, if it cannot be had here.
     package static func words(_ server: Result<ServerProcess, any Error>) throws -> [String] {
         switch server {

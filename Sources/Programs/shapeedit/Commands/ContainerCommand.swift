@@ -27,6 +27,7 @@ struct ContainerCommand: ParsableCommand {
         func run() throws {
             if let store { try ContainerStore.prepare(store) }
             try Containers.create(name, store: store)
+            if let store { ContainerStore.claim(store, try Containers.path(name)) }
             Console.say("Made \(name) in \(try Containers.path(name)).")
         }
     }
@@ -119,6 +120,9 @@ struct ContainerCommand: ParsableCommand {
             commandName: "check",
             abstract: "Verify a container against its contents and repair what can be repaired.",
             discussion: """
+                The container's store is asked what it has; contents that it lost and that are here go \
+                there again. A store that does not answer is not checked.
+
                 Exit status 0: sound. 1: damage was found and repaired. 65: damage was found that \
                 could not be repaired; what is lost is named.
                 """)
@@ -126,7 +130,8 @@ struct ContainerCommand: ParsableCommand {
         @Flag(help: "Print JSON.") var json = false
 
         func run() throws {
-            let report = try ContainerCheck.run(name, at: try Containers.path(name))
+            let report = try ContainerCheck.run(
+                name, at: try Containers.path(name), stored: ContainerStore.contents)
             if json {
                 let list = report.findings.map { finding in
                     "  {\"problem\": \(Console.quoted(finding.problem)), "
@@ -173,6 +178,7 @@ struct ContainerCommand: ParsableCommand {
             let container = try Container(
                 name, at: try Containers.path(name), holder: "being moved to another store")
             defer { container.close() }
+            if let target { ContainerStore.claim(target, try Containers.path(name)) }
             let isTerminal = isatty(2) == 1
             try StoreMove(container, to: target).run { done, all in
                 if isTerminal {

@@ -112,8 +112,8 @@ struct Mount: Sendable {
         volume.quota = options.quota
         if let store = container.store {
             volume.connect(
-                try ContainerStore.open(store, patience: options.storePatience),
-                logger: ContainerStore.logger)
+                try ContainerStore.open(store, patience: options.storePatience), address: store,
+                grace: options.storeGrace, logger: ContainerStore.logger)
         }
         volume.connectSources(
             ContainerStore.settings(options.storePatience), logger: ContainerStore.logger)

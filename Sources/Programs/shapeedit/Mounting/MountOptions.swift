@@ -9,6 +9,8 @@ struct MountOptions {
     var noAccessTimes = false
     /// Seconds that somebody waits for a store that does not answer.
     var storePatience = 20.0
+    /// Seconds that blobs nobody needs stay in a store of the container's own; 0: for ever.
+    var storeGrace: Int64 = 604_800
     /// How much of the contents of a container with a store may be here.
     var quota = Quota()
     /// Whether the user's thumbnail cache is kept right for the mount.
@@ -49,6 +51,13 @@ struct MountOptions {
                     throw Failure(.usage, "\(option): it is 1 to 3600 seconds")
                 }
                 storePatience = seconds
+            case _ where option.hasPrefix("store_grace="):
+                guard let seconds = Int64(option.dropFirst(12)),
+                    (0...1_000_000_000).contains(seconds)
+                else {
+                    throw Failure(.usage, "\(option): it is 0 to 1000000000 seconds")
+                }
+                storeGrace = seconds
             case _ where option.hasPrefix("quota="):
                 quota.bytes = try Self.size(option, 6)
             case _ where option.hasPrefix("keep_free="):

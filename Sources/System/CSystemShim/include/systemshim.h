@@ -16,6 +16,8 @@ int shim_clone_file(int target, int source);
 ssize_t shim_copy_file_range(int source, int64_t *source_offset, int target, int64_t *target_offset,
                              size_t count);
 int shim_fallocate(int descriptor, int mode, int64_t offset, int64_t length);
+/* Begins to write out all of a file, and does not wait for it. */
+int shim_start_writing(int descriptor);
 /* Writes out everything of the file system that holds descriptor. */
 int shim_sync_file_system(int descriptor);
 /* 0 or EPERM: thread is alive and the leader of its process; ESRCH: it is not. */

@@ -1,0 +1,27 @@
+internal import Glibc
+internal import SystemCalls
+
+/// A text that is replaced as a whole, and durable then.
+enum SmallFile {
+    /// What the name of a replacement that is not finished ends with.
+    private static let suffix = ".new"
+
+    /// The text; empty if there is none.
+    static func text(_ path: String) -> String {
+        guard let file = try? OwnedDescriptor.open(path, O_RDONLY),
+            let size = try? file.status().st_size
+        else { return "" }
+        var bytes = [UInt8](repeating: 0, count: Int(size))
+        let count = bytes.withUnsafeMutableBytes { (try? file.read(into: $0, at: 0)) ?? 0 }
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+
+    static func replace(_ path: String, _ text: String) throws(Errno) {
+        let file = try OwnedDescriptor.open(
+            path + suffix, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+        try file.write(Array(text.utf8), at: 0)
+        try file.synchronizeData()
+        try check { rename(path + suffix, path) }
+        try Directories.synchronize(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+    }
+}

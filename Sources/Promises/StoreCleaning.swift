@@ -1,0 +1,137 @@
+internal import Content
+internal import Glibc
+package import Logging
+package import Model
+package import Stores
+internal import SystemCalls
+
+/// Removes blobs from the store that no version has needed for a while, if the container owns the store
+/// (``StoreOwnership``). A thread of its own; nobody waits for it.
+package final class StoreCleaning: Sendable {
+    /// Blobs of a page of the listing, and the most that are remembered: the others' time begins later.
+    private static let page = 1_000
+    private static let most = 100_000
+    /// It looks this often, or more often if the grace is short, in seconds.
+    private static let pace: Int64 = 86_400
+    /// The first time not before this, in seconds.
+    private static let first: Int64 = 600
+
+    private let store: any ContentStore
+    private let ownership: StoreOwnership
+    private let uploads: Uploads
+    private let path: String
+    private let grace: Int64
+    private let logger: Logger
+    /// Which of these a version refers to; `nil` if that cannot be said.
+    private let needed: @Sendable ([ContentHash]) -> [Bool]?
+    private let cancellation = Cancellation()
+    private let isRunning = Monitor(false)
+
+    /// - Parameters:
+    ///   - path: of the file that keeps since when blobs are not needed.
+    ///   - grace: seconds that a blob stays after that; 0: for ever.
+    package init(
+        _ store: any ContentStore, _ ownership: StoreOwnership, _ uploads: Uploads, path: String,
+        grace: Int64, logger: Logger, needed: @escaping @Sendable ([ContentHash]) -> [Bool]?
+    ) {
+        self.store = store
+        self.ownership = ownership
+        self.uploads = uploads
+        self.path = path
+        self.grace = grace
+        self.logger = logger
+        self.needed = needed
+    }
+
+    /// Begins; nothing without a grace.
+    package func start() {
+        guard grace > 0 else { return }
+        isRunning.withLock { $0 = true }
+        Threads.start("cleaning", yielding: true) { [self] in
+            var pause = min(Self.first, max(1, grace / 2))
+            while rests(pause) {
+                do throws(StoreError) { try look() } catch {
+                    if error.kind != .cancelled {
+                        logger.info("the store was not cleaned: \(error)")
+                    }
+                }
+                pause = min(Self.pace, max(1, grace / 2))
+            }
+            isRunning.signal { $0 = false }
+        }
+    }
+
+    /// Ends it. Returns when it has ended, or after 5 s.
+    package func stop() {
+        cancellation.cancel()
+        let _: Bool? = isRunning.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
+            $0 ? nil : true
+        }
+    }
+
+    /// Waits; says whether it goes on.
+    private func rests(_ seconds: Int64) -> Bool {
+        (try? cancellation.sleep(nanoseconds: UInt64(seconds) * 1_000_000_000, at: "")) != nil
+    }
+
+    private func look() throws(StoreError) {
+        let call = StoreCall(cancellation: cancellation, urgency: Urgency(awaited: false))
+        guard try ownership.isStillOwner(call) else { return }
+        let known = remembered()
+        let now = WallClock.now.seconds
+        var unneeded: [ContentHash: Int64] = [:]
+        var last: ContentHash?
+        while true {
+            let page = try store.list(after: last, limit: Self.page, call)
+            let hashes = page.blobs.map(\.hash)
+            guard let needed = needed(hashes) else { return }
+            for (hash, isNeeded) in zip(hashes, needed) where !isNeeded {
+                if unneeded.count < Self.most { unneeded[hash] = min(known[hash] ?? now, now) }
+            }
+            last = hashes.last ?? last
+            if page.isLast { break }
+        }
+        try remember(unneeded)
+        try remove(unneeded.filter { $0.value <= now - grace }.map(\.key), call)
+    }
+
+    private func remove(_ hashes: [ContentHash], _ call: StoreCall) throws(StoreError) {
+        var looked: UInt64 = 0
+        for hash in hashes {
+            if MonotonicClock.now - looked > StoreOwnership.pace {
+                guard try ownership.isStillOwner(call) else { return }
+                looked = MonotonicClock.now
+            }
+            // It is not put while it is removed; what is put later is recorded as needed before.
+            guard uploads.reserve(hash) else { continue }
+            defer { uploads.release(hash) }
+            guard needed([hash]) == [false] else { continue }
+            var call = call
+            call.cancellation = Cancellation(deadline: looked + StoreOwnership.notice / 2)
+            try store.delete(hash, call)
+            logger.info("\(hash) was removed from the store: nothing has needed it for a while")
+        }
+    }
+
+    // MARK: Since when
+
+    private func remembered() -> [ContentHash: Int64] {
+        var found: [ContentHash: Int64] = [:]
+        for line in SmallFile.text(path).split(separator: "\n") {
+            let words = line.split(separator: " ")
+            if words.count == 2, let hash = ContentHash(name: words[0]), let since = Int64(words[1])
+            {
+                found[hash] = since
+            }
+        }
+        return found
+    }
+
+    private func remember(_ unneeded: [ContentHash: Int64]) throws(StoreError) {
+        do throws(Errno) {
+            try SmallFile.replace(path, unneeded.map { "\($0.key) \($0.value)\n" }.joined())
+        } catch {
+            throw StoreError(.local, at: path, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,149 @@
+internal import Glibc
+internal import Model
+package import Stores
+internal import SystemCalls
+
+/// Whether a container is the only one that ever used its store, so that it may remove blobs there. See
+/// the page Promises.
+///
+/// The store has a mark: the owner's token, which is another one from mount to mount, or that it is
+/// shared. The container's folder has the same token. Any thread; blocks on the store.
+package final class StoreOwnership: Sendable {
+    /// What is known here of one store.
+    private enum Known: Equatable {
+        case nothing
+        /// The token that was written to the store last, and one that may have been.
+        case owner(String, String)
+        case shared
+    }
+
+    private static let shared = "shared"
+    /// Who finds a store that another container may be removing from waits so long before it counts on
+    /// what is there: an owner looks at the mark this often, and at each removal. In nanoseconds.
+    static let notice: UInt64 = 120_000_000_000
+    static let pace: UInt64 = 30_000_000_000
+
+    private let store: any ContentStore
+    /// The store's address, as the container has it.
+    private let address: String
+    private let path: String
+    /// What has been found out in this mount.
+    private let verdict = Lock<Bool?>(nil)
+
+    /// - Parameters:
+    ///   - address: of the store.
+    ///   - path: of the file that keeps what is known here.
+    package init(_ store: any ContentStore, address: String, path: String) {
+        self.store = store
+        self.address = address
+        self.path = path
+    }
+
+    private static let mark = ContentHash(bytes: [UInt8](repeating: 0, count: 32))
+        .flatMap { Companion($0, kind: "owner") }
+
+    /// Makes the container the owner of a store that nobody has used; before anything is put there.
+    package func claim(_ call: StoreCall) throws(StoreError) {
+        if case .owner = known() { return }
+        guard try mark(call) == nil,
+            try store.list(after: nil, limit: 1, call).blobs.isEmpty
+        else { return }
+        let token = Self.token()
+        try keep(.owner(token, token))
+        try put(token, call)
+    }
+
+    /// Whether the container owns the store. The first call in a mount finds out, and may wait for
+    /// ``notice``; to be made before anything is put.
+    @discardableResult
+    package func isOwner(_ call: StoreCall) throws(StoreError) -> Bool {
+        try verdict.withLock { (verdict) throws(StoreError) in
+            if let verdict { return verdict }
+            let found = try look(call)
+            verdict = found
+            return found
+        }
+    }
+
+    /// Whether the mark is still the one of this mount.
+    func isStillOwner(_ call: StoreCall) throws(StoreError) -> Bool {
+        guard try isOwner(call), case .owner(let token, _) = known() else { return false }
+        if try mark(call) == token { return true }
+        try lose(call)
+        verdict.withLock { $0 = false }
+        return false
+    }
+
+    private func look(_ call: StoreCall) throws(StoreError) -> Bool {
+        let known = known()
+        let mark = try mark(call)
+        if case .owner(let token, let other) = known {
+            guard mark == token || mark == other else {
+                // A copy of this container has been here, or another container.
+                try lose(call)
+                return false
+            }
+            let next = Self.token()
+            try keep(.owner(mark ?? token, next))
+            try put(next, call)
+            try keep(.owner(next, next))
+            return true
+        }
+        if known == .shared || mark == nil { return false }
+        if mark != Self.shared { try put(Self.shared, call) }
+        try call.cancellation.sleep(nanoseconds: Self.notice, at: store.address)
+        try keep(.shared)
+        return false
+    }
+
+    private func lose(_ call: StoreCall) throws(StoreError) {
+        try put(Self.shared, call)
+        try keep(.shared)
+    }
+
+    private static func token() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return "\(String(generator.next(), radix: 16))-\(String(generator.next(), radix: 16))"
+    }
+
+    // MARK: The mark and the file
+
+    private func mark(_ call: StoreCall) throws(StoreError) -> String? {
+        guard let name = Self.mark else { return nil }
+        return try store.get(name, call).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func put(_ text: String, _ call: StoreCall) throws(StoreError) {
+        guard let name = Self.mark else { return }
+        try store.put(name, Array(text.utf8), call)
+    }
+
+    /// Lines of an address and tokens: a container may have had other stores.
+    private func lines() -> [[Substring]] {
+        SmallFile.text(path).split(separator: "\n").map { $0.split(separator: "\t") }
+    }
+
+    private func known() -> Known {
+        let words = lines().last { $0.first.map(String.init) == address } ?? []
+        switch words.count {
+        case 2: return .shared
+        case 3: return .owner(String(words[1]), String(words[2]))
+        default: return .nothing
+        }
+    }
+
+    private func keep(_ known: Known) throws(StoreError) {
+        var lines = lines().filter { $0.first.map(String.init) != address }
+            .map { $0.joined(separator: "\t") }
+        switch known {
+        case .nothing: break
+        case .shared: lines.append("\(address)\t\(Self.shared)")
+        case .owner(let token, let other): lines.append("\(address)\t\(token)\t\(other)")
+        }
+        do throws(Errno) {
+            try SmallFile.replace(path, lines.map { $0 + "\n" }.joined())
+        } catch {
+            throw StoreError(.local, at: path, "\(error)")
+        }
+    }
+}

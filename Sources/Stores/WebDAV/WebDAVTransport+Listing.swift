@@ -1,0 +1,69 @@
+extension WebDAVTransport {
+    /// Shows the `response`s of a PROPFIND of a collection and what is directly in it, as they come: a
+    /// collection of any size takes no more memory than one of them. Throws `absent` if it is not
+    /// there, `corrupt` if the answer cannot be understood or ends too early.
+    ///
+    /// - Parameters:
+    ///   - path: decoded, without a slash at its end.
+    ///   - properties: elements of the request's `prop`, in the namespaces `DAV:` and `oc:`.
+    func list(
+        _ path: String, _ properties: String, naming name: String, _ call: StoreCall,
+        _ show: (XMLElement) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var request = HTTPRequest("PROPFIND", url(path + "/"))
+        request.headers = [("Depth", "1"), ("Content-Type", "application/xml")]
+        request.body = .bytes(
+            Array(
+                ("<?xml version=\"1.0\"?><propfind xmlns=\"DAV:\" xmlns:oc=\"http://owncloud.org/ns\">"
+                    + "<prop>\(properties)</prop></propfind>").utf8))
+        try withoutActuallyEscaping(show) { (show) throws(StoreError) in
+            let receiver = ListingReceiver(name, at: answers.address, show)
+            let answer = try send(request, receiver: receiver, call)
+            guard answer.head.status == 207 else {
+                throw answers.error(answer, "listing \(name)")
+            }
+            guard receiver.isComplete else { throw receiver.notUnderstood }
+        }
+    }
+}
+
+/// Takes a listing apart while it comes.
+private final class ListingReceiver: BodyReceiver {
+    private let name: String
+    private let address: String
+    private let show: (XMLElement) throws(StoreError) -> Void
+    private var stream = XMLStream()
+
+    init(
+        _ name: String, at address: String,
+        _ show: @escaping (XMLElement) throws(StoreError) -> Void
+    ) {
+        self.name = name
+        self.address = address
+        self.show = show
+    }
+
+    var isComplete: Bool { stream.isComplete && isListing }
+
+    var notUnderstood: StoreError {
+        StoreError(.corrupt, at: address, "the listing of \(name) cannot be understood")
+    }
+
+    private var isListing: Bool {
+        stream.rootElement?.name == "multistatus" && stream.rootElement?.namespace == "DAV:"
+    }
+
+    func accept(_ head: HTTPHead) throws(StoreError) -> Bool { head.status == 207 }
+
+    func take(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        let found: [XMLElement]
+        do throws(XMLStream.Problem) { found = try stream.take(bytes) } catch {
+            throw notUnderstood
+        }
+        if found.isEmpty { return }
+        guard isListing else { throw notUnderstood }
+        for response in found where response.name == "response" { try show(response) }
+    }
+
+    func hasEnough(_ head: HTTPHead) -> Bool { false }
+}

@@ -1,0 +1,145 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// What nothing needs any more leaves the store after a while, if nobody else can need it.
+@Suite(.oneAtATime, .enabled(if: isInstalled("getfattr"), "needs getfattr"))
+struct StoreCleaningTests {
+    /// Blobs that nothing needs stay two seconds.
+    private static let brief = ["store_grace=2"]
+
+    /// Documents that are deleted are given up for good when the volume is mounted anew.
+    private func deleteForGood(_ volume: Volume, _ name: String) throws {
+        let agent = try volume.agent()
+        agent.shell("rm \(name)")
+        try volume.remount()
+    }
+
+    /// Whether the store comes to hold so many blobs, within 20 s.
+    private func comes(_ volume: Volume, to count: Int) throws -> Bool {
+        for _ in 0..<200 {
+            if try volume.blobs().store.count == count { return true }
+            usleep(100_000)
+        }
+        return false
+    }
+
+    @Test func `what was deleted leaves the store, all else stays readable`() throws {
+        try withVolume(.passthrough, store: "folder", options: Self.brief) { volume in
+            let agent = try volume.agent()
+            agent.shell("echo one > a; echo two > b; cp b c; echo three > d")
+            try volume.evictAll()
+            #expect(try volume.blobs().store.count == 3)
+            agent.shell("rm c")
+            try deleteForGood(volume, "a")
+            #expect(try comes(volume, to: 2))
+            // Saved again with the same bytes, it goes there again.
+            let after = try volume.agent()
+            after.shell("echo one > again")
+            try volume.evictAll()
+            #expect(try volume.blobs().store.count == 3)
+            sleep(5)
+            #expect(after.shell("cat again b d") == "one\ntwo\nthree\n")
+        }
+    }
+
+    @Test func `within the grace, and without any, nothing is removed`() throws {
+        for option in ["store_grace=3600", "store_grace=0"] {
+            try withVolume(.passthrough, store: "folder", options: [option]) { volume in
+                let agent = try volume.agent()
+                agent.shell("echo one > a; echo two > b")
+                try volume.settle()
+                try deleteForGood(volume, "a")
+                sleep(5)
+                #expect(try volume.blobs().store.count == 2)
+            }
+        }
+    }
+
+    @Test func `a store that another container, or a copy of this one, has used is left alone`()
+        throws
+    {
+        for isCopy in [false, true] {
+            try withVolume(.passthrough, store: "folder", options: Self.brief) { volume in
+                let container = try #require(volume.container)
+                let agent = try volume.agent()
+                agent.shell("echo one > a; echo two > b")
+                try volume.settle()
+                if isCopy {
+                    // The copy has been at the store: its mark is another one than ours.
+                    let mark = try run([
+                        "sh", "-c",
+                        "for f in \(container.storeFolder)/pictures/00/*-owner; do echo other > $f; done",
+                    ])
+                    #expect(mark.status == 0)
+                } else {
+                    let made = try container.command(
+                        [
+                            "container", "create", "other", "--store",
+                            "folder:\(container.storeFolder)",
+                        ])
+                    #expect(made.status == 0, "\(made)")
+                    // Its first upload says that it is here, before anything else.
+                    let told = try run([
+                        "sh", "-c",
+                        "for f in \(container.storeFolder)/pictures/00/*-owner; do echo shared > $f; done",
+                    ])
+                    #expect(told.status == 0)
+                }
+                try deleteForGood(volume, "a")
+                sleep(6)
+                #expect(try volume.blobs().store.count == 2)
+            }
+        }
+    }
+
+    @Test func `killed in the middle, nothing that is needed is gone`() throws {
+        try withVolume(.passthrough, store: "folder", options: Self.brief) { volume in
+            let container = try #require(volume.container)
+            for round in 0..<6 {
+                let agent = try volume.agent()
+                agent.shell(
+                    "for i in 1 2 3 4 5; do echo \(round) $i > k$i; echo g \(round) $i > g$i; done")
+                try volume.evictAll()
+                agent.shell("rm -f g*; echo \(round) 1 > same")
+                usleep(UInt32(round) * 400_000)
+                volume.endAgents()
+                try container.killDaemon()
+                try volume.remountAfterCrash()
+                let after = try volume.agent()
+                #expect(
+                    after.shell("cat k1 k2 k3 k4 k5")
+                        == (1...5).map { "\(round) \($0)\n" }.joined())
+            }
+            try volume.evictAll()
+        }
+    }
+
+    @Test func `the check tells what the store lost, and puts there what is here`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.shell("echo one > a")
+            try volume.settle()
+            for blob in try volume.blobs().store { #expect(unlink(blob) == 0) }
+            volume.endAgents()
+            try container.unmount()
+            let told = try container.check()
+            #expect(told.status == 1 && told.text.contains("goes there again"), "\(told)")
+            try volume.remountAfterCrash()
+            try volume.evictAll()
+            #expect(try volume.agent().content("a") == "one\n")
+            // A promise that cannot be kept is told, and stays.
+            try volume.evictAll()
+            let blobs = try volume.blobs().store
+            for blob in blobs { #expect(rename(blob, blob + ".away") == 0) }
+            volume.endAgents()
+            try container.unmount()
+            let lost = try container.check()
+            #expect(lost.status == 65 && lost.text.contains("the store does not have"), "\(lost)")
+            for blob in blobs { #expect(rename(blob + ".away", blob) == 0) }
+            try volume.remountAfterCrash()
+        }
+    }
+}
