@@ -50,16 +50,6 @@ extension VolumePictures {
 
 /// Pictures in the store.
 extension VolumePictures {
-    /// The pictures of a promise; nil if its content is here, or if the store has none.
-    func fetch(_ order: PictureOrder) -> PictureInput? {
-        let content = volume.state.withLock { $0.published(order.node) }
-        guard let content, let hash = content.hash, content.place == .promised,
-            let file = volume.link?.pictures.fetch(order.node, hash, order.type)
-        else { return nil }
-        volume.state.withLock { $0.drawn.add(order.node) }
-        return .pictures(file)
-    }
-
     /// Brings a version's pictures to the store if its content is there.
     func upload(_ node: NodeNumber) {
         guard let stored = volume.link?.pictures, let type = shelf.type(node) else { return }
@@ -87,7 +77,7 @@ extension VolumeState {
     }
 
     /// A published version's content; nil if it is gone.
-    fileprivate func published(_ node: NodeNumber) -> ContentReference? {
+    func published(_ node: NodeNumber) -> ContentReference? {
         let position = index.find(node.item)
         guard position != 0, session(of: node, at: position) == nil else { return nil }
         return (try? content(of: node, at: position)) ?? nil

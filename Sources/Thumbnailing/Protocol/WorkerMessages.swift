@@ -49,6 +49,26 @@ public struct DrawingRequest: Sendable, Equatable {
     }
 }
 
+/// Asks a worker for the preview that the beginning of a photo has in it: a kind byte, then those bytes.
+public struct PreviewRequest: Sendable, Equatable {
+    private static let kind: UInt8 = 2
+
+    /// The beginning of the photo.
+    public var beginning: [UInt8]
+
+    /// A request of its parts.
+    public init(beginning: [UInt8]) { self.beginning = beginning }
+
+    /// The message.
+    public var message: [UInt8] { [Self.kind] + beginning }
+
+    /// The request of a message; nil if it is none.
+    public init?(message: [UInt8]) {
+        guard message.first == Self.kind else { return nil }
+        beginning = Array(message.dropFirst())
+    }
+}
+
 /// What a worker says: a kind byte and text or bytes.
 public enum WorkerReply: Sendable, Equatable {
     /// The first message of every worker: what confines it.
@@ -57,6 +77,8 @@ public enum WorkerReply: Sendable, Equatable {
     case picture([UInt8])
     /// Why there is no picture; one sentence.
     case refusal(String)
+    /// A JPEG file that was found in a photo, as hostile as that.
+    case preview([UInt8])
 
     /// The largest message of this kind.
     public static let messageBytes = (16 << 20) + 1
@@ -67,6 +89,7 @@ public enum WorkerReply: Sendable, Equatable {
         case .hello(let confinement): [0, confinement.rawValue]
         case .picture(let bytes): [1] + bytes
         case .refusal(let text): [2] + Array(text.utf8.prefix(1_000))
+        case .preview(let bytes): [3] + bytes
         }
     }
 
@@ -76,6 +99,7 @@ public enum WorkerReply: Sendable, Equatable {
         case 0 where message.count == 2: self = .hello(Confinement(rawValue: message[1]))
         case 1: self = .picture(Array(message.dropFirst()))
         case 2: self = .refusal(String(decoding: message.dropFirst(), as: UTF8.self))
+        case 3: self = .preview(Array(message.dropFirst()))
         default: return nil
         }
     }

@@ -71,6 +71,30 @@ public final class ThumbnailWorker: Sendable {
     public func picture(
         _ request: DrawingRequest, descriptor: Int32 = -1, cancellation: Cancellation? = nil
     ) throws(ThumbnailFailure) -> [UInt8] {
+        try ask(request.message, descriptor, cancellation) { reply in
+            if case .picture(let bytes) = reply { bytes } else { nil }
+        }
+    }
+
+    /// The preview that the beginning of a photo has in it, as a JPEG file. Only programs that can be
+    /// lost should look at it.
+    ///
+    /// - Parameter cancellation: ends the search, or keeps it from beginning.
+    public func preview(_ request: PreviewRequest, cancellation: Cancellation? = nil)
+        throws(ThumbnailFailure) -> [UInt8]
+    {
+        try ask(request.message, -1, cancellation) { reply in
+            if case .preview(let bytes) = reply { bytes } else { nil }
+        }
+    }
+
+    /// What the process says to a message.
+    ///
+    /// - Parameter answer: the bytes of a reply that is an answer; nil for others.
+    private func ask(
+        _ message: [UInt8], _ descriptor: Int32, _ cancellation: Cancellation?,
+        answer: (WorkerReply) -> [UInt8]?
+    ) throws(ThumbnailFailure) -> [UInt8] {
         try alone { () throws(ThumbnailFailure) -> [UInt8] in
             if cancellation?.isCancelled == true { throw .cancelled }
             let running = try started(cancellation)
@@ -79,7 +103,7 @@ public final class ThumbnailWorker: Sendable {
                 var patience = WorkerChannel.Patience()
                 patience.deadline = MonotonicClock.after(milliseconds: wallLimit)
                 patience.interruption = cancellation?.descriptor.number ?? -1
-                try running.channel.send(request.message, descriptor: descriptor, patience)
+                try running.channel.send(message, descriptor: descriptor, patience)
                 let received = try running.channel.receive(
                     limit: WorkerReply.messageBytes, patience)
                 reply = WorkerReply(message: received.message)
@@ -87,11 +111,9 @@ public final class ThumbnailWorker: Sendable {
                 // Whatever it was about to say belongs to no later question.
                 throw failure(error)
             }
-            switch reply {
-            case .picture(let bytes): return bytes
-            case .refusal(let reason): throw .refused(reason)
-            case .hello, nil: throw failure(.malformed)
-            }
+            if case .refusal(let reason) = reply { throw .refused(reason) }
+            guard let bytes = reply.flatMap(answer) else { throw failure(.malformed) }
+            return bytes
         }
     }
 
