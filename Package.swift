@@ -224,7 +224,9 @@ let package = Package(
             path: "Tests/DocumentKitTests", swiftSettings: strict),
         .testTarget(
             name: "VolumeTests",
-            dependencies: ["FileSystem", "Coordination", "Catalog", "Model", "SystemCalls"],
+            dependencies: [
+                "FileSystem", "Coordination", "Catalog", "Pictures", "Model", "SystemCalls",
+            ],
             path: "Tests/VolumeTests", swiftSettings: strict),
         .testTarget(
             name: "StoreTests",

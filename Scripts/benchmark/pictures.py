@@ -60,8 +60,30 @@ class Mount:
                 raise RuntimeError(f"only {status['picturesDrawn'] - drawn} of {count} pictures")
             time.sleep(0.02)
 
+    def wait_for_largest(self, count):
+        """Waits until the pictures of 1,024 pixels are kept too, which follow the others."""
+        kept = os.path.join(self.base, "data/shapeedit/containers", self.name, "pictures")
+        deadline = time.monotonic() + 30 + PATIENCE_EACH * count
+        # The number of pictures stands behind the type and the reason: see PictureFile.
+        while True:
+            whole = 0
+            for folder, _, files in os.walk(kept):
+                for name in files:
+                    if "." in name:
+                        continue  # Being written.
+                    with open(os.path.join(folder, name), "rb") as file:
+                        head = file.read(64)
+                    whole += head[11 + head[8]] == len(SIZES)
+            if whole == count:
+                return
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"only {whole} of {count} documents have all pictures")
+            time.sleep(0.25)
+
     def resident(self):
-        return machine.resident_bytes(self.status()["process"])
+        """Of the daemon alone: workers come and go."""
+        with open(f"/proc/{self.status()['process']}/statm") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def picture(self, size, name):
         return os.path.join(self.root, ".shapeedit/thumbnails", str(size), name + ".png")
@@ -119,34 +141,42 @@ def listing_time(root, seconds):
     return statistics.median(times)
 
 
-def burst(binary, folder, count):
-    """New slides copied in: until all have pictures, with `ls -l` of other documents beside."""
+def burst(binary, folder, count, repetitions):
+    """New slides copied in: until all have pictures, with `ls -l` of other documents beside; medians
+    of rounds with and without pictures in turn."""
     source = os.path.join(folder, "burst")
     make_slides(source, count)
-    results = {"count": count}
-    for label, program in (("with", None), ("without", "/nonexistent")):
-        with Mount(binary, folder, "burst-" + label, program) as mount:
-            other = os.path.join(mount.root, "other")
-            os.mkdir(other)
-            for number in range(1_000):
-                open(os.path.join(other, f"{number}.bin"), "w").close()
-            target = os.path.join(mount.root, "slides")
+    runs = {}
+
+    def note(name, value):
+        runs.setdefault(name, []).append(value)
+
+    for round in range(repetitions):
+        for label, program in (("with", None), ("without", "/nonexistent")):
+            with Mount(binary, folder, f"burst-{label}-{round}", program) as mount:
+                other = os.path.join(mount.root, "other")
+                os.mkdir(other)
+                for number in range(1_000):
+                    open(os.path.join(other, f"{number}.bin"), "w").close()
+                target = os.path.join(mount.root, "slides")
+                start = time.monotonic()
+                copy = subprocess.Popen(["cp", "-r", source, target])
+                note("ls " + label, listing_time(other, 2.0))
+                copy.wait()
+                note("copied " + label, time.monotonic() - start)
+                if label == "with":
+                    mount.wait_for_pictures(0, count)
+                    note("drawn", time.monotonic() - start)
+        # The same without the listings.
+        with Mount(binary, folder, f"burst-alone-{round}") as mount:
             start = time.monotonic()
-            copy = subprocess.Popen(["cp", "-r", source, target])
-            results["ls " + label] = listing_time(other, 2.0)
-            copy.wait()
-            results["copied " + label] = time.monotonic() - start
-            if label == "with":
-                mount.wait_for_pictures(0, count)
-                results["drawn"] = time.monotonic() - start
-    # The same without the listings.
-    with Mount(binary, folder, "burst-alone") as mount:
-        start = time.monotonic()
-        subprocess.run(["cp", "-r", source, os.path.join(mount.root, "slides")], check=True)
-        results["copied alone"] = time.monotonic() - start
-        mount.wait_for_pictures(0, count)
-        results["drawn alone"] = time.monotonic() - start
-    return results
+            subprocess.run(["cp", "-r", source, os.path.join(mount.root, "slides")], check=True)
+            note("copied alone", time.monotonic() - start)
+            mount.wait_for_pictures(0, count)
+            note("drawn alone", time.monotonic() - start)
+            mount.wait_for_largest(count)
+            note("complete alone", time.monotonic() - start)
+    return {"count": count, **{name: statistics.median(values) for name, values in runs.items()}}
 
 
 def reading(binary, folder, client, count, repetitions):
@@ -213,22 +243,29 @@ def promises(binary, folder, count):
 
 
 def memory(binary, folder, count):
-    """The daemon's memory before and after that many pictures were made and looked at."""
+    """{label: {first, last}}: the daemon's memory while that many documents are published and their
+    pictures looked at, with pictures and without: medians of the second quarter and of the last.
+    Without pictures it grows by what versions and changes take."""
     source = os.path.join(folder, "memory")
     step = 500
     make_slides(source, step)
-    with Mount(binary, folder, "memory-mount") as mount:
-        resident = []
-        for round in range(0, count, step):
-            target = os.path.join(mount.root, "slides")
-            subprocess.run(["cp", "-rT", source, target], check=True)
-            for name in os.listdir(source):
-                with open(mount.picture(256, "slides/" + name), "rb") as file:
-                    file.read()
-            resident.append(mount.resident())
-        mount.wait_for_pictures(0, count)
-    return {"count": count, "first": resident[len(resident) // 4], "last": resident[-1],
-            "all": resident}
+    results = {"count": count}
+    for label, program in (("with", None), ("without", "/nonexistent")):
+        with Mount(binary, folder, "memory-" + label, program) as mount:
+            resident = []
+            for round in range(0, count, step):
+                target = os.path.join(mount.root, "slides")
+                subprocess.run(["cp", "-rT", source, target], check=True)
+                for name in os.listdir(source):
+                    with open(mount.picture(256, "slides/" + name), "rb") as file:
+                        file.read()
+                resident.append(mount.resident())
+            quarter = max(1, len(resident) // 4)
+            results[label] = {"first": statistics.median(resident[quarter:2 * quarter] or resident),
+                              "last": statistics.median(resident[-quarter:])}
+            if label == "with":
+                results["drawn"] = mount.status()["picturesDrawn"]
+    return results
 
 
 def measure(binary, folder, client, repetitions, sizes, say):
@@ -236,7 +273,7 @@ def measure(binary, folder, client, repetitions, sizes, say):
     os.makedirs(folder)
     parts = {
         "close": lambda: closing(binary, folder, client, 20 * repetitions),
-        "burst": lambda: burst(binary, folder, sizes.slides),
+        "burst": lambda: burst(binary, folder, sizes.slides, min(repetitions, 3)),
         "read": lambda: reading(binary, folder, client, sizes.slides, repetitions),
         "promises": lambda: promises(binary, folder, sizes.promises),
         "memory": lambda: memory(binary, folder, sizes.pictures),

@@ -162,14 +162,17 @@ def _pictures(results):
     burst, promised, memory = results["burst"], results["promises"], results["memory"]
     return lines + [
         "", f"{burst['count']:,} new slides are copied in {burst['copied alone']:.1f} s and all have "
-        f"pictures after {burst['drawn alone']:.1f} s; with `ls -l` of 1,000 other documents beside "
+        f"pictures after {burst['drawn alone']:.1f} s, the largest after "
+        f"{burst['complete alone']:.1f} s; with `ls -l` of 1,000 other documents beside "
         f"after {burst['drawn']:.1f} s, and that takes "
         f"{_ratio(burst['ls with'] / burst['ls without'])} times what it takes without pictures.",
         "", f"{promised['listed']:,} promises listed and {promised['pictures']:,} of their pictures "
         f"read in {promised['seconds']:.1f} s: {promised['fetched']:,} bytes fetched, "
         f"{promised['drawn']:,} pictures drawn.",
-        "", f"Memory over {memory['count']:,} pictures: {_mebibytes(memory['first'])} after a "
-        f"quarter, {_mebibytes(memory['last'])} in the end."]
+        "", f"The daemon's memory over {memory['count']:,} publishes, {memory['drawn']:,} pictures drawn: "
+        f"{_mebibytes(memory['with']['first'])} in the second quarter, "
+        f"{_mebibytes(memory['with']['last'])} in the last; without pictures "
+        f"{_mebibytes(memory['without']['first'])} and {_mebibytes(memory['without']['last'])}."]
 
 
 def _coordination(results):

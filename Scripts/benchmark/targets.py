@@ -9,6 +9,7 @@ CLOSE_SECONDS = 0.025
 READ_RATIO = 2.0  # times native
 BURST_SECONDS_EACH = 15.0 / 1_000
 BESIDE_RATIO = 1.2
+PICTURE_BYTES = 100  # of the daemon's memory for each of many pictures, beyond what publishing takes
 LIST_SECONDS_EACH = 2.0 / 10_000
 LOCK_RATIO = 3.0  # times native
 TOLD_SECONDS = 0.002
@@ -72,17 +73,23 @@ def _pictures(results):
     burst, promised = results["burst"], results["promises"]
     beside = burst["ls with"] / burst["ls without"]
     allowed = BURST_SECONDS_EACH * burst["count"]
+    memory = results["memory"]
+    grown = {label: memory[label]["last"] - memory[label]["first"]
+             for label in ("with", "without")}
+    each = (grown["with"] - grown["without"]) / (memory["count"] * 0.5)
     return found + [
         (f"reading ready pictures of all sizes <= {READ_RATIO:.0f} x native", f"{ratio:.1f}",
          ratio <= READ_RATIO),
         (f"{burst['count']:,} new slides have pictures in <= {allowed:.0f} s",
-         f"{burst['drawn alone']:.1f} s", burst["drawn alone"] <= allowed),
+         f"{burst['complete alone']:.1f} s", burst["complete alone"] <= allowed),
         (f"`ls -l` meanwhile <= {BESIDE_RATIO} times that without pictures", f"{beside:.2f}",
          beside <= BESIDE_RATIO),
         (f"{promised['count']:,} promises with pictures: nothing fetched, nothing drawn",
          f"{promised['fetched']} bytes, {promised['drawn']} drawn",
          promised["fetched"] == promised["drawn"] == 0
-         and promised["pictures"] == promised["listed"] == promised["count"])]
+         and promised["pictures"] == promised["listed"] == promised["count"]),
+        (f"memory grows by <= {PICTURE_BYTES} B a picture over {memory['count']:,}",
+         f"{each:.0f} B", each <= PICTURE_BYTES)]
 
 
 def _coordination(results):

@@ -240,6 +240,17 @@ package final class Downloads: Sendable {
         }
     }
 
+    /// The first bytes of a content, up to `count`, for somebody who only wants to know what it looks
+    /// like: they are kept nowhere, and compared with nothing but the content's size. Blocks the caller.
+    package func beginning(of blob: Blob, count: Int64, _ call: StoreCall) throws(StoreError)
+        -> [UInt8]
+    {
+        let sink = MemorySink()
+        defer { state.withLock { $0.fetched += UInt64(sink.bytes.count) } }
+        try store.get(blob, 0..<min(count, blob.size), into: sink, call)
+        return sink.bytes
+    }
+
     /// Whether the content can be read before it has become local. A foreign one can also when it
     /// comes whole: until it has its hash and is on the disk takes longer than it takes to come.
     package func isReadInBlocks(_ blob: Blob) -> Bool { kind == .foreign || isOpenedAtOnce(blob) }

@@ -311,13 +311,21 @@ final class Weeding: Sendable {
             var documents: [DocumentID] = []
             try database.documentsWithEarlierVersions { documents.append($0) }
             var drop: [VersionRow] = []
-            var kept: [[VersionRow]] = []
+            // There may be a great many versions: they are compared with each other, and so in memory
+            // together, only if what age leaves of them takes too much.
+            var bytes: Int64 = 0
             for document in documents {
                 let versions = try database.versions(of: document)
                 let old = Retention.superfluous(versions, keeping: pinned, now: now)
                 drop += old
-                let gone = Set(old.map(\.node))
-                kept.append(versions.filter { !gone.contains($0.node) })
+                bytes += versions.dropLast().reduce(0) { $0 + $1.size }
+                bytes -= old.reduce(0) { $0 + $1.size }
+            }
+            if bytes <= budget { return drop }
+            let gone = Set(drop.map(\.node))
+            var kept: [[VersionRow]] = []
+            for document in documents {
+                kept.append(try database.versions(of: document).filter { !gone.contains($0.node) })
             }
             return drop + Retention.exceeding(kept, keeping: pinned, budget: budget)
         }

@@ -13,8 +13,10 @@ struct PictureSubject: Sendable {
     var user: UInt32
     var group: UInt32
     var modified: Timestamp
+    /// Where its content is, if that is not here.
+    var away: ContentPlace?
     /// Its content is not here.
-    var isPromise = false
+    var isPromise: Bool { away != nil }
 
     /// - Parameter staged: what is to be drawn if it is not published yet.
     func order(staged: ContentStamp?) -> PictureOrder {
@@ -36,7 +38,11 @@ extension VolumeState {
             type: PictureType(fileName: name), fileName: name, size: record.size,
             mode: record.mode, user: record.user, group: record.group,
             modified: Timestamp(rawValue: record.modified),
-            isPromise: record.place == .promised && !arrived.contains(record.node))
+            away: away(record.place, record.node))
+    }
+
+    private func away(_ place: ContentPlace, _ node: NodeNumber) -> ContentPlace? {
+        place.isAway && !arrived.contains(node) ? place : nil
     }
 
     /// The version of a document that a node shows: for a session's the one before it.
@@ -46,7 +52,7 @@ extension VolumeState {
         if node != subject.node, let old = oldNode(node) {
             subject.node = old.content.node
             subject.size = old.content.size
-            subject.isPromise = old.content.place == .promised && !arrived.contains(node)
+            subject.away = away(old.content.place, node)
             subject.modified = Timestamp(rawValue: old.modified)
         }
         return subject

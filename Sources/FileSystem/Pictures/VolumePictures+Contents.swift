@@ -46,16 +46,6 @@ extension VolumePictures {
 
 /// Pictures in the store.
 extension VolumePictures {
-    /// The pictures of a promise; nil if its content is here, or if the store has none.
-    func fetch(_ order: PictureOrder) -> PictureInput? {
-        let content = volume.state.withLock { $0.published(order.node) }
-        guard let content, let hash = content.hash, content.place == .promised,
-            let file = volume.link?.pictures.fetch(order.node, hash, order.type)
-        else { return nil }
-        volume.state.withLock { $0.drawn.add(order.node) }
-        return .pictures(file)
-    }
-
     /// Brings a version's pictures to the store if its content is there.
     func upload(_ node: NodeNumber) {
         guard let stored = volume.link?.pictures, let type = shelf.type(node) else { return }

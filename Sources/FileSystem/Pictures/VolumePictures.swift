@@ -12,6 +12,7 @@ internal import SystemCalls
 final class VolumePictures: Sendable {
     /// Publishes that are remembered for ``whenDrawn(_:then:)``.
     private static let rememberedPublishes = 4_096
+    private static let rememberedFailures = 4_096
 
     let shelf: PictureShelf
     let maker: PictureMaker
@@ -27,6 +28,10 @@ final class VolumePictures: Sendable {
     var isInVain: Bool { vainWaits.withLock { $0 >= Self.vainLimit } }
     /// What is to be drawn later of what was published.
     let incomplete = Lock(IncompletePictures())
+    /// Versions of which the missing sizes could not be drawn: they are not tried again.
+    private let incompletable = Lock(Recent<NodeNumber, Bool>(limit: rememberedFailures))
+    /// Beginnings of contents that are not here.
+    let beginnings = ContentBeginnings()
     unowned let volume: Volume
     private let drawing: Drawing
     /// Has pictures of promises brought from the store: who waits for that holds up no drawing.
@@ -88,6 +93,7 @@ final class VolumePictures: Sendable {
 
     /// Ends the threads and the processes they started.
     func stop() {
+        beginnings.stop()
         queue.stop()
         fetching.queue.stop()
         desktop?.stop()
@@ -113,11 +119,13 @@ final class VolumePictures: Sendable {
     func ask(_ subject: PictureSubject, isLasting: Bool) -> Bool {
         if subject.size == 0 || isTemporaryName(subject.fileName) { return false }
         if subject.isPromise {
-            guard volume.link?.pictures.mayHave(subject.node) == true else { return false }
+            guard mayFetch(subject) else { return false }
             return fetching.queue.ask(subject.order(staged: nil), isLasting: false)
         }
         guard maker.canDraw(subject.type) else { return false }
-        return queue.ask(order(subject), isLasting: isLasting)
+        let order = order(subject)
+        if order.isCompletion, incompletable.withLock({ $0[subject.node] }) != nil { return false }
+        return queue.ask(order, isLasting: isLasting)
     }
 
     /// What is drawn of a version as it was staged, or is there, is not to be drawn again.
@@ -263,7 +271,12 @@ final class VolumePictures: Sendable {
         }
         func letGo(_ node: NodeNumber) { owner.withLock { $0 }?.letGo(node) }
         func keep(_ outcome: PictureOutcome, of order: PictureOrder) {
-            owner.withLock { $0 }?.keep(outcome, of: order)
+            let owner = owner.withLock { $0 }
+            if fetches {
+                owner?.keepFetched(outcome, of: order)
+            } else {
+                owner?.keep(outcome, of: order)
+            }
         }
         func ended(_ order: PictureOrder) {
             guard let owner = owner.withLock({ $0 }),
@@ -280,6 +293,9 @@ final class VolumePictures: Sendable {
     private func keep(_ outcome: PictureOutcome, of order: PictureOrder) {
         if order.isCompletion {
             // What was published stays whatever becomes of this.
+            if case .failed = outcome {
+                incompletable.withLock { $0.insert(true, for: order.node, weight: 1) }
+            }
             guard case .drawn(let pictures) = outcome,
                 (try? shelf.add(pictures, for: order.node, order.type)) == true
             else { return }

@@ -76,10 +76,14 @@ package struct PictureFile: Sendable {
         return bytes
     }
 
-    /// A file with these pictures and, for the other sizes, those of `file`, whose head this is.
+    /// The pictures of `file`, whose head this is.
+    func pictures(of file: [UInt8]) -> [PictureSize: [UInt8]] {
+        places.mapValues { Array(file[$0]) }
+    }
+
+    /// A file with the pictures of `file`, whose head this is, and these for the other sizes.
     func completed(_ pictures: [PictureSize: [UInt8]], from file: [UInt8]) -> [UInt8] {
-        var all = pictures
-        for (size, place) in places where all[size] == nil { all[size] = Array(file[place]) }
+        let all = self.pictures(of: file).merging(pictures) { known, _ in known }
         return Self.bytes(type, all)
     }
 

@@ -43,11 +43,14 @@ package final class PictureMaker: Sendable {
         }
     }
 
-    /// The pictures in the order's sizes; those that the machine's programs draw in all.
+    /// The pictures in the order's sizes; of the beginning of a content only the smallest.
     package func pictures(
         of order: PictureOrder, _ input: PictureInput, by worker: ThumbnailWorker,
         _ cancellation: Cancellation?
     ) throws(ThumbnailFailure) -> [PictureSize: [UInt8]] {
+        if case .beginning(let bytes) = input {
+            return [.small: try preview(in: bytes, order.type, by: worker, cancellation)]
+        }
         var pictures: [PictureSize: [UInt8]] = [:]
         if let type = order.type.drawn {
             for size in order.sizes {
@@ -57,22 +60,44 @@ package final class PictureMaker: Sendable {
             return pictures
         }
         guard case .file(_, let path) = input else { throw .unavailable("it has no file") }
-        let programs = programs()
-        if let problem = programs.unavailability { throw .unavailable(problem) }
-        let isDrawn = programs.canDraw(fileName: order.fileName)
-        foreign.withLock { foreign in
-            if foreign.drawn.count < Self.rememberedEnds {
-                foreign.drawn[order.type.end] = isDrawn
-            }
-        }
-        if !isDrawn { throw .unavailable("nothing draws .\(order.type.end)") }
-        for size in PictureSize.allCases {
+        let programs = try programs(thatDraw: order.fileName, order.type)
+        for size in order.sizes {
             let bytes = try programs.picture(
                 ofFileAt: path, fileName: order.fileName, size: size.pixels,
                 cancellation: cancellation)
             pictures[size] = try Self.checked(bytes, size)
         }
         return pictures
+    }
+
+    /// The smallest picture of a photo, made of the preview in its beginning: one process finds that,
+    /// another one draws it.
+    private func preview(
+        in beginning: [UInt8], _ type: PictureType, by worker: ThumbnailWorker,
+        _ cancellation: Cancellation?
+    ) throws(ThumbnailFailure) -> [UInt8] {
+        let fileName = "preview." + type.end
+        let programs = try programs(thatDraw: fileName, type)
+        let preview = try worker.preview(
+            PreviewRequest(beginning: beginning), cancellation: cancellation)
+        let bytes = try programs.picture(
+            of: preview, fileName: fileName, size: PictureSize.small.pixels,
+            cancellation: cancellation)
+        return try Self.checked(bytes, .small)
+    }
+
+    /// The machine's programs, if one of them draws files of this name.
+    private func programs(thatDraw fileName: String, _ type: PictureType)
+        throws(ThumbnailFailure) -> ForeignThumbnailers
+    {
+        let programs = programs()
+        if let problem = programs.unavailability { throw .unavailable(problem) }
+        let isDrawn = programs.canDraw(fileName: fileName)
+        foreign.withLock { foreign in
+            if foreign.drawn.count < Self.rememberedEnds { foreign.drawn[type.end] = isDrawn }
+        }
+        if !isDrawn { throw .unavailable("nothing draws .\(type.end)") }
+        return programs
     }
 
     /// One picture of any file, in any size up to 1,024 pixels, without a worker that is kept.
@@ -102,7 +127,7 @@ package final class PictureMaker: Sendable {
         case .file(let file, _):
             return try worker.picture(
                 request, descriptor: file.number, cancellation: cancellation)
-        case .pictures: throw .unavailable("it is drawn already")
+        case .beginning, .pictures: throw .unavailable("there is no content to draw")
         }
     }
 

@@ -12,7 +12,7 @@ package struct PictureOrder: Sendable {
     package var fileName: String
     /// What is drawn if it is not published yet; nil for a published version.
     package var staged: ContentStamp?
-    /// The sizes that are drawn, if it is one of our own documents.
+    /// The sizes that are drawn.
     package var sizes: [PictureSize]
 
     package init(
@@ -43,6 +43,8 @@ package enum PictureInput: Sendable {
     /// A descriptor that can only read, and where the file lies: not in the mount, for which a
     /// drawing must not wait.
     case file(SharedDescriptor, path: String)
+    /// Where it begins, and no more: the smallest picture is made of the preview there, if there is one.
+    case beginning([UInt8])
     /// Its pictures, as ``PictureOutcome/file(_:)`` has them: nothing is to be drawn.
     case pictures([UInt8])
 }

@@ -5,14 +5,14 @@ internal import Thumbnailing
 /// Draws what was asked for, on a few threads with a worker process each.
 ///
 /// Any thread. Who asked last is served first. A document has one order: a newer version takes the
-/// place of an older one. What nobody has asked for again within ``patience`` is dropped.
+/// place of an older one. What nobody has asked for again within the queue's patience is dropped.
 package final class PictureQueue: Sendable {
     /// Threads, and so processes, that draw at the same time.
     package static let threads = 4
     /// Orders that wait at most; further ones are dropped, and made when somebody asks again.
-    static let waitingLimit = 65_536
+    package static let waitingLimit = 65_536
     /// How long an order waits that nobody repeats, in nanoseconds.
-    static let patience: UInt64 = 30_000_000_000
+    package static let usualPatience: UInt64 = 30_000_000_000
     /// How long a drawing of a version that is not current any more may go on.
     static let overtime: UInt64 = 1_000_000_000
     /// After how long without work a thread ends, but for the last one.
@@ -63,14 +63,20 @@ package final class PictureQueue: Sendable {
     private unowned let client: any PictureClient
 
     private let startsEarly: Bool
+    private let patience: UInt64
 
     /// - Parameters:
     ///   - client: outlives the queue.
     ///   - startsEarly: whether the first thread starts its process before it has an order.
-    package init(_ maker: PictureMaker, for client: any PictureClient, startsEarly: Bool = true) {
+    ///   - patience: how long an order waits that nobody repeats, in nanoseconds.
+    package init(
+        _ maker: PictureMaker, for client: any PictureClient, startsEarly: Bool = true,
+        patience: UInt64 = usualPatience
+    ) {
         self.maker = maker
         self.client = client
         self.startsEarly = startsEarly
+        self.patience = patience
     }
 
     /// What was done so far.
@@ -256,7 +262,7 @@ package final class PictureQueue: Sendable {
         while true {
             let step = state.wait(until: MonotonicClock.now + Self.idleness) { state -> Step? in
                 if state.ended { return .ended }
-                guard let order = Self.pop(&state) else { return nil }
+                guard let order = pop(&state) else { return nil }
                 state.idle -= 1
                 let cancellation = try? Cancellation()
                 state.running[order.item] = Running(
@@ -276,7 +282,7 @@ package final class PictureQueue: Sendable {
 
     /// Takes out the order that was asked for last, passing over those that nobody waits for and
     /// those whose document is being drawn, which come again when that is done.
-    private static func pop(_ state: inout State) -> PictureOrder? {
+    private func pop(_ state: inout State) -> PictureOrder? {
         let now = MonotonicClock.now
         var later: [(item: ItemNumber, serial: UInt64)] = []
         defer { state.stack += later.reversed() }

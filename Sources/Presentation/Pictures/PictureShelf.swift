@@ -20,6 +20,8 @@ package final class PictureShelf: Sendable {
         var pictures = Recent<Place, [UInt8]>(limit: byteLimit)
     }
     private let state = Lock(State())
+    /// Held while a version's file is read and written again.
+    private let changes = Lock(())
     private let folder: PictureFolder
     /// Files written from the first moment to the second are not believed.
     private let doubtful: Range<Timestamp>?
@@ -73,17 +75,38 @@ package final class PictureShelf: Sendable {
     package func add(_ pictures: [PictureSize: [UInt8]], for node: NodeNumber, _ type: PictureType)
         throws(Errno) -> Bool
     {
-        guard let file = folder.read(node), let known = PictureFile(file), known.type == type,
-            known.failure == nil
-        else { return false }
-        try put(known.completed(pictures, from: file), for: node)
-        return true
+        try changes.withLock { (_) throws(Errno) in
+            guard let (file, known) = kept(node, type) else { return false }
+            try replace(known.completed(pictures, from: file), for: node)
+            return true
+        }
     }
 
-    /// Keeps a version's pictures, or the reason why it has none.
+    /// Keeps a version's pictures, or the reason why it has none. A picture that is there stays:
+    /// somebody may have seen it.
     ///
     /// - Parameter file: as ``PictureOutcome/file(_:)`` makes it.
     package func put(_ file: [UInt8], for node: NodeNumber) throws(Errno) {
+        try changes.withLock { (_) throws(Errno) in
+            guard let head = PictureFile(file),
+                let (old, known) = kept(node, head.type)
+            else { return try replace(file, for: node) }
+            if head.failure != nil { return }
+            try replace(known.completed(head.pictures(of: file), from: old), for: node)
+        }
+    }
+
+    /// The file of a version that was drawn as this type, and its head; nil if it has no pictures.
+    private func kept(_ node: NodeNumber, _ type: PictureType)
+        -> (file: [UInt8], head: PictureFile)?
+    {
+        guard let file = folder.read(node), let head = PictureFile(file), head.type == type,
+            head.failure == nil
+        else { return nil }
+        return (file, head)
+    }
+
+    private func replace(_ file: [UInt8], for node: NodeNumber) throws(Errno) {
         try write(file, for: node)
         show(file, for: node)
     }

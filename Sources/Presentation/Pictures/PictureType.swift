@@ -40,6 +40,9 @@ package struct PictureType: Hashable, Sendable {
     /// Whether `shapeedit-thumbnailer` draws it.
     package var isOwn: Bool { drawn != nil }
 
+    /// Whether files of the type have a small picture of themselves where they begin.
+    package var hasPreview: Bool { ["jpg", "jpeg", "jpe", "jfif"].contains(end) }
+
     /// Whether it is drawn when it is published, not only when somebody asks.
     package var isDrawnAtPublish: Bool {
         switch drawn {

@@ -32,6 +32,10 @@ enum Service {
     }
 
     private static func answer(_ received: Received) -> WorkerReply {
+        if let request = PreviewRequest(message: received.message) {
+            return EmbeddedPreview.find(in: request.beginning).map { .preview($0) }
+                ?? .refusal("it has no preview where it begins")
+        }
         _ = shim_processor_limit(Lockdown.processorSeconds)
         defer { _ = shim_processor_limit(0) }
         do throws(Rendering.Problem) {

@@ -94,6 +94,23 @@ public struct ForeignThumbnailers: Sendable {
         }
     }
 
+    /// The picture of a file that is in memory, in the same way.
+    public func picture(
+        of bytes: [UInt8], fileName: String, size: Int, cancellation: Cancellation? = nil
+    ) throws(ThumbnailFailure) -> [UInt8] {
+        let folder = try temporaryFolder()
+        defer { try? Directories.removeTree(folder) }
+        let path = folder + "/document"
+        do throws(Errno) {
+            let file = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            try file.write(bytes, at: 0)
+        } catch {
+            throw .unavailable("\(path) cannot be written: \(error)")
+        }
+        return try picture(
+            ofFileAt: path, fileName: fileName, size: size, cancellation: cancellation)
+    }
+
     private func entry(forFileName name: String) -> ThumbnailerEntry? {
         for type in types.types(ofFileName: name) {
             let found = entries.first { entry in

@@ -71,24 +71,40 @@ public final class ThumbnailWorker: Sendable {
     public func picture(
         _ request: DrawingRequest, descriptor: Int32 = -1, cancellation: Cancellation? = nil
     ) throws(ThumbnailFailure) -> [UInt8] {
-        let reply = try ask(request.message, descriptor, cancellation)
-        guard case .picture(let bytes) = reply else { throw failure(.malformed) }
-        return bytes
+        try ask(request.message, descriptor, cancellation) { reply in
+            if case .picture(let bytes) = reply { bytes } else { nil }
+        }
+    }
+
+    /// The preview that the beginning of a photo has in it, as a JPEG file. Only programs that can be
+    /// lost should look at it.
+    ///
+    /// - Parameter cancellation: ends the search, or keeps it from beginning.
+    public func preview(_ request: PreviewRequest, cancellation: Cancellation? = nil)
+        throws(ThumbnailFailure) -> [UInt8]
+    {
+        try ask(request.message, -1, cancellation) { reply in
+            if case .preview(let bytes) = reply { bytes } else { nil }
+        }
     }
 
     /// The words of a document; parameters as of ``picture(_:descriptor:cancellation:)``.
     public func text(
         _ request: TextRequest, descriptor: Int32 = -1, cancellation: Cancellation? = nil
     ) throws(ThumbnailFailure) -> WorkerText {
-        let reply = try ask(request.message, descriptor, cancellation)
-        guard case .text(let text) = reply else { throw failure(.malformed) }
-        return text
+        try ask(request.message, descriptor, cancellation) { reply in
+            if case .text(let text) = reply { text } else { nil }
+        }
     }
 
-    private func ask(_ message: [UInt8], _ descriptor: Int32, _ cancellation: Cancellation?)
-        throws(ThumbnailFailure) -> WorkerReply
-    {
-        try alone { () throws(ThumbnailFailure) -> WorkerReply in
+    /// What the process says to a message.
+    ///
+    /// - Parameter answer: what a reply has, if it is an answer; nil for others.
+    private func ask<Answer>(
+        _ message: [UInt8], _ descriptor: Int32, _ cancellation: Cancellation?,
+        answer: (WorkerReply) -> Answer?
+    ) throws(ThumbnailFailure) -> Answer {
+        try alone { () throws(ThumbnailFailure) -> Answer in
             if cancellation?.isCancelled == true { throw .cancelled }
             let running = try started(cancellation)
             let reply: WorkerReply
@@ -105,11 +121,9 @@ public final class ThumbnailWorker: Sendable {
                 // Whatever it was about to say belongs to no later question.
                 throw failure(error)
             }
-            switch reply {
-            case .picture, .text: return reply
-            case .refusal(let reason): throw .refused(reason)
-            case .hello: throw failure(.malformed)
-            }
+            if case .refusal(let reason) = reply { throw .refused(reason) }
+            guard let found = answer(reply) else { throw failure(.malformed) }
+            return found
         }
     }
 

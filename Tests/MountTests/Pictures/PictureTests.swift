@@ -129,6 +129,32 @@ struct PictureTests {
         }
     }
 
+    @Test func `a document that is renamed or moved keeps its picture, also without the disk`()
+        throws
+    {
+        try withPictures { desk in
+            desk.agent.store("a.slide", PictureDesk.slide(1))
+            #expect(desk.settle("a.slide") == "ready")
+            #expect(
+                try waitUntil {
+                    let isLargestThere =
+                        try desk.picture("a.slide", 1_024)
+                        == desk.reference(PictureDesk.slide(1), "slide", 1_024)
+                    return try isLargestThere && desk.keptFiles().count == 1
+                })
+            #expect(waitUntil { desk.count("picturesWaiting") == 0 })
+            let drawn = desk.count("picturesDrawn")
+            for path in try desk.keptFiles() { #expect(unlink(path) == 0) }
+            desk.agent.shell("mkdir d && mv a.slide d/b.slide")
+            #expect(desk.state("d/b.slide") == "ready")
+            for size in [128, 256, 512] {
+                let expected = try desk.reference(PictureDesk.slide(1), "slide", size)
+                #expect(desk.picture("d/b.slide", size) == expected)
+            }
+            #expect(desk.count("picturesDrawn") == drawn)
+        }
+    }
+
     @Test func `who may not read a document may not see its picture`() throws {
         guard DataPath.isPrivileged else { return }
         try withPictures { desk in

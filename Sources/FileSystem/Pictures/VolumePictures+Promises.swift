@@ -1,0 +1,56 @@
+internal import Content
+internal import Model
+internal import Pictures
+internal import Promises
+internal import Stores
+
+/// Pictures of documents whose contents are not here.
+extension VolumePictures {
+    /// Whether there may be a picture of a promise: one in the store, or the preview in its content.
+    func mayFetch(_ subject: PictureSubject) -> Bool {
+        // What there is of it came from there.
+        if shelf.head(subject.node, subject.type) != nil { return false }
+        if subject.away == .promised, volume.link?.pictures.mayHave(subject.node) == true {
+            return true
+        }
+        return mayHavePreview(subject.node, subject.type)
+    }
+
+    private func mayHavePreview(_ node: NodeNumber, _ type: PictureType) -> Bool {
+        type.hasPreview && maker.canDraw(type) && beginnings.mayHave(node)
+    }
+
+    /// The pictures of a promise, or the beginning of its content if there are none; nil if its
+    /// content is here, or nothing can be had.
+    func fetch(_ order: PictureOrder) -> PictureInput? {
+        let content = volume.state.withLock { $0.published(order.node) }
+        guard let content, let hash = content.hash, content.place.isAway else { return nil }
+        let input: PictureInput
+        if content.place == .promised,
+            let file = volume.link?.pictures.fetch(order.node, hash, order.type)
+        {
+            input = .pictures(file)
+        } else if mayHavePreview(order.node, order.type),
+            let downloads = content.place == .promised
+                ? volume.link?.downloads : volume.sources?.downloads,
+            let bytes = beginnings.fetch(
+                order.node, Blob(hash: hash, size: content.size), from: downloads)
+        {
+            input = .beginning(bytes)
+        } else {
+            return nil
+        }
+        volume.state.withLock { $0.drawn.add(order.node) }
+        return input
+    }
+
+    /// Keeps what came of a fetch. That there is no preview says nothing of the content, which is
+    /// drawn when it is here; and what was made of a preview does not go to the store, which would
+    /// take it for all that there can be.
+    func keepFetched(_ outcome: PictureOutcome, of order: PictureOrder) {
+        if case .failed = outcome { return beginnings.noteNothing(order.node) }
+        guard let file = outcome.file(order.type), (try? shelf.put(file, for: order.node)) != nil
+        else { return }
+        removeIfGone(order.node)
+    }
+}

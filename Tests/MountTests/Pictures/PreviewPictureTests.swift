@@ -1,0 +1,111 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+private let canDrawPhotos =
+    isInstalled("gdk-pixbuf-thumbnailer")
+    && (try? run(["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]).status) == 0
+
+/// Pictures of photos whose contents are not here, made of the previews in them.
+@Suite(
+    .oneAtATime,
+    .enabled(if: !DataPath.isPlain, "needs a mount"),
+    .enabled(if: canDrawPhotos, "needs bubblewrap and the thumbnailer of gdk-pixbuf"))
+struct PreviewPictureTests {
+    /// What may be fetched of a photo for its picture.
+    private static let most = 128 << 10
+
+    /// Width and height of a PNG file.
+    private func sides(_ picture: ByteString) -> [Int] {
+        guard picture.count > 24 else { return [] }
+        return [16, 20].map { place in
+            picture.bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+        }
+    }
+
+    /// A desk with promises `turned.jpg` and `bare.jpeg`, the one with a preview and the other
+    /// without, each of three megabytes. Their pictures were never asked for.
+    private func withPhotos(
+        imported: Bool, _ body: (PictureDesk, _ folder: String) throws -> Void
+    ) throws {
+        try withPictures(store: imported ? nil : "folder") { desk in
+            let photos = [
+                ("turned.jpg", Photo.bytes(orientation: 6, size: 3_000_000)),
+                ("bare.jpeg", Photo.bytes(hasPreview: false, size: 3_000_000)),
+            ]
+            let point = desk.container.mountPoint
+            if imported {
+                let source = desk.container.base + "/photos"
+                mkdir(source, 0o755)
+                for (name, bytes) in photos {
+                    try PictureDesk.write(bytes, to: "\(source)/\(name)")
+                }
+                let done = try desk.container.command("import", "--promise", source, point + "/in")
+                #expect(done.status == 0, "\(done)")
+                return try body(desk, "in/")
+            }
+            for (name, bytes) in photos { desk.agent.store(ByteString(name), ByteString(bytes)) }
+            for field in ["notYetDurable", "uploads"] {
+                #expect(waitUntil { desk.count(field) == 0 }, "\(field)")
+            }
+            for (name, _) in photos {
+                #expect(
+                    try waitUntil {
+                        try desk.container.command("evict", "\(point)/\(name)").status == 0
+                    })
+            }
+            try body(desk, "")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a photo that is not here shows its preview and fetches no more`(imported: Bool) throws {
+        try withPhotos(imported: imported) { desk, folder in
+            let (turned, bare) = (folder + "turned.jpg", folder + "bare.jpeg")
+            _ = try run(["ls", "-lR", desk.container.mountPoint])
+            #expect(desk.count("fetchedBytes") == 0)
+            let placeholder = desk.picture(turned, 128)
+            #expect(desk.settle(turned) == "ready")
+            // It stands as the photo does, and there is nothing of which to make a larger one.
+            #expect(sides(desk.picture(turned, 128)) == [64, 128])
+            #expect(sides(placeholder) != [64, 128])
+            #expect(sides(desk.picture(turned, 256)) == sides(desk.picture(bare, 256)))
+            let fetched = desk.count("fetchedBytes")
+            #expect(fetched > 0 && fetched <= 2 * Self.most)
+            // Without a preview there is a placeholder, and it is not looked for twice.
+            #expect(
+                waitUntil {
+                    desk.state(bare) == "none" && desk.count("fetchedBytes") > fetched
+                        || desk.count("fetchedBytes") == 2 * Self.most
+                })
+            for _ in 0..<3 {
+                _ = desk.picture(bare, 128)
+                _ = desk.picture(turned, 512)
+                #expect(desk.state(bare) == "none")
+            }
+            #expect(desk.count("fetchedBytes") <= 2 * Self.most)
+            for name in [turned, bare] {
+                let state = desk.agent.attribute(ByteString(name), "user.shapeedit.state")
+                #expect(state == "promise")
+            }
+        }
+    }
+
+    @Test func `the other sizes are drawn when the content is here`() throws {
+        try withPhotos(imported: false) { desk, _ in
+            #expect(desk.settle("turned.jpg") == "ready")
+            let small = desk.picture("turned.jpg", 128)
+            let version = desk.version("turned.jpg")
+            for name in ["turned.jpg", "bare.jpeg"] {
+                #expect(desk.agent.content(ByteString(name)).count == 3_000_000)
+            }
+            // Nothing says of a photo that it cannot be drawn because it had no preview.
+            #expect(desk.settle("bare.jpeg") == "ready")
+            #expect(sides(desk.picture("bare.jpeg", 256)) == [256, 128])
+            #expect(waitUntil { sides(desk.picture("turned.jpg", 256)) != [256, 256] })
+            #expect(desk.picture("turned.jpg", 128) == small)
+            #expect(desk.version("turned.jpg") == version)
+        }
+    }
+}
