@@ -26,7 +26,8 @@ protocol KernelChannel: Sendable {
 /// Any thread. Operations return when they are done or throw the errno to answer; those that may
 /// have to wait for a publish return `nil` and are called again through ``afterClosing(_:_:)``.
 package final class Volume: @unchecked Sendable {
-    // Unchecked because `channel`, `link`, `sources` and `pictures` are set once, before the first request.
+    // Unchecked because `channel`, `link`, `sources`, `pictures` and
+    // `recentFiles` are set once, before the first request.
     let container: Container
     let content: LocalContent
     let log: ChangeLog
@@ -53,6 +54,10 @@ package final class Volume: @unchecked Sendable {
     let blobs = Lock(())
     /// Set once before the first request; nil for a volume without pictures.
     private(set) var pictures: VolumePictures?
+
+    /// Set once before the first request; nil for a volume whose documents the user's list of recent
+    /// files does not have.
+    private(set) var recentFiles: RecentFilesKeeper?
 
     /// How long others wait for the RELEASE after a FLUSH, in milliseconds. It follows within a few;
     /// if it does not, a dup or a mapping lives on.
@@ -89,6 +94,11 @@ package final class Volume: @unchecked Sendable {
         state.withLock { $0.pictures = made }
     }
 
+    /// Keeps the user's list of recently used files in step. Before the volume is mounted.
+    package func keepRecentFiles(_ options: RecentFilesOptions) {
+        recentFiles = RecentFilesKeeper(self, options)
+    }
+
     /// Starts the volume's threads.
     func start() {
         notifier.start()
@@ -96,6 +106,7 @@ package final class Volume: @unchecked Sendable {
         keeper.start(self)
         coordinator.start()
         pictures?.start()
+        recentFiles?.start()
         if let link { events.follow(link.downloads) }
         if !container.unsealed.isEmpty { keeper.published() }
         resumeUploads()
@@ -110,6 +121,8 @@ package final class Volume: @unchecked Sendable {
         sources?.downloads.stop()
         pictures?.stop()
         keeper.stop()
+        // After the keeper, which has settled what was opened last.
+        recentFiles?.stop()
         scheduler.stop()
         notifier.stop()
     }
