@@ -26,8 +26,8 @@ protocol KernelChannel: Sendable {
 /// Any thread. Operations return when they are done or throw the errno to answer; those that may
 /// have to wait for a publish return `nil` and are called again through ``afterClosing(_:_:)``.
 package final class Volume: @unchecked Sendable {
-    // Unchecked because `channel`, `link`, `sources`, `pictures` and
-    // `recentFiles` are set once, before the first request.
+    // Unchecked because `channel`, `link`, `sources`, `pictures`, `recentFiles` and
+    // `replayer` are set once, before the first request.
     let container: Container
     let content: LocalContent
     let log: ChangeLog
@@ -58,6 +58,10 @@ package final class Volume: @unchecked Sendable {
     /// Set once before the first request; nil for a volume whose documents the user's list of recent
     /// files does not have.
     private(set) var recentFiles: RecentFilesKeeper?
+
+    /// Set once before the first request; nil for a volume that lets nobody know of changes that came
+    /// otherwise than through its mount.
+    private(set) var replayer: Replayer?
 
     /// How long others wait for the RELEASE after a FLUSH, in milliseconds. It follows within a few;
     /// if it does not, a dup or a mapping lives on.
@@ -99,6 +103,14 @@ package final class Volume: @unchecked Sendable {
         recentFiles = RecentFilesKeeper(self, options)
     }
 
+    /// Repeats changes that come otherwise on the mount, for those who watch it. Before the volume is
+    /// mounted.
+    ///
+    /// - Parameter program: this program.
+    package func replayChanges(program: String, mountPoint: String) {
+        replayer = Replayer(self, program: program, mountPoint: mountPoint)
+    }
+
     /// Starts the volume's threads.
     func start() {
         notifier.start()
@@ -115,6 +127,7 @@ package final class Volume: @unchecked Sendable {
     /// Ends them, when no request will come any more. Sessions that are still open stay as they are
     /// recorded: the next open of the container publishes what was acknowledged.
     func stop() {
+        replayer?.stop()
         events.stop()
         coordinator.stop()
         link?.stop()

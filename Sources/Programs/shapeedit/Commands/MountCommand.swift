@@ -127,6 +127,9 @@ struct Mount: Sendable {
         if let recent = RecentFilesProgram.options(options, point) {
             volume.keepRecentFiles(recent)
         }
+        if options.replays {
+            volume.replayChanges(program: Helper.program, mountPoint: point)
+        }
         if isNew { Samples.fill(volume) }
         var fuse = FuseSession.Options()
         fuse.fuse = options.fuse

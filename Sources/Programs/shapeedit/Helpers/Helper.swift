@@ -1,3 +1,4 @@
+import FileSystem
 import Glibc
 import RecentFiles
 
@@ -5,6 +6,7 @@ import RecentFiles
 /// to the daemon as standard input. Not for people, so no commands.
 enum Helper: String {
     case recentFiles = "recent-files"
+    case replay
 
     /// This program, as it starts itself.
     static let program = "/proc/self/exe"
@@ -19,6 +21,7 @@ enum Helper: String {
     func run() {
         switch self {
         case .recentFiles: RecentFilesWorker.serve(STDIN_FILENO)
+        case .replay: ReplayHelper.serve(STDIN_FILENO)
         }
     }
 }
