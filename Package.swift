@@ -130,6 +130,9 @@ let package = Package(
             name: "Pictures", dependencies: ["Model", "SystemCalls", "Content", "Thumbnailing"],
             path: "Sources/Presentation/Pictures", swiftSettings: strict),
         .target(
+            name: "RecentFiles", dependencies: ["SystemCalls", "Thumbnailing"],
+            path: "Sources/Presentation/RecentFiles", swiftSettings: strict),
+        .target(
             name: "Coordination",
             dependencies: [
                 "Model", "SystemCalls", "CSystemShim", "Catalog", "Content", "Pictures",
@@ -139,7 +142,7 @@ let package = Package(
             name: "FileSystem",
             dependencies: [
                 "Model", "SystemCalls", "Catalog", "Content", "Stores", "Promises", "Coordination",
-                "CFuseShim", "Pictures", "Thumbnailing",
+                "CFuseShim", "Pictures", "RecentFiles", "Thumbnailing",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/FileSystem", swiftSettings: strict),
@@ -167,7 +170,7 @@ let package = Package(
                 "Model", "SystemCalls", "Catalog", "Content", "Stores", "Promises", "Coordination",
                 "Control", "DocumentKit",
                 "FileSystem", "Documents", "Editing", "Drawing", "DocumentFiles", "Terminal",
-                "Editor", "Browser", "Pictures", "Thumbnailing",
+                "Editor", "Browser", "Pictures", "RecentFiles", "Thumbnailing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -259,7 +262,9 @@ let package = Package(
             name: "CommandTests",
             dependencies: ["TestSupport", "Probing", "CKernel", "shapeedit-probe"],
             path: "Tests/CommandTests",
-            exclude: ["Outputs/read_pictures.py", "Outputs/read_documents.py"],
+            exclude: [
+                "Outputs/read_pictures.py", "Outputs/read_documents.py", "Recents/bookmarks.py",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "FaultTests",

@@ -80,6 +80,17 @@ extension MemoryIndex {
         return self.first { $0.document == document.rawValue && $0.links > 0 }
     }
 
+    /// The item at a path from the root; 0 if there is none.
+    package func item(at path: some Collection<UInt8>) -> Position {
+        var position = find(.root)
+        for part in path.split(separator: UInt8(ascii: "/")) {
+            let name = Array(part).withUnsafeBytes { lookup(position, $0) }
+            if name == 0 { return 0 }
+            position = self[name: name].pointee.item
+        }
+        return position
+    }
+
     /// The item's first name from the root, for messages and links; `nil` if it has none.
     package func path(of position: Position) -> [UInt8]? {
         var parts: [[UInt8]] = []

@@ -126,6 +126,21 @@ package struct RecentOpens: Sendable {
                 seconds: last.seconds + Int64(Self.window) + 1, nanoseconds: last.nanoseconds))
     }
 
+    /// The documents whose opens are settled.
+    package var settledOpens: [DocumentID: Timestamp] { settled }
+
+    /// Another program says that a document was opened; whether that is news, and has to be recorded.
+    package mutating func adopt(_ document: DocumentID, at time: Timestamp) -> Bool {
+        if let known = settled[document] {
+            // Whoever says it may leave out parts of a second.
+            guard time.secondsSince(known) >= 1 else { return false }
+        } else if settled.count >= Self.limit, settled.values.allSatisfy({ time <= $0 }) {
+            return false
+        }
+        settled[document] = time
+        return true
+    }
+
     /// The documents, the last opened first, at most ``limit``.
     package var list: [(document: DocumentID, opened: Timestamp)] {
         var all = settled

@@ -95,6 +95,7 @@ extension FuseSession {
         _ request: Request, _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer,
         _ blueprint: Volume.Blueprint
     ) throws(Errno) {
+        if isReplay(request) { return try makeReplayed(request, parent, name) }
         try guardName(parent, name)
         let parent = NodeNumber(rawValue: parent)
         try naming(request, (parent, name, .write)) { [self] (name) throws(Errno) in

@@ -43,6 +43,11 @@ extension FuseSession {
         table.lookup = { request, parent, text in
             handle(request) { (session, request) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
+                if session.isReplay(request),
+                    session.lookupReplayed(request, node(parent), name(text))
+                {
+                    return
+                }
                 try session.lookup(request, node(parent), name(text))
             }
         }
@@ -100,6 +105,9 @@ extension FuseSession {
         table.unlink = { request, parent, text in
             handle(request) { (session, request) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
+                if session.isReplay(request) {
+                    return try session.removeReplayed(request, parent, name(text))
+                }
                 if isVirtual(parent) {
                     try session.virtual.remove(parent, Array(name(text)), request.caller)
                     return request.succeed()
@@ -111,6 +119,9 @@ extension FuseSession {
         table.rmdir = { request, parent, text in
             handle(request) { (session, request) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
+                if session.isReplay(request) {
+                    return try session.removeReplayed(request, parent, name(text))
+                }
                 if isVirtual(parent) {
                     let nodes = try session.virtual.removeDirectory(
                         parent, Array(name(text)), request.caller)
@@ -123,6 +134,10 @@ extension FuseSession {
         table.rename = { request, parent, text, newParent, newText, flags in
             handle(request) { (session, request) throws(Errno) in
                 guard let text, let newText else { throw Errno(EINVAL) }
+                if session.isReplay(request) {
+                    return try session.renameReplayed(
+                        request, parent, name(text), newParent, name(newText))
+                }
                 try session.guardName(parent, name(text), EPERM)
                 try session.guardName(newParent, name(newText), EPERM)
                 try session.rename(
@@ -181,6 +196,9 @@ extension FuseSession {
         table.create = { request, parent, text, mode, info in
             handle(request) { (session, request) throws(Errno) in
                 guard let text, let info else { throw Errno(EINVAL) }
+                if session.isReplay(request) {
+                    return try session.createReplayed(request, parent, name(text))
+                }
                 try session.guardName(parent, name(text))
                 try session.create(request, node(parent), name(text), mode, info.pointee.flags)
             }
@@ -188,7 +206,9 @@ extension FuseSession {
         table.open = { request, number, info in
             handle(request) { (session, request) throws(Errno) in
                 guard let info else { throw Errno(EINVAL) }
-                if isVirtual(number) {
+                if session.isReplay(request) {
+                    try session.openReplayed(request, node(number))
+                } else if isVirtual(number) {
                     try session.virtual.open(request, number, info, in: session)
                 } else {
                     session.openWhenFree(request, node(number), info.pointee.flags)
@@ -217,7 +237,8 @@ extension FuseSession {
         }
         table.flush = { request, number, info in
             handle(request) { (session, request) throws(Errno) in
-                guard let info, !isVirtual(number) else { return request.succeed() }
+                guard let info, !isVirtual(number), info.pointee.fh != Handle.replayed.rawValue
+                else { return request.succeed() }
                 try session.volume.flush(
                     node(number), Handle(rawValue: info.pointee.fh), owner: info.pointee.lock_owner
                 ) { request.succeed() }
@@ -225,7 +246,7 @@ extension FuseSession {
         }
         table.release = { request, number, info in
             guard let (session, request) = context(request) else { return }
-            if let info {
+            if let info, info.pointee.fh != Handle.replayed.rawValue {
                 if isVirtual(number) {
                     session.virtual.release(number, info.pointee.fh)
                 } else {
@@ -294,15 +315,15 @@ extension FuseSession {
     private static func attributeOperations(_ table: inout fuse_lowlevel_ops) {
         table.getattr = { request, number, _ in
             handle(request) { (session, request) throws(Errno) in
-                request.answer(
-                    attributes: isVirtual(number)
-                        ? try session.virtual.attributes(number)
-                        : try session.volume.attributes(node(number)))
+                try session.tellAttributes(request, number)
             }
         }
         table.setattr = { request, number, attributes, valid, info in
             handle(request) { (session, request) throws(Errno) in
                 guard let attributes else { throw Errno(EINVAL) }
+                if session.isReplay(request) {
+                    return try session.tellAttributes(request, number)
+                }
                 if isVirtual(number) { throw Errno(EROFS) }
                 try session.setWhenFree(
                     request, node(number), info.map { Handle(rawValue: $0.pointee.fh) },

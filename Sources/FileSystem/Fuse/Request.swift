@@ -79,3 +79,13 @@ extension fuse_entry_param {
 func name(_ pointer: UnsafePointer<CChar>) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: pointer, count: strlen(pointer))
 }
+
+extension FuseSession {
+    /// Answers with the attributes of a node as they are.
+    func tellAttributes(_ request: Request, _ number: UInt64) throws(Errno) {
+        request.answer(
+            attributes: number & VirtualTree.bit != 0
+                ? try virtual.attributes(number)
+                : try volume.attributes(NodeNumber(rawValue: number)))
+    }
+}

@@ -12,6 +12,6 @@ extension FuseSession {
         volume.notifier.post {
             for node in stale.nodes { volume.channel?.invalidate(node: node.rawValue, pages: true) }
         }
-        volume.forget(names: stale.names) {}
+        volume.forget(names: stale.names) { volume.replayer?.add(stale.steps) }
     }
 }

@@ -110,6 +110,8 @@ struct ImportStep {
             .created, position, parent: directory, name: name, process: caller.thread, at: time,
             effects)
         note(entry, item, row.hash)
+        stale.steps.append(
+            volume.replayStep(.made(target: row.target ?? []), position, directory, name))
         state.counts.made += 1
         forget(directory, name, volume)
     }
@@ -225,6 +227,8 @@ struct ImportStep {
                     parent: volume.number(target), name: name, item: volume.number(position)),
                 volume.touch(source, time), volume.touch(target, time),
             ])
+        let place = ReplayStep.Place(parent: volume.number(target), name: name)
+        stale.steps.append(volume.replayStep(.moved(to: place), position, source, oldName))
         forget(source, oldName, volume)
         forget(target, name, volume)
         stale.nodes.insert(index[item: position].pointee.node)
@@ -265,6 +269,10 @@ struct ImportStep {
             forgotten.append(name)
         }
         volume.record(.published, position, process: caller.thread, at: time, effects)
+        for (parent, name) in volume.names(of: position) {
+            let above = index.find(NodeNumber(rawValue: parent).item)
+            stale.steps.append(volume.replayStep(.written, position, above, name))
+        }
         return true
     }
 

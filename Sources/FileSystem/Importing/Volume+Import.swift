@@ -14,6 +14,8 @@ extension Volume {
     struct Stale: Sendable {
         var nodes: Set<NodeNumber> = []
         var names: [(parent: UInt64, name: [UInt8])] = []
+        /// What those who watch are to be told.
+        var steps: [ReplayStep] = []
     }
 
     /// Carries out what the command says to the folder `node`. Only for its owner or root, and only if
@@ -177,7 +179,14 @@ extension Volume {
             var isRemoved = !names.isEmpty
             for (parent, name) in names {
                 let node = NodeNumber(rawValue: parent)
-                do throws(Errno) { try remove(name, in: node, row.tag.isEmpty, caller) } catch {
+                let step = self.state.withLock { state in
+                    state.replayStep(
+                        .removed, state.index.find(row.item), state.index.find(node.item), name)
+                }
+                do throws(Errno) {
+                    try remove(name, in: node, row.tag.isEmpty, caller)
+                    stale.steps.append(step)
+                } catch {
                     isRemoved = false
                 }
                 stale.names.append((parent, name))

@@ -284,13 +284,9 @@ final class DesktopEntries: Sendable {
 
     private func occupant(of path: [UInt8]) -> ItemNumber? {
         volume.state.withLock { state in
-            var position = state.index.find(.root)
-            for part in path.split(separator: 47) {
-                let name = Array(part).withUnsafeBytes { state.index.lookup(position, $0) }
-                if name == 0 { return nil }
-                position = state.index[name: name].pointee.item
-            }
-            return state.index[item: position].pointee.isRegular ? state.number(position) : nil
+            let position = state.index.item(at: path)
+            guard position != 0, state.index[item: position].pointee.isRegular else { return nil }
+            return state.number(position)
         }
     }
 

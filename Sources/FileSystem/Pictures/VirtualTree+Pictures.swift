@@ -172,26 +172,29 @@ extension VirtualTree {
     }
 
     /// The nodes that the kernel knows of the placeholders of a version: the directory's, the
-    /// file's, the name.
-    func placeholders(of order: PictureOrder) -> [(parent: UInt64, node: UInt64, name: [UInt8])] {
-        let place = volume.state.withLock { state -> (ItemNumber, [UInt8])? in
+    /// file's, the name; and the path from the root.
+    func placeholders(
+        of order: PictureOrder
+    ) -> [(parent: UInt64, node: UInt64, name: [UInt8], path: [UInt8])] {
+        let place = volume.state.withLock { state -> (ItemNumber, [UInt8], [UInt8])? in
             let position = state.index.find(order.item)
             guard position != 0 else { return nil }
             let name = state.index[item: position].pointee.firstName
             guard name != 0 else { return nil }
             return (
                 state.number(state.index[name: name].pointee.parent),
-                Array(state.index.nameBytes(name))
+                Array(state.index.nameBytes(name)), state.index.path(of: position) ?? []
             )
         }
-        guard let (parent, name) = place else { return [] }
+        guard let (parent, name, path) = place else { return [] }
         return PictureSize.allCases.compactMap { size in
             let picture = PictureNode(
                 node: order.node, size: size, type: order.type, isPlaceholder: true)
             guard let node = known(.picture(picture)),
                 let directory = known(.thumbnails(of: parent, size))
             else { return nil }
-            return (directory, node, name + Self.pictureEnd)
+            let folder = Array(".shapeedit/thumbnails/\(size.pixels)/".utf8)
+            return (directory, node, name + Self.pictureEnd, folder + path + Self.pictureEnd)
         }
     }
 }

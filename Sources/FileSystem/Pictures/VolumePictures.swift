@@ -246,8 +246,10 @@ final class VolumePictures: Sendable {
         desktop?.changed(order.item, isOwn: true)
         notifier.post { [self] in
             guard let tree = tree.withLock({ $0 })?.tree else { return }
-            for (parent, node, name) in tree.placeholders(of: order) {
-                volume.channel?.announceDeletion(parent: parent, node: node, name: name)
+            for placeholder in tree.placeholders(of: order) {
+                volume.channel?.announceDeletion(
+                    parent: placeholder.parent, node: placeholder.node, name: placeholder.name)
+                volume.replayer?.add(path: placeholder.path)
             }
         }
     }

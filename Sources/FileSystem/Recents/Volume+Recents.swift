@@ -74,6 +74,7 @@ extension Volume {
         takeOpenNotes()
         try change { (state) throws(Errno) in
             state.recents.remove(document)
+            if recentFiles != nil { state.forgottenRecents.append(document) }
             let mutation = Mutation(
                 time: VolumeState.now(), kind: .opened, item: .root,
                 effects: [.removeRecent(document)])
@@ -104,7 +105,7 @@ extension Volume {
 extension VolumeState {
     /// Whether people would want to find it among the last: a file with a name that is neither
     /// hidden, nor in a hidden folder, nor temporary.
-    fileprivate func isMemorable(_ position: MemoryIndex.Position) -> Bool {
+    func isMemorable(_ position: MemoryIndex.Position) -> Bool {
         guard index[item: position].pointee.isRegular else { return false }
         let first = index[item: position].pointee.firstName
         if first == 0 || isTemporaryName(Array(index.nameBytes(first))) { return false }

@@ -10,6 +10,9 @@ struct Handle: RawRepresentable, Sendable {
 
     init(rawValue: UInt64) { self.rawValue = rawValue }
 
+    /// That of the process that repeats changes: nothing is read, written or published by it.
+    static let replayed = Handle(rawValue: .max)
+
     enum Way: UInt64 {
         /// The kernel reads and writes the backing file by itself.
         case passthrough = 4

@@ -26,7 +26,8 @@ protocol KernelChannel: Sendable {
 /// Any thread. Operations return when they are done or throw the errno to answer; those that may
 /// have to wait for a publish return `nil` and are called again through ``afterClosing(_:_:)``.
 package final class Volume: @unchecked Sendable {
-    // Unchecked because `channel`, `link`, `sources`, `pictures` and `texts` are set once, before the first request.
+    // Unchecked because `channel`, `link`, `sources`, `pictures`, `texts`, `recentFiles` and
+    // `replayer` are set once, before the first request.
     let container: Container
     let content: LocalContent
     let log: ChangeLog
@@ -55,6 +56,13 @@ package final class Volume: @unchecked Sendable {
     private(set) var pictures: VolumePictures?
     /// Set once before the first request; nil for a volume that keeps no words.
     private(set) var texts: TextIndexer?
+    /// Set once before the first request; nil for a volume whose documents the user's list of recent
+    /// files does not have.
+    private(set) var recentFiles: RecentFilesKeeper?
+
+    /// Set once before the first request; nil for a volume that lets nobody know of changes that came
+    /// otherwise than through its mount.
+    private(set) var replayer: Replayer?
 
     /// How long others wait for the RELEASE after a FLUSH, in milliseconds. It follows within a few;
     /// if it does not, a dup or a mapping lives on.
@@ -100,6 +108,19 @@ package final class Volume: @unchecked Sendable {
         state.withLock { $0.texts = made }
     }
 
+    /// Keeps the user's list of recently used files in step. Before the volume is mounted.
+    package func keepRecentFiles(_ options: RecentFilesOptions) {
+        recentFiles = RecentFilesKeeper(self, options)
+    }
+
+    /// Repeats changes that come otherwise on the mount, for those who watch it. Before the volume is
+    /// mounted.
+    ///
+    /// - Parameter program: this program.
+    package func replayChanges(program: String, mountPoint: String) {
+        replayer = Replayer(self, program: program, mountPoint: mountPoint)
+    }
+
     /// Starts the volume's threads.
     func start() {
         notifier.start()
@@ -108,6 +129,7 @@ package final class Volume: @unchecked Sendable {
         coordinator.start()
         pictures?.start()
         texts?.start()
+        recentFiles?.start()
         if let link { events.follow(link.downloads) }
         if !container.unsealed.isEmpty { keeper.published() }
         resumeUploads()
@@ -116,6 +138,7 @@ package final class Volume: @unchecked Sendable {
     /// Ends them, when no request will come any more. Sessions that are still open stay as they are
     /// recorded: the next open of the container publishes what was acknowledged.
     func stop() {
+        replayer?.stop()
         events.stop()
         coordinator.stop()
         link?.stop()
@@ -123,6 +146,8 @@ package final class Volume: @unchecked Sendable {
         texts?.stop()
         pictures?.stop()
         keeper.stop()
+        // After the keeper, which has settled what was opened last.
+        recentFiles?.stop()
         scheduler.stop()
         notifier.stop()
     }

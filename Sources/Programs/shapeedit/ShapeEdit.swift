@@ -61,7 +61,9 @@ struct ShapeEdit: ParsableCommand {
 
     /// Runs the command line; exits with a code of sysexits.h.
     static func main() {
-        let arguments = MountArguments.normalized(Array(CommandLine.arguments.dropFirst()))
+        let words = Array(CommandLine.arguments.dropFirst())
+        if let helper = Helper(words) { return helper.run() }
+        let arguments = MountArguments.normalized(words)
         do {
             var command = try parseAsRoot(arguments)
             try command.run()

@@ -20,6 +20,30 @@ public enum FileURI {
         return String(decoding: result, as: UTF8.self)
     }
 
+    /// The absolute path that an address of a file on this machine leads to; nil for all others.
+    package static func path(ofAddress address: String) -> [UInt8]? {
+        var rest = Array(address.utf8)[...]
+        guard rest.starts(with: "file://".utf8) else { return nil }
+        rest = rest.dropFirst(7)
+        if rest.starts(with: "localhost/".utf8) { rest = rest.dropFirst(9) }
+        guard rest.first == UInt8(ascii: "/") else { return nil }
+        var path: [UInt8] = []
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                path.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2)
+            guard digits.count == 2,
+                let escaped = UInt8(String(decoding: digits, as: UTF8.self), radix: 16),
+                escaped != 0
+            else { return nil }
+            path.append(escaped)
+            rest = rest.dropFirst(2)
+        }
+        return path
+    }
+
     /// The name of the cache's entry for an address.
     static func entryName(_ address: String) throws(Errno) -> String {
         let digest = try Hashing.md5(Array(address.utf8))

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The MIME types that names of files tell, after the shared MIME database (globs2 and aliases).
-struct FileNameTypes: Sendable {
+package struct FileNameTypes: Sendable {
     /// No such file is larger.
     private static let fileBytes = 4 << 20
 
@@ -18,7 +18,7 @@ struct FileNameTypes: Sendable {
     private var aliases: [String: String] = [:]
 
     /// The types of the folders with shared data, those that count most first.
-    init(folders: [String]) {
+    package init(folders: [String]) {
         var dropped: Set<String> = []
         for folder in folders {
             if let text = SharedData.text(of: folder + "/mime/globs2", limit: Self.fileBytes) {
@@ -62,7 +62,7 @@ struct FileNameTypes: Sendable {
     }
 
     /// The types of a file by its name: those of the heaviest and then longest patterns.
-    func types(ofFileName name: String) -> [String] {
+    package func types(ofFileName name: String) -> [String] {
         let lower = name.lowercased()
         var matches = others.filter { Self.matches($0, name, lower) }
         for index in lower.indices where lower[index] == "." {

@@ -2,9 +2,9 @@ internal import Glibc
 internal import SystemCalls
 
 /// Files that programs of the machine put where all look for them.
-enum SharedData {
+package enum SharedData {
     /// The folders, those that count most first.
-    static var folders: [String] {
+    package static var folders: [String] {
         let own =
             WorkerEnvironment.variable("XDG_DATA_HOME")
             ?? WorkerEnvironment.variable("HOME").map { $0 + "/.local/share" }

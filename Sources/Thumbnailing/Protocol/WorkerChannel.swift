@@ -26,6 +26,13 @@ public struct WorkerChannel: ~Copyable, Sendable {
         /// A descriptor that ends the wait when it becomes readable; -1 for none.
         var interruption: Int32 = -1
 
+        /// At most so many milliseconds from now.
+        package init(milliseconds: UInt64) {
+            deadline = MonotonicClock.after(milliseconds: milliseconds)
+        }
+
+        init() {}
+
         /// For ever.
         public static let endless = Patience()
     }
@@ -67,7 +74,7 @@ public struct WorkerChannel: ~Copyable, Sendable {
 
     /// Waits for a message, or the end; whether none came in so many milliseconds.
     public func isQuiet(for milliseconds: UInt64) throws(Failure) -> Bool {
-        let patience = Patience(deadline: MonotonicClock.after(milliseconds: milliseconds))
+        let patience = Patience(milliseconds: milliseconds)
         do throws(Failure) { try wait(for: POLLIN, patience) } catch {
             if error == .timedOut { return true }
             throw error

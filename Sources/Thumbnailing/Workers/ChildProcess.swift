@@ -1,14 +1,14 @@
 internal import CWorkerShim
 internal import Glibc
-internal import SystemCalls
+package import SystemCalls
 
 /// A process started here, killed and reaped at the latest with this value.
 ///
 /// May be used from any thread.
-final class ChildProcess: Sendable {
-    let identifier: pid_t
+package final class ChildProcess: Sendable {
+    package let identifier: Int32
     /// Readable when it has ended.
-    let ending: OwnedDescriptor
+    package let ending: OwnedDescriptor
     private let isReaped = Lock(false)
 
     /// How a process ended.
@@ -27,7 +27,7 @@ final class ChildProcess: Sendable {
 
     /// Starts a program, found by its path or in PATH. Its standard input is the descriptor given,
     /// else nothing; its outputs go nowhere; it has no other descriptors.
-    init(
+    package init(
         _ arguments: [String], environment: [String: String], input: Int32 = -1
     ) throws(Errno) {
         var actions = posix_spawn_file_actions_t()
@@ -97,7 +97,7 @@ final class ChildProcess: Sendable {
     }
 
     /// Ends it now, if it has not ended.
-    func kill() {
+    package func kill() {
         let isReaped = isReaped.withLock { isReaped in
             defer { isReaped = true }
             return isReaped

@@ -18,19 +18,9 @@ public final class ThumbnailWorker: Sendable {
 
     private struct State {
         var isBusy = false
-        var running: Running?
+        var running: WorkerProcess?
         var confinement: Confinement?
         var starts = 0
-    }
-
-    private final class Running: Sendable {
-        let channel: WorkerChannel
-        let process: ChildProcess
-
-        init(_ channel: consuming WorkerChannel, _ process: ChildProcess) {
-            self.channel = channel
-            self.process = process
-        }
     }
 
     /// A worker that will run the program at a path, or of that name in PATH.
@@ -146,26 +136,15 @@ public final class ThumbnailWorker: Sendable {
         }
     }
 
-    private func started(_ cancellation: Cancellation?) throws(ThumbnailFailure) -> Running {
+    private func started(_ cancellation: Cancellation?) throws(ThumbnailFailure) -> WorkerProcess {
         if let running = state.withLock(\.running) { return running }
         do throws(Errno) {
-            var sockets: [Int32] = [-1, -1]
-            try check {
-                socketpair(
-                    AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &sockets)
-            }
-            let theirs = OwnedDescriptor(adopting: sockets[1])
-            let ours = OwnedDescriptor(adopting: sockets[0])
-            // A stopped worker takes nothing, which must not hold up the sender.
-            try check { fcntl(ours.number, F_SETFL, O_NONBLOCK) }
-            let process = try ChildProcess(
-                [program, "--worker"], environment: WorkerEnvironment.ofWorker, input: theirs.number
-            )
+            let running = try WorkerProcess([program, "--worker"])
             if niceness != 0 {
                 _ = setpriority(
-                    __priority_which_t(PRIO_PROCESS.rawValue), id_t(process.identifier), niceness)
+                    __priority_which_t(PRIO_PROCESS.rawValue), id_t(running.process.identifier),
+                    niceness)
             }
-            let running = Running(WorkerChannel(ours), process)
             state.withLock { state in
                 state.running = running
                 state.starts += 1

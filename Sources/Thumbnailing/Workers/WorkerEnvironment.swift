@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// What processes started here know of their surroundings.
-enum WorkerEnvironment {
+package enum WorkerEnvironment {
     /// Where fonts are looked for, and nothing else of what this process was given.
-    static var ofWorker: [String: String] {
+    package static var ofWorker: [String: String] {
         let passed = [
             "HOME", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "XDG_DATA_HOME",
             "XDG_DATA_DIRS", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "FONTCONFIG_FILE",
@@ -15,7 +15,7 @@ enum WorkerEnvironment {
     }
 
     /// A variable of this process; nil if it is not set or empty.
-    static func variable(_ name: String) -> String? {
+    package static func variable(_ name: String) -> String? {
         guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else {
             return nil
         }

@@ -178,10 +178,12 @@ struct PictureTests {
         let program = try BuiltPrograms.shapeedit() + "-thumbnailer"
         try withPictures(thumbnailer: "sleep 2; exec '\(program)' \"$@\"") { desk in
             desk.agent.store("a.slide", PictureDesk.slide(7))
-            let path = "\(desk.container.mountPoint)/.shapeedit/thumbnails/256/a.slide.png"
-            let watch = try #require(Watch(path))
+            let path = "\(desk.container.mountPoint)/.shapeedit/thumbnails/256"
+            let watch = try #require(Watch(path + "/a.slide.png"))
+            let folder = try #require(Watch(path))
             #expect(desk.state("a.slide") == "pending")
             #expect(watch.sees(UInt32(IN_DELETE_SELF), seconds: 60))
+            #expect(folder.sees(UInt32(IN_ATTRIB), of: "a.slide.png", seconds: 60))
             #expect(desk.state("a.slide") == "ready")
         }
     }
@@ -206,7 +208,7 @@ struct PictureTests {
     }
 }
 
-/// inotify on one file.
+/// inotify on one file or directory.
 private final class Watch {
     private let descriptor: Int32
 
@@ -217,7 +219,7 @@ private final class Watch {
 
     deinit { close(descriptor) }
 
-    func sees(_ event: UInt32, seconds: Int) -> Bool {
+    func sees(_ event: UInt32, of name: String = "", seconds: Int) -> Bool {
         for _ in 0..<seconds * 100 {
             var buffer = [UInt8](repeating: 0, count: 4_096)
             let count = read(descriptor, &buffer, buffer.count)
@@ -229,7 +231,10 @@ private final class Watch {
                 let length = buffer.withUnsafeBytes {
                     $0.loadUnaligned(fromByteOffset: place + 12, as: UInt32.self)
                 }
-                if mask & event != 0 { return true }
+                let named = String(
+                    decoding: buffer[(place + 16)...].prefix(Int(length)).prefix { $0 != 0 },
+                    as: UTF8.self)
+                if mask & event != 0, named == name { return true }
                 place += 16 + Int(length)
             }
             usleep(10_000)

@@ -28,6 +28,11 @@ struct MountCommand: ParsableCommand {
         help: "Leave the thumbnail cache of your desktop alone.")
     var leavesDesktopAlone = false
 
+    @Flag(
+        name: .customLong("no-desktop-recents"),
+        help: "Leave the list of recently used files of your desktop alone.")
+    var leavesRecentFilesAlone = false
+
     @Option(
         name: .customShort("o", allowingJoined: true),
         help: ArgumentHelp(
@@ -49,6 +54,7 @@ struct MountCommand: ParsableCommand {
         }
         var mount = Mount(name: name, point: point, options: try MountOptions(options))
         if leavesDesktopAlone { mount.options.keepsDesktop = false }
+        if leavesRecentFilesAlone { mount.options.keepsRecentFiles = false }
         if foreground { try mount.run() } else { try Background.run(mount) }
     }
 
@@ -119,6 +125,12 @@ struct Mount: Sendable {
             ContainerStore.settings(options.storePatience), logger: ContainerStore.logger)
         volume.showPictures(pictures)
         volume.keepTexts(program: pictures.program)
+        if let recent = RecentFilesProgram.options(options, point) {
+            volume.keepRecentFiles(recent)
+        }
+        if options.replays {
+            volume.replayChanges(program: Helper.program, mountPoint: point)
+        }
         if isNew { Samples.fill(volume) }
         var fuse = FuseSession.Options()
         fuse.fuse = options.fuse

@@ -18,12 +18,7 @@ struct UnmountCommand: ParsableCommand {
         let daemon = StatusCommand.field("process", of: StatusCommand.text(point)).flatMap {
             Int32($0)
         }
-        if geteuid() != 0 {
-            try UnmountHelper.run(point)
-        } else if umount2(point, 0) != 0 {
-            if errno == EBUSY { throw Self.busy(point) }
-            throw Failure(.unavailable, "\(point): \(Errno.last)")
-        }
+        try Self.take(point)
         // The container is free when the daemon is gone.
         guard let daemon else { return }
         for _ in 0..<6_000 {
@@ -32,6 +27,27 @@ struct UnmountCommand: ParsableCommand {
             usleep(10_000)
         }
         throw Failure(.temporary, "the daemon (process \(daemon)) is still writing")
+    }
+
+    /// Takes the mount away. The daemon's own process may be in a call on it just then: a busy one is
+    /// asked for again, for half a second.
+    private static func take(_ point: String) throws(Failure) {
+        for _ in 0..<25 {
+            do throws(Failure) { return try takeOnce(point) } catch {
+                guard error.kind == .temporary else { throw error }
+            }
+            usleep(20_000)
+        }
+        try takeOnce(point)
+    }
+
+    private static func takeOnce(_ point: String) throws(Failure) {
+        if geteuid() != 0 {
+            try UnmountHelper.run(point)
+        } else if umount2(point, 0) != 0 {
+            if errno == EBUSY { throw busy(point) }
+            throw Failure(.unavailable, "\(point): \(Errno.last)")
+        }
     }
 
     /// The mount point that `directory` names, also when the mount does not answer any more.

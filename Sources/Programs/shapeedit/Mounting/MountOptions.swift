@@ -15,6 +15,10 @@ struct MountOptions {
     var quota = Quota()
     /// Whether the user's thumbnail cache is kept right for the mount.
     var keepsDesktop = true
+    /// Whether the user's list of recently used files and the mount's are kept in step.
+    var keepsRecentFiles = true
+    /// Whether those who watch the mount are told of changes that came otherwise.
+    var replays = true
 
     /// Options that mount(8) gives to every helper and that mean nothing here.
     private static let ignored: Set<String> = [
@@ -45,6 +49,8 @@ struct MountOptions {
             switch option {
             case "no_passthrough": passthrough = false
             case "no_desktop_thumbnails": keepsDesktop = false
+            case "no_desktop_recents": keepsRecentFiles = false
+            case "no_replay": replays = false
             case _ where option.hasPrefix("store_timeout="):
                 guard let seconds = Double(option.dropFirst(14)), (1...3600).contains(seconds)
                 else {

@@ -1,0 +1,127 @@
+internal import CFuseShim
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Requests of the process that repeats changes (``Replayer``): they are answered with what is true
+/// already, and make no change. What is not true is refused.
+extension FuseSession {
+    /// Whether the request is one of those.
+    @inline(__always)
+    func isReplay(_ request: Request) -> Bool {
+        guard let replayer = volume.replayer else { return false }
+        return replayer.isHelper(request.caller.thread)
+    }
+
+    /// Answers a LOOKUP with what was there before the change; false for all other names.
+    func lookupReplayed(
+        _ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer
+    ) -> Bool {
+        let place = ReplayStep.Place(parent: parent.item, name: Array(name))
+        switch volume.replayer?.look(at: place) ?? .ordinary {
+        case .ordinary: return false
+        case .absent:
+            // Nobody else may rely on it.
+            request.answer(Entry(node: 0, status: stat(), timeout: 0))
+        case .present(let step):
+            request.answer(volume.state.withLock { $0.replayEntry(step) })
+        }
+        return true
+    }
+
+    /// Answers what makes a name: it is there.
+    func makeReplayed(
+        _ request: Request, _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer
+    ) throws(Errno) {
+        request.answer(try replayedEntry(parent, name))
+    }
+
+    /// Answers what makes a file and opens it for writing.
+    func createReplayed(
+        _ request: Request, _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer
+    ) throws(Errno) {
+        let entry = try replayedEntry(parent, name)
+        let node = NodeNumber(rawValue: entry.node)
+        do throws(Errno) { try checkOpenable(node) } catch {
+            volume.forget(node, 1)
+            throw error
+        }
+        var parameter = fuse_entry_param(entry)
+        let sent = shim_reply_create(
+            request.pointer, &parameter, Handle.replayed.rawValue, UInt32(SHIM_FOPEN_DIRECT_IO), 0)
+        if sent == -ENOENT { volume.forget(node, 1) }
+    }
+
+    /// Answers an OPEN for writing.
+    func openReplayed(_ request: Request, _ node: NodeNumber) throws(Errno) {
+        try checkOpenable(node)
+        _ = shim_reply_open(
+            request.pointer, Handle.replayed.rawValue, UInt32(SHIM_FOPEN_DIRECT_IO), 0)
+    }
+
+    /// Answers UNLINK and RMDIR: the name is gone.
+    func removeReplayed(
+        _ request: Request, _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer
+    ) throws(Errno) {
+        guard isAbsent(parent, name) else { throw Errno(EBUSY) }
+        request.succeed()
+    }
+
+    /// Answers a RENAME: the one name is gone, the other is there.
+    func renameReplayed(
+        _ request: Request, _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer,
+        _ newParent: fuse_ino_t, _ newName: UnsafeRawBufferPointer
+    ) throws(Errno) {
+        guard isAbsent(parent, name), !isAbsent(newParent, newName) else { throw Errno(EBUSY) }
+        request.succeed()
+    }
+
+    private func isAbsent(_ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer) -> Bool {
+        let place = ReplayStep.Place(
+            parent: NodeNumber(rawValue: parent).item, name: Array(name))
+        return volume.state.withLock { $0.item(at: place) } == 0
+    }
+
+    /// The entry of a name, counted as looked up.
+    private func replayedEntry(_ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer) throws(Errno)
+        -> Entry
+    {
+        let place = ReplayStep.Place(
+            parent: NodeNumber(rawValue: parent).item, name: Array(name))
+        return try volume.read { (state) throws(Errno) in
+            let position = state.item(at: place)
+            if position == 0 { throw Errno(ENOENT) }
+            let node = state.index[item: position].pointee.node
+            state.countLookup(node, at: position)
+            return state.entry(of: node, at: position)
+        }
+    }
+
+    /// A node whose file the kernel has must be opened with that file, or not at all.
+    private func checkOpenable(_ node: NodeNumber) throws(Errno) {
+        if volume.state.withLock({ $0.modes[node.rawValue]?.passthrough ?? 0 }) > 0 {
+            throw Errno(EBUSY)
+        }
+    }
+}
+
+extension VolumeState {
+    /// The item of a step as it was before, counted as looked up if it is still known here.
+    fileprivate func replayEntry(_ step: ReplayStep) -> Entry {
+        let position = index.find(step.node.item)
+        var entry = Entry(node: step.node.rawValue, status: stat(), timeout: 0)
+        if position != 0 {
+            let node = index[item: position].pointee.node
+            countLookup(node, at: position)
+            entry = self.entry(of: node, at: position)
+            entry.timeout = 0
+        } else {
+            entry.status.st_ino = UInt(step.node.item.rawValue)
+            entry.status.st_mode = step.mode
+        }
+        // It has the name that is about to go.
+        let least: UInt = step.mode & S_IFMT == S_IFDIR ? 2 : 1
+        entry.status.st_nlink = max(entry.status.st_nlink, least)
+        return entry
+    }
+}

@@ -1,0 +1,108 @@
+internal import Glibc
+internal import SystemCalls
+
+/// What the helper is to do: a system call or a few on the mount, by absolute paths. Nothing on the
+/// mount stays open afterwards, so that it can be unmounted.
+enum ReplayCall: Equatable, Sendable {
+    /// A file is made, and written if it has a size.
+    case file(path: [UInt8], size: Int64)
+    case folder([UInt8])
+    case symlink([UInt8], target: [UInt8])
+    /// A file gets a content of that size.
+    case write([UInt8], size: Int64)
+    case unlink([UInt8])
+    case removeFolder([UInt8])
+    case rename([UInt8], to: [UInt8])
+    /// The times are set.
+    case touch([UInt8])
+
+    // MARK: Messages
+
+    /// A letter and the fields, with a NUL behind each.
+    var message: [UInt8] {
+        func fields(_ letter: Character, _ fields: [UInt8]...) -> [UInt8] {
+            Array(letter.utf8) + [0] + fields.flatMap { $0 + [0] }
+        }
+        switch self {
+        case .file(let path, let size): return fields("f", path, Array(String(size).utf8))
+        case .folder(let path): return fields("d", path)
+        case .symlink(let path, let target): return fields("l", path, target)
+        case .write(let path, let size): return fields("w", path, Array(String(size).utf8))
+        case .unlink(let path): return fields("u", path)
+        case .removeFolder(let path): return fields("r", path)
+        case .rename(let path, let target): return fields("m", path, target)
+        case .touch(let path): return fields("t", path)
+        }
+    }
+
+    init?(message: [UInt8]) {
+        let fields = message.split(separator: 0, omittingEmptySubsequences: false).map(Array.init)
+        guard fields.count >= 3, fields[0].count == 1 else { return nil }
+        let (path, second) = (fields[1], fields[2])
+        let size = Int64(String(decoding: second, as: UTF8.self))
+        switch (Character(Unicode.Scalar(fields[0][0])), size) {
+        case ("f", let size?): self = .file(path: path, size: size)
+        case ("w", let size?): self = .write(path, size: size)
+        case ("d", _): self = .folder(path)
+        case ("l", _): self = .symlink(path, target: second)
+        case ("u", _): self = .unlink(path)
+        case ("r", _): self = .removeFolder(path)
+        case ("m", _): self = .rename(path, to: second)
+        case ("t", _): self = .touch(path)
+        default: return nil
+        }
+    }
+
+    // MARK: Calls
+
+    /// In the helper; throws what the call that counts said.
+    func perform() throws(Errno) {
+        switch self {
+        case .file(let path, let size):
+            do throws(Errno) {
+                try Self.write(path, O_CREAT | O_EXCL, size)
+            } catch {
+                if error.code == EEXIST { throw error }
+                // Somebody has it open in a way that does not allow this: at least the name.
+                try Self.call(path) { mknod($0, S_IFREG | 0o600, 0) }
+            }
+        case .write(let path, let size):
+            do throws(Errno) {
+                try Self.write(path, 0, size)
+            } catch {
+                // Read only, or as above.
+                try Self.setTimes(path)
+            }
+        case .folder(let path): try Self.call(path) { mkdir($0, 0o700) }
+        case .symlink(let path, let target):
+            let target = target.map { CChar(bitPattern: $0) } + [0]
+            try Self.call(path) { Glibc.symlink(target, $0) }
+        case .unlink(let path): try Self.call(path) { Glibc.unlink($0) }
+        case .removeFolder(let path): try Self.call(path) { rmdir($0) }
+        case .rename(let path, let target):
+            try Directories.renameExclusively(
+                String(decoding: path, as: UTF8.self), String(decoding: target, as: UTF8.self))
+        case .touch(let path): try Self.setTimes(path)
+        }
+    }
+
+    private static func call(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Int32) throws(Errno)
+    {
+        let text = path.map { CChar(bitPattern: $0) } + [0]
+        try check { text.withUnsafeBufferPointer { $0.baseAddress.map(body) ?? -1 } }
+    }
+
+    /// Opens for writing, sets the size there is already, and closes.
+    private static func write(_ path: [UInt8], _ flags: Int32, _ size: Int64) throws(Errno) {
+        let text = path.map { CChar(bitPattern: $0) } + [0]
+        let number = try check {
+            open(text, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | flags, 0o600)
+        }
+        let file = OwnedDescriptor(adopting: number)
+        if size > 0 { try check { ftruncate(file.number, off_t(size)) } }
+    }
+
+    private static func setTimes(_ path: [UInt8]) throws(Errno) {
+        try call(path) { utimensat(AT_FDCWD, $0, nil, AT_SYMLINK_NOFOLLOW) }
+    }
+}

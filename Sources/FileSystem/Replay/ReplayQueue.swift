@@ -1,0 +1,84 @@
+internal import Catalog
+internal import Model
+internal import SystemCalls
+
+/// Steps that wait to be repeated: bounded, in order. Pure.
+struct ReplayQueue: Sendable {
+    /// More changes than these in a second are told by their directories only, and so is what does not
+    /// fit into the queue.
+    static let perSecond = 1_000
+    private static let limit = 4_096
+
+    enum Work: Sendable {
+        case step(ReplayStep)
+        /// The directory of changes that were too many.
+        case directory(ItemNumber)
+        /// What a path from the root names has changed: a picture.
+        case path([UInt8])
+    }
+
+    private var work: [Work] = []
+    private var next = 0
+    /// Directories that are in the queue by themselves.
+    private var directories: Set<ItemNumber> = []
+    /// Folders that the kernel gets to know by steps in the queue.
+    private var made: Set<ItemNumber> = []
+    private var windowBegan: UInt64 = 0
+    private var count = 0
+
+    var isEmpty: Bool { next == work.count }
+
+    /// Adds what somebody may watch, at a moment of `MonotonicClock`.
+    mutating func add(_ step: ReplayStep, now: UInt64) {
+        guard step.isWatchable || made.contains(step.place.parent) else { return }
+        if hasRoom(now) {
+            work.append(.step(step))
+            if case .made = step.kind { made.insert(step.node.item) }
+        } else {
+            add(directory: step.place.parent)
+            if case .moved(let target) = step.kind { add(directory: target.parent) }
+        }
+    }
+
+    mutating func add(path: [UInt8], now: UInt64) {
+        if hasRoom(now) { work.append(.path(path)) }
+    }
+
+    private mutating func add(directory: ItemNumber) {
+        guard directories.count < Self.limit, directories.insert(directory).inserted else { return }
+        work.append(.directory(directory))
+    }
+
+    private mutating func hasRoom(_ now: UInt64) -> Bool {
+        if now - windowBegan > 1_000_000_000 {
+            windowBegan = now
+            count = 0
+        }
+        count += 1
+        return count <= Self.perSecond && work.count - next < Self.limit
+    }
+
+    mutating func take() -> Work? {
+        guard next < work.count else { return nil }
+        let first = work[next]
+        next += 1
+        if case .directory(let item) = first { directories.remove(item) }
+        if next == work.count {
+            work = []
+            next = 0
+            made = []
+        } else if next >= 1_024 {
+            work.removeFirst(next)
+            next = 0
+        }
+        return first
+    }
+
+    /// The step that is still to remove a folder at that place.
+    func removal(of place: ReplayStep.Place) -> ReplayStep? {
+        for case .step(let step) in work[next...] {
+            if case .removed = step.kind, step.place == place { return step }
+        }
+        return nil
+    }
+}

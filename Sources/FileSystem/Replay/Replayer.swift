@@ -1,0 +1,242 @@
+internal import Catalog
+internal import Glibc
+internal import Model
+internal import Synchronization
+internal import SystemCalls
+internal import Thumbnailing
+
+/// Repeats changes that came otherwise than through the kernel as system calls on the mount, so that
+/// inotify tells of them. See the page Presentation.
+///
+/// The calls are made by a process of its own: a daemon that is killed in a call on its own mount could
+/// not die. Steps are added from any thread and carried out one after the other by one thread, which
+/// is there, like the process, only while there is something to do. No request waits for either.
+final class Replayer: Sendable {
+    /// What one call may take, in milliseconds.
+    private static let patience: UInt64 = 10_000
+    /// The process is kept so long for further steps, in milliseconds.
+    private static let rest: UInt64 = 3_000
+    /// A name that somebody has looked up meanwhile has to be forgotten by the kernel again.
+    private static let attempts = 4
+
+    private struct State {
+        var queue = ReplayQueue()
+        /// What the helper is at.
+        var current: ReplayStep?
+        var isRunning = false
+        var ended = false
+    }
+    private let state = Monitor(State())
+    /// The helper's process; 0 while there is none.
+    private let helper = Atomic<Int32>(0)
+    private unowned let volume: Volume
+    private let program: String
+    /// Absolute, with a slash behind it.
+    private let root: [UInt8]
+
+    init(_ volume: Volume, program: String, mountPoint: String) {
+        self.volume = volume
+        self.program = program
+        root = Array((mountPoint + "/").utf8)
+    }
+
+    /// Whether a request of that thread is the helper's. One load and a comparison.
+    @inline(__always)
+    func isHelper(_ thread: Int32) -> Bool {
+        let helper = helper.load(ordering: .acquiring)
+        return helper != 0 && helper == thread
+    }
+
+    // MARK: Adding
+
+    /// Changes that were made, in their order, and that the kernel has forgotten the names of.
+    func add(_ steps: [ReplayStep]) {
+        add { queue in
+            let now = MonotonicClock.now
+            for step in steps { queue.add(step, now: now) }
+        }
+    }
+
+    /// What a path from the root names has changed.
+    func add(path: [UInt8]) { add { $0.add(path: path, now: MonotonicClock.now) } }
+
+    private func add(_ body: (inout ReplayQueue) -> Void) {
+        let starts = state.signal { state -> Bool in
+            if state.ended { return false }
+            body(&state.queue)
+            if state.isRunning || state.queue.isEmpty { return false }
+            state.isRunning = true
+            return true
+        }
+        if starts { Threads.start("replay", yielding: true) { [self] in run() } }
+    }
+
+    /// Drops what waits; returns when the thread is gone.
+    func stop() {
+        state.signal { $0.ended = true }
+        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: Self.patience)) {
+            $0.isRunning ? nil : true
+        }
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        var worker: WorkerProcess?
+        while let work = take() {
+            if worker == nil {
+                worker = try? WorkerProcess([program, "--helper", "replay"])
+                helper.store(worker?.process.identifier ?? 0, ordering: .releasing)
+            }
+            if let running = worker, !perform(work, running) { worker = nil }
+            if worker == nil { helper.store(0, ordering: .releasing) }
+        }
+        helper.store(0, ordering: .releasing)
+    }
+
+    /// The next thing to do; nil if nothing came for a while, and the thread is to end.
+    private func take() -> ReplayQueue.Work? {
+        let next = state.wait(until: MonotonicClock.after(milliseconds: Self.rest)) {
+            state -> ReplayQueue.Work?? in
+            if state.ended { return .some(nil) }
+            guard let work = state.queue.take() else { return nil }
+            return work
+        }
+        if let work = next ?? nil { return work }
+        // Under the same lock as those who add: what came at the last moment is not forgotten.
+        return state.signal { state in
+            if !state.ended, let work = state.queue.take() { return work }
+            state.isRunning = false
+            return nil
+        }
+    }
+
+    /// False if the process is of no more use.
+    private func perform(_ work: ReplayQueue.Work, _ worker: WorkerProcess) -> Bool {
+        switch work {
+        case .directory(let item):
+            let path = volume.state.withLock { state -> [UInt8]? in
+                let position = state.index.find(item)
+                guard position != 0, state.isWatchable(position) else { return nil }
+                return state.index.path(of: position)
+            }
+            guard let path else { return true }
+            return ask(.touch(root + path), worker) != nil
+        case .path(let path): return ask(.touch(root + path), worker) != nil
+        case .step(let step):
+            state.withLock { $0.current = step }
+            defer { state.withLock { $0.current = nil } }
+            for _ in 0..<Self.attempts {
+                guard let call = call(for: step) else { return true }
+                guard let answer = ask(call, worker) else { return false }
+                guard answer == EEXIST else { return true }
+                forgetNames(of: step)
+            }
+            return true
+        }
+    }
+
+    /// What the helper said; nil if it is gone, or is ended because it takes too long.
+    private func ask(_ call: ReplayCall, _ worker: WorkerProcess) -> Int32? {
+        let message = call.message
+        guard message.count <= ReplayHelper.messageBytes else { return ENAMETOOLONG }
+        let patience = WorkerChannel.Patience(milliseconds: Self.patience)
+        guard (try? worker.channel.send(message, patience)) != nil,
+            let received = try? worker.channel.receive(limit: 1, patience),
+            let code = received.message.first
+        else { return nil }
+        return Int32(code)
+    }
+
+    /// Has the kernel forget what somebody has looked up since the change. Waits for that.
+    private func forgetNames(of step: ReplayStep) {
+        var places = [step.place]
+        if case .moved(let target) = step.kind { places.append(target) }
+        let names = volume.state.withLock { state in
+            places.compactMap { place -> (parent: UInt64, name: [UInt8])? in
+                let directory = state.index.find(place.parent)
+                if directory == 0 { return nil }
+                return (state.index[item: directory].pointee.node.rawValue, place.name)
+            }
+        }
+        let done = Monitor(false)
+        volume.forget(names: names) { done.signal { $0 = true } }
+        let _: Bool? = done.wait(until: MonotonicClock.after(milliseconds: 1_000)) {
+            $0 ? true : nil
+        }
+    }
+
+    // MARK: What is true
+
+    /// The call for a step; nil if nobody can watch it any more, or it is not how things are.
+    private func call(for step: ReplayStep) -> ReplayCall? {
+        volume.state.withLock { state in
+            guard let path = path(step.place, step.folder, state) else { return nil }
+            let position = state.item(at: step.place)
+            let isItem = position != 0 && state.number(position) == step.node.item
+            switch step.kind {
+            case .made(let target):
+                guard isItem, isWatchable(step.place, state) else { return nil }
+                switch step.mode & S_IFMT {
+                case S_IFDIR: return .folder(path)
+                case S_IFLNK: return .symlink(path, target: target)
+                default: return .file(path: path, size: state.index[item: position].pointee.size)
+                }
+            case .written:
+                guard isItem, isWatchable(step.place, state) else { return nil }
+                return .write(path, size: state.index[item: position].pointee.size)
+            case .removed:
+                guard position == 0 else { return nil }
+                return step.mode & S_IFMT == S_IFDIR ? .removeFolder(path) : .unlink(path)
+            case .moved(let target):
+                let moved = state.item(at: target)
+                guard position == 0, moved != 0, state.number(moved) == step.node.item,
+                    let newPath = self.path(target, [], state)
+                else { return nil }
+                return .rename(path, to: newPath)
+            }
+        }
+    }
+
+    private func isWatchable(_ place: ReplayStep.Place, _ state: VolumeState) -> Bool {
+        let directory = state.index.find(place.parent)
+        return directory != 0 && state.isWatchable(directory)
+    }
+
+    /// Where a place is now; where it was, if its directory is gone.
+    private func path(
+        _ place: ReplayStep.Place, _ folder: [UInt8], _ state: VolumeState
+    ) -> [UInt8]? {
+        let directory = state.index.find(place.parent)
+        let above = directory == 0 ? folder : state.index.path(of: directory) ?? folder
+        // A NUL or a name that goes up is in no name here; the root's path is empty.
+        return root + above + (above.isEmpty ? [] : [UInt8(ascii: "/")]) + place.name
+    }
+
+    // MARK: Requests of the helper
+
+    enum Answer {
+        /// As for everybody.
+        case ordinary
+        /// As it was before the change: nothing there, or what is not there any more.
+        case absent
+        case present(ReplayStep)
+    }
+
+    /// What the helper is to find at a place.
+    func look(at place: ReplayStep.Place) -> Answer {
+        state.withLock { state in
+            if let step = state.current {
+                switch step.kind {
+                case .made where step.place == place: return .absent
+                case .removed where step.place == place: return .present(step)
+                case .moved where step.place == place: return .present(step)
+                case .moved(let target) where target == place: return .absent
+                default: break
+                }
+            }
+            // A folder on the way to a name in it that was removed with it.
+            return state.queue.removal(of: place).map { .present($0) } ?? .ordinary
+        }
+    }
+}

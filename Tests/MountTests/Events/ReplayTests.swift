@@ -1,0 +1,137 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// inotify tells of changes that came otherwise than through the mount, as it would on a disk.
+@Suite(
+    .oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"),
+    .enabled(if: isInstalled("inotifywait"), "needs inotifywait"))
+struct ReplayTests {
+    /// Runs `body` with a mount, a folder that is imported to `in`, and a folder on the disk that had
+    /// the same in it.
+    private func withSource(
+        _ dataPath: DataPath, options: [String] = [],
+        _ body: (Volume, Agent, _ source: String, _ disk: String) throws -> Void
+    ) throws {
+        try withVolume(dataPath, options: options) { volume in
+            let base = try #require(volume.container).base + "/home"
+            let (source, disk) = (base + "/source", base + "/disk")
+            let agent = try volume.agent()
+            agent.shell(
+                """
+                mkdir -p \(source)/sub \(source)/gone; cd \(source)
+                for n in a b c gone/x sub/y; do echo $n > $n; done; ln -s a link
+                cp -a \(source) \(disk)
+                """)
+            try volume.shapeedit("import", "--promise", source, "@in")
+            try body(volume, agent, source, disk)
+        }
+    }
+
+    /// What watchers of the disk and of the mount are told: of `change` to the one, and of following
+    /// it to the other.
+    private func compare(
+        _ volume: Volume, _ agent: Agent, _ source: String, _ disk: String, _ change: String,
+        at location: SourceLocation = #_sourceLocation
+    ) throws {
+        let plain = try Transcript(volume, disk)
+        agent.shell("cd \(disk); \(change)")
+        let expected = plain.events()
+        plain.end()
+        agent.shell("cd \(source); \(change)")
+        let mounted = try Transcript(volume, volume.directory + "/in")
+        try volume.shapeedit("import", "--refresh", "@in")
+        var told = mounted.events()
+        mounted.end()
+        // The command sets an attribute of the folder itself.
+        told[""] = nil
+        #expect(!expected.isEmpty, sourceLocation: location)
+        for path in Set(expected.keys).union(told.keys) {
+            #expect(told[path] == expected[path], "\(path)", sourceLocation: location)
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a refresh is told as the same changes on a disk`(_ dataPath: DataPath) throws {
+        try withSource(dataPath) { volume, agent, source, disk in
+            try compare(
+                volume, agent, source, disk,
+                "echo new > new; : > empty; mkdir folder; ln -s b other; echo z > sub/z")
+            #expect(agent.shell("cat in/new in/sub/z; readlink in/other") == "new\nz\nb\n")
+            try compare(volume, agent, source, disk, "echo longer 1<> a; rm c link")
+            #expect(agent.shell("cat in/a") == "longer\n")
+            try compare(volume, agent, source, disk, "mv b sub/moved; mv sub/z z")
+            #expect(agent.shell("cat in/sub/moved in/z") == "b\nz\n")
+            try compare(volume, agent, source, disk, "rm -r gone")
+            agent.shell("! ls in/gone; ls -lR in > /dev/null")
+            agent.shell("diff -r --no-dereference in \(source)")
+            // The names are what they are for everybody, and changes go on as ever.
+            agent.shell("echo more >> in/new; mv in/new in/newer; rm -r in/sub; mkdir in/sub")
+            #expect(agent.content("in/newer") == "new\nmore\n")
+        }
+    }
+
+    @Test func `an import is told in the folder that is watched`() throws {
+        try withVolume(.passthrough) { volume in
+            let source = try #require(volume.container).base + "/home/source"
+            let agent = try volume.agent()
+            agent.shell("mkdir -p \(source)/sub in; echo a > \(source)/a; echo b > \(source)/sub/b")
+            let mounted = try Transcript(volume, volume.directory + "/in")
+            try volume.shapeedit("import", "--promise", source, "@in")
+            let told = mounted.events()
+            mounted.end()
+            #expect(told["a"] == ["CREATE", "OPEN", "MODIFY", "CLOSE_WRITE,CLOSE"])
+            #expect(told["sub"]?.first == "CREATE,ISDIR")
+            agent.shell("diff -r in \(source)")
+        }
+    }
+
+    @Test func `too many changes are told by their folder`() throws {
+        try withVolume(.passthrough) { volume in
+            let source = try #require(volume.container).base + "/home/source"
+            let agent = try volume.agent()
+            agent.shell("mkdir -p \(source) in; cd \(source); seq 5000 | xargs touch")
+            let mounted = try Transcript(volume, volume.directory)
+            try volume.shapeedit("import", "--promise", source, "@in")
+            let told = mounted.lines()
+            mounted.end()
+            let named = Set(told.map(\.path).filter { $0.hasPrefix("in/") }).count
+            #expect(named > 0 && named < 5_000, "\(named)")
+            // After all of them; the command itself sets an attribute of the folder.
+            let last = try #require(told.last)
+            #expect(last.path.hasPrefix("in") && last.event == "ATTRIB,ISDIR", "\(last)")
+            #expect(agent.shell("ls in | wc -l") == "5000\n")
+        }
+    }
+
+    @Test func `nothing is repeated on demand`() throws {
+        try withSource(.passthrough, options: ["no_replay"]) { volume, agent, source, _ in
+            agent.shell("echo new > \(source)/new")
+            let mounted = try Transcript(volume, volume.directory + "/in")
+            try volume.shapeedit("import", "--refresh", "@in")
+            #expect(agent.content("in/new") == "new\n")
+            #expect(mounted.events()["new"]?.contains("CREATE") != true)
+            mounted.end()
+        }
+    }
+
+    @Test func `the helper changes nothing, and goes when it has nothing to do`() throws {
+        try withSource(.passthrough) { volume, agent, source, _ in
+            let daemon = try #require(try volume.container?.status().pid)
+            let helpers = "pgrep -P \(daemon) -f -- '--helper replay' | wc -l"
+            agent.shell("cd \(source); for i in $(seq 50); do echo $i > f$i; done")
+            let mounted = try Transcript(volume, volume.directory + "/in")
+            let before = agent.shell("stat -c '%n %Y %Z %i' in/a in/sub")
+            try volume.shapeedit("import", "--refresh", "@in")
+            #expect(agent.shell(helpers) == "1\n")
+            let told = mounted.events(until: "f9 CLOSE_WRITE")
+            #expect(told["f50"]?.first == "CREATE")
+            mounted.end()
+            #expect(agent.shell("stat -c '%n %Y %Z %i' in/a in/sub") == before)
+            for _ in 0..<100 where agent.shell(helpers) != "0\n" { usleep(100_000) }
+            #expect(agent.shell(helpers) == "0\n")
+            #expect(agent.shell("find in -name 'f*' | wc -l") == "50\n")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// What inotifywait tells of a directory and all below it.
+struct Transcript {
+    private let program: RunningProgram
+    private let file: String
+    private let directory: String
+
+    /// Begins to watch; `volume` says as whom.
+    init(_ volume: Volume, _ directory: String) throws {
+        self.directory = directory
+        file = try #require(volume.container).base + "/home/transcript"
+        unlink(file)
+        program = try volume.start([
+            "inotifywait", "-m", "-r", "-q", "--format", "%w%f %e", "-o", file, directory,
+        ])
+        // It tells by nothing that it watches with -q; what it is asked first it must see.
+        for _ in 0..<500 {
+            _ = try volume.run("sh", "-c", ": > '\(directory)/begin'; rm '\(directory)/begin'")
+            if text.contains("begin DELETE") { break }
+            usleep(20_000)
+        }
+        earlier = text.utf8.count
+    }
+
+    /// Bytes that tell of the beginning.
+    private var earlier = 0
+
+    private var text: String {
+        guard let result = try? run(["cat", file]) else { return "" }
+        return String(result.text.utf8.dropFirst(earlier)) ?? ""
+    }
+
+    /// The events by path, each path's in their order; see ``lines(until:)``.
+    func events(until pattern: String? = nil) -> [String: [String]] {
+        Dictionary(grouping: lines(until: pattern), by: \.path).mapValues { $0.map(\.event) }
+    }
+
+    /// The events in their order, without those of looking. Waits until there have been none for a
+    /// while, or for `pattern`.
+    func lines(until pattern: String? = nil) -> [(path: String, event: String)] {
+        var last = ""
+        var quiet = 0
+        // A busy machine takes its time to start a process.
+        while quiet < 15 {
+            usleep(100_000)
+            let now = text
+            if let pattern, now.contains(pattern) { break }
+            quiet = now == last ? quiet + 1 : 0
+            last = now
+        }
+        var found: [(path: String, event: String)] = []
+        for line in text.split(separator: "\n") {
+            guard let space = line.lastIndex(of: " ") else { continue }
+            var path = String(line[..<space].dropFirst(directory.count + 1))
+            if path.hasSuffix("/") { path.removeLast() }
+            let event = String(line[line.index(after: space)...])
+            let isLook = ["ACCESS", "OPEN,ISDIR", "CLOSE_NOWRITE"].contains { event.hasPrefix($0) }
+            if !isLook, path != "begin" { found.append((path, event)) }
+        }
+        return found
+    }
+
+    func end() {
+        program.kill(signal: SIGKILL)
+        _ = program.wait(seconds: 10)
+    }
+}
