@@ -151,7 +151,8 @@ let package = Package(
             name: "Varlink", dependencies: ["Model", "SystemCalls", "CSystemShim", "Documents"],
             path: "Sources/Varlink", swiftSettings: strict),
         .target(
-            name: "DocumentKit", dependencies: ["Model", "SystemCalls", "Documents", "Varlink"],
+            name: "DocumentKit",
+            dependencies: ["Model", "SystemCalls", "CSystemShim", "Documents", "Varlink"],
             path: "Sources/DocumentKit", swiftSettings: strict),
         .target(
             name: "Control",

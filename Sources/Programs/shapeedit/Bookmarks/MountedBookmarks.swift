@@ -1,4 +1,5 @@
 import Coordination
+import DocumentKit
 import Glibc
 import Model
 import SystemCalls

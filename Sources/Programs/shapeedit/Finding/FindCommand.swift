@@ -1,7 +1,7 @@
-import ArgumentParser
+public import ArgumentParser
 import Coordination
 import Glibc
-import Model
+public import Model
 import SystemCalls
 
 /// `shapeedit find`.

@@ -1,35 +1,12 @@
 package import Catalog
 package import Model
 
-/// An item that a query found, under one of its names.
-package struct Found: Hashable, Sendable {
-    package var item: ItemNumber
-    package var document: DocumentID
-    /// Below the root.
-    package var path: String
-    package var isFolder: Bool
-    /// Bytes; 0 of folders.
-    package var size: Int64
-    package var modified: Timestamp
-    package var isPromise: Bool
-
-    /// Behind the last slash of ``path``.
-    var name: Substring { path.split(separator: "/").last ?? "" }
-    /// Behind the last dot of the name, in lower case; empty if there is none.
-    var type: String { Self.type(of: name) }
-
-    static func type(of name: some StringProtocol) -> String {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
-        return name[name.index(after: dot)...].lowercased()
-    }
-}
-
 /// Looks at the items of a container one directory after the other, so that whoever guards the index
 /// can let others in between. What is moved meanwhile may be missed or found twice; whoever needs more
 /// follows the changes since, and looks again.
 package struct Gathering {
     private let query: Query
-    private let pattern: NamePattern?
+    private let selection: Selection
     private var found: [Found] = []
     /// Directories that are still to be looked at, with where to go on.
     private var open: [(item: ItemNumber, path: String, cursor: UInt64)] = []
@@ -38,7 +15,7 @@ package struct Gathering {
 
     package init(_ query: Query) {
         self.query = query
-        pattern = query.name.map(NamePattern.init)
+        selection = Selection(query)
     }
 
     /// Finds the folder of the query; says whether there is one.
@@ -86,45 +63,20 @@ package struct Gathering {
         if record.pointee.isDirectory {
             open.append((ItemNumber(rawValue: record.pointee.number), path, 0))
         }
-        switch query.kind {
-        case .documents: if !record.pointee.isRegular { return }
-        case .folders: if !record.pointee.isDirectory { return }
-        case .all: break
-        }
-        let size = record.pointee.isRegular ? record.pointee.size : 0
-        let modified = Timestamp(rawValue: record.pointee.modified)
-        let isPromise = record.pointee.isRegular && record.pointee.place == .promised
-        // What costs nothing first.
-        if let smallest = query.smallest, size < smallest { return }
-        if let largest = query.largest, size > largest { return }
-        if let oldest = query.oldest, modified.seconds < oldest { return }
-        if let newest = query.newest, modified.seconds > newest { return }
-        if let wanted = query.isPromise, isPromise != wanted { return }
-        if !query.types.isEmpty, !query.types.contains(Found.type(of: text)) { return }
-        if let pattern, !pattern.matches(text) { return }
-        if isTemporaryName(Array(bytes)) { return }
+        let facts = Selection.Facts(
+            isRegular: record.pointee.isRegular, isFolder: record.pointee.isDirectory,
+            size: record.pointee.isRegular ? record.pointee.size : 0,
+            modified: Timestamp(rawValue: record.pointee.modified),
+            isPromise: record.pointee.isRegular && record.pointee.place == .promised)
+        if !selection.accepts(text, facts) { return }
         found.append(
             Found(
                 item: ItemNumber(rawValue: record.pointee.number),
                 document: DocumentID(rawValue: record.pointee.document), path: path,
-                isFolder: record.pointee.isDirectory, size: size, modified: modified,
-                isPromise: isPromise))
+                isFolder: facts.isFolder, size: facts.size, modified: facts.modified,
+                isPromise: facts.isPromise))
     }
 
     /// What was found, in the query's order.
-    package func results() -> [Found] {
-        func isBefore(_ one: Found, _ other: Found) -> Bool {
-            switch query.order {
-            case .path: break
-            case .name: if one.name != other.name { return one.name < other.name }
-            case .size: if one.size != other.size { return one.size < other.size }
-            case .modified:
-                if one.modified != other.modified { return one.modified < other.modified }
-            case .type: if one.type != other.type { return one.type < other.type }
-            }
-            return one.path < other.path
-        }
-        let sorted = found.sorted { query.isReversed ? isBefore($1, $0) : isBefore($0, $1) }
-        return query.limit.map { Array(sorted.prefix($0)) } ?? sorted
-    }
+    package func results() -> [Found] { selection.ordered(found) }
 }

@@ -1,42 +1,57 @@
 /// What is looked for among the documents of a container, and in which order it is given. Pure.
-package struct Query: Hashable, Sendable {
+public struct Query: Hashable, Sendable {
     /// Which items are looked at.
-    package enum Kind: String, CaseIterable, Sendable {
+    public enum Kind: String, CaseIterable, Sendable {
+        /// Regular files.
         case documents
+        /// Folders.
         case folders
+        /// Both, and what else has a name.
         case all
     }
     /// What results are put in order by; equal ones by their paths.
-    package enum Order: String, CaseIterable, Sendable {
+    public enum Order: String, CaseIterable, Sendable {
+        /// Below the folder.
         case path
+        /// Behind the last slash.
         case name
+        /// Bytes.
         case size
+        /// The last change.
         case modified
+        /// Behind the last dot of the name.
         case type
     }
 
     /// The name: with `*` or `?` all of it, else a part of it; in any case of letters.
-    package var name: String?
+    public var name: String?
     /// Ends of names behind the last dot, in lower case; empty: all.
-    package var types: [String] = []
+    public var types: [String] = []
     /// Only what is below this folder; empty: the root.
-    package var folder = ""
-    package var kind = Kind.documents
+    public var folder = ""
+    /// Which items are looked at.
+    public var kind = Kind.documents
     /// Bytes, inclusive.
-    package var smallest: Int64?
-    package var largest: Int64?
-    /// Seconds since 1970, inclusive.
-    package var newest: Int64?
-    package var oldest: Int64?
+    public var smallest: Int64?
+    /// Bytes, inclusive.
+    public var largest: Int64?
+    /// The last change at most so late: seconds since 1970, inclusive.
+    public var newest: Int64?
+    /// The last change at least so late: seconds since 1970, inclusive.
+    public var oldest: Int64?
     /// Whether the content is only in the store.
-    package var isPromise: Bool?
+    public var isPromise: Bool?
     /// Hidden names and what is in hidden folders count too; names of temporary files never do.
-    package var hidden = false
-    package var order = Order.path
-    package var isReversed = false
-    package var limit: Int?
+    public var hidden = false
+    /// What results are put in order by.
+    public var order = Order.path
+    /// The last one first.
+    public var isReversed = false
+    /// At most so many, in that order; at least 1.
+    public var limit: Int?
 
-    package init() {}
+    /// All documents, by their paths.
+    public init() {}
 
     /// Reads what ``text`` wrote; `nil` for anything else.
     package init?(_ text: String) {
