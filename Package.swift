@@ -152,7 +152,9 @@ let package = Package(
             path: "Sources/Varlink", swiftSettings: strict),
         .target(
             name: "DocumentKit",
-            dependencies: ["Model", "SystemCalls", "CSystemShim", "Documents", "Varlink"],
+            dependencies: [
+                "Model", "SystemCalls", "CSystemShim", "Documents", "Varlink", "Thumbnailing",
+            ],
             path: "Sources/DocumentKit", swiftSettings: strict),
         .target(
             name: "Control",
@@ -221,7 +223,9 @@ let package = Package(
             path: "Tests/CoordinationTests", swiftSettings: strict),
         .testTarget(
             name: "DocumentKitTests",
-            dependencies: ["DocumentKit", "SystemCalls", "TestSupport", "Probing"],
+            dependencies: [
+                "DocumentKit", "Model", "SystemCalls", "TestSupport", "Probing",
+            ],
             path: "Tests/DocumentKitTests", swiftSettings: strict),
         .testTarget(
             name: "VolumeTests",

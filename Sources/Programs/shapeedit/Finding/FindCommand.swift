@@ -1,5 +1,5 @@
 public import ArgumentParser
-import Coordination
+import DocumentKit
 import Glibc
 public import Model
 import SystemCalls
@@ -75,21 +75,20 @@ struct FindCommand: ParsableCommand {
 
     func run() throws {
         let place = try WatchedPlace(folder)
-        let search = Search(mountPoint: place.mountPoint, query: query(below: place.path))
-        let first = try search.run()
-        if watch {
-            try LiveFind(search, json: json).run(first)
-        } else if json {
-            Console.say(JSONText.array(first.results.map { $0.json(place.mountPoint) }))
+        let point = place.mountPoint
+        let query = query(below: place.path)
+        if watch { try LiveFind(query, in: point, json: json).run() }
+        let results = try MetadataQuery.find(query, in: point)
+        if json {
+            Console.say(JSONText.array(results.map(\.json)))
         } else {
-            for result in first.results {
-                let path = place.mountPoint + "/" + result.path
+            for result in results {
                 if endsWithZero {
                     do throws(Errno) {
-                        try Descriptors.write(Array(path.utf8) + [0], to: Descriptors.output)
+                        try Descriptors.write(Array(result.path.utf8) + [0], to: Descriptors.output)
                     } catch { throw Failure(.inputOutput, "standard output: \(error)") }
                 } else {
-                    Console.say(path)
+                    Console.say(result.path)
                 }
             }
         }
@@ -98,3 +97,14 @@ struct FindCommand: ParsableCommand {
 
 extension Query.Kind: ExpressibleByArgument {}
 extension Query.Order: ExpressibleByArgument {}
+
+extension FoundItem {
+    var json: String {
+        JSONText.object([
+            ("path", JSONText.string(path)), ("item", String(item)),
+            ("document", JSONText.string(document)), ("folder", isFolder ? "true" : "false"),
+            ("size", String(size)), ("modified", JSONText.string(modified)),
+            ("promise", isPromise ? "true" : "false"),
+        ])
+    }
+}
