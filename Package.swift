@@ -221,10 +221,13 @@ let package = Package(
         .testTarget(
             name: "CoordinationTests", dependencies: ["Coordination", "Model", "Probing"],
             path: "Tests/CoordinationTests", swiftSettings: strict),
+        .executableTarget(
+            name: "note-taker", dependencies: ["DocumentKit"], path: "Tests/Support/NoteTaker",
+            swiftSettings: strict),
         .testTarget(
             name: "DocumentKitTests",
             dependencies: [
-                "DocumentKit", "Model", "SystemCalls", "TestSupport", "Probing",
+                "DocumentKit", "Model", "SystemCalls", "TestSupport", "Probing", "note-taker",
             ],
             path: "Tests/DocumentKitTests", swiftSettings: strict),
         .testTarget(
