@@ -154,7 +154,10 @@ let package = Package(
             name: "Varlink", dependencies: ["Model", "SystemCalls", "CSystemShim", "Documents"],
             path: "Sources/Varlink", swiftSettings: strict),
         .target(
-            name: "DocumentKit", dependencies: ["Model", "SystemCalls", "Documents", "Varlink"],
+            name: "DocumentKit",
+            dependencies: [
+                "Model", "SystemCalls", "CSystemShim", "Documents", "Varlink", "Thumbnailing",
+            ],
             path: "Sources/DocumentKit", swiftSettings: strict),
         .target(
             name: "Control",
@@ -221,9 +224,14 @@ let package = Package(
         .testTarget(
             name: "CoordinationTests", dependencies: ["Coordination", "Model", "Probing"],
             path: "Tests/CoordinationTests", swiftSettings: strict),
+        .executableTarget(
+            name: "note-taker", dependencies: ["DocumentKit"], path: "Tests/Support/NoteTaker",
+            swiftSettings: strict),
         .testTarget(
             name: "DocumentKitTests",
-            dependencies: ["DocumentKit", "SystemCalls", "TestSupport", "Probing"],
+            dependencies: [
+                "DocumentKit", "Model", "SystemCalls", "TestSupport", "Probing", "note-taker",
+            ],
             path: "Tests/DocumentKitTests", swiftSettings: strict),
         .testTarget(
             name: "VolumeTests",

@@ -2,7 +2,7 @@ package import Documents
 package import Editing
 internal import Glibc
 package import Model
-internal import SystemCalls
+package import SystemCalls
 
 /// A document by its path: read whole, changed under its lock, written whole.
 ///

@@ -1,4 +1,4 @@
-import Catalog
+import Model
 import Testing
 
 /// Names of programs and names of people.

@@ -1,4 +1,4 @@
-import Coordination
+import Model
 import Probing
 import Testing
 

@@ -7,28 +7,12 @@ import Testing
 
 /// The library's coordinator, with this process as one of those that use a container.
 @Suite(.oneAtATime) struct FileCoordinatorTests {
-    /// Where coordinators are tried: a mount, and a folder that is none.
-    private static let places: [DataPath] = [.passthrough, .plain]
-
-    private static func withFolder(_ dataPath: DataPath, _ body: (String) throws -> Void) throws {
-        if dataPath == .plain {
-            let folder = try TemporaryDirectory.make()
-            defer { TemporaryDirectory.remove(folder) }
-            return try body(folder)
-        }
-        try withVolume(dataPath) { volume in try body(volume.directory) }
-    }
-
-    private static func store(_ path: String, _ text: String) throws {
-        let file = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
-        try file.write(Array(text.utf8))
-    }
-
     @Test(arguments: places)
     func `work of several coordinators on one item does not overlap`(_ dataPath: DataPath) throws {
-        try Self.withFolder(dataPath) { folder in
+        try withVolume(dataPath) { volume in
+            let folder = volume.directory
             let path = "\(folder)/counter"
-            try Self.store(path, "0")
+            try store(path, "0")
             let left = Monitor(4)
             let problems = Lock([String]())
             for _ in 0..<4 {
@@ -43,7 +27,7 @@ import Testing
                                 let file = try OwnedDescriptor.open(paths[0], O_RDONLY)
                                 let count = try file.read(into: &bytes, at: 0)
                                 let text = String(decoding: bytes[..<count], as: UTF8.self)
-                                try Self.store(paths[0], "\((Int(text) ?? -1000) + 1)")
+                                try store(paths[0], "\((Int(text) ?? -1000) + 1)")
                             }
                         }
                     } catch {
@@ -67,9 +51,10 @@ import Testing
         _ dataPath: DataPath
     ) throws {
         struct Odd: Error {}
-        try Self.withFolder(dataPath) { folder in
+        try withVolume(dataPath) { volume in
+            let folder = volume.directory
             let path = "\(folder)/item"
-            try Self.store(path, "x")
+            try store(path, "x")
             let one = FileCoordinator()
             try one.coordinate([FileIntent(path, .read)]) { _ in
                 #expect(
@@ -90,7 +75,7 @@ import Testing
             try FileCoordinator().coordinate([FileIntent(path, .write)]) { _ in }
             // What is not there yet can be had, what has no folder cannot.
             try one.coordinate([FileIntent("\(folder)/new", .writeReplacing)]) { paths in
-                try Self.store(paths[0], "new")
+                try store(paths[0], "new")
             }
             #expect(throws: CoordinationError.self) {
                 try one.coordinate([FileIntent("\(folder)/none/new", .write)]) { _ in }
@@ -101,7 +86,7 @@ import Testing
     @Test func `claims of one purpose nest, and cancelling ends the waiting`() throws {
         try withVolume(.passthrough) { volume in
             let path = "\(volume.directory)/item"
-            try Self.store(path, "x")
+            try store(path, "x")
             let one = FileCoordinator(purpose: "mine")
             try one.coordinate([FileIntent(path, .write)]) { _ in
                 try FileCoordinator(purpose: "mine").coordinate([FileIntent(path, .read)]) { _ in }

@@ -1,6 +1,6 @@
 internal import CFuseShim
-internal import Coordination
 internal import Glibc
+internal import Model
 internal import SystemCalls
 
 /// Requests on queries. Those that need words are parked until the words of what was published before

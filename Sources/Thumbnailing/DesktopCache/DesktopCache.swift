@@ -135,12 +135,19 @@ public struct DesktopCache: Sendable {
 
     /// Whether there is an entry for this state of a file.
     public func isCurrent(_ size: Size, of subject: Subject) -> Bool {
+        picture(size, of: subject) != nil
+    }
+
+    /// The entry for this state of a file, a PNG file; nil if there is none.
+    public func picture(_ size: Size, of subject: Subject) -> [UInt8]? {
         guard let name = try? name(ofPath: subject.path), let bytes = read(size, name) else {
-            return false
+            return nil
         }
         let texts = PNGFile.texts(of: bytes)
-        return texts["Thumb::URI"] == FileURI.address(ofPath: subject.path.utf8)
+        let isCurrent =
+            texts["Thumb::URI"] == FileURI.address(ofPath: subject.path.utf8)
             && texts["Thumb::MTime"] == String(subject.modified)
+        return isCurrent ? bytes : nil
     }
 
     private func name(ofPath path: String) throws(Failure) -> String {

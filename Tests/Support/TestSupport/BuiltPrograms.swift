@@ -18,8 +18,13 @@ package enum BuiltPrograms {
     }
 
     /// The helper that acts as another process; built together with the tests.
-    package static func probe() throws -> String {
-        let path = "\(ownDirectory)/shapeedit-probe"
+    package static func probe() throws -> String { try built("shapeedit-probe") }
+
+    /// The example of the library.
+    package static func noteTaker() throws -> String { try built("note-taker") }
+
+    private static func built(_ name: String) throws -> String {
+        let path = "\(ownDirectory)/\(name)"
         guard access(path, X_OK) == 0 else { throw TestSetupFailure("\(path) was not built") }
         return path
     }

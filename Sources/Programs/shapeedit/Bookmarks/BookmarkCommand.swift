@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coordination
+import DocumentKit
 import Glibc
 import Model
 import SystemCalls
@@ -50,7 +51,9 @@ struct BookmarkCommand: ParsableCommand {
         @Flag(help: "Print JSON.") var json = false
 
         func run() throws {
-            let token = try MountedBookmarks.create(file, for: application.name ?? "")
+            let token = try NamedToken.mounted { () throws(BookmarkProblem) in
+                try MountedBookmarks.create(file, for: application.name ?? "")
+            }
             Console.say(
                 json
                     ? JSONText.object([

@@ -1,5 +1,6 @@
 import Catalog
 import Coordination
+import DocumentKit
 import Glibc
 import Model
 import SystemCalls

@@ -1,4 +1,5 @@
 import Coordination
+import DocumentKit
 import Glibc
 import Model
 import SystemCalls
@@ -30,20 +31,56 @@ struct NamedToken {
 
     /// Asks the mount, or the container if it is not mounted.
     func resolve(for application: String) throws(Failure) -> Place {
-        if let point = MountedBookmarks.mountPoint(of: container) {
-            let path = try MountedBookmarks(point).resolve(token, for: application)
+        if let point = Self.mountPoint(of: container) {
+            let found = try Self.mounted { () throws(BookmarkProblem) in
+                try MountedBookmarks(point).resolve(token.text, for: application)
+            }
             return Place(
-                path: String(decoding: path, as: UTF8.self), mountPoint: point,
-                isStale: token.isStale(at: path))
+                path: String(decoding: found.path, as: UTF8.self), mountPoint: point,
+                isStale: found.isStale)
         }
         return try ClosedBookmarks(container).resolve(token, for: application)
     }
 
     func revoke(for application: String) throws(Failure) {
-        if let point = MountedBookmarks.mountPoint(of: container) {
-            try MountedBookmarks(point).revoke(token, for: application)
+        if let point = Self.mountPoint(of: container) {
+            try Self.mounted { () throws(BookmarkProblem) in
+                try MountedBookmarks(point).revoke(token.text, for: application)
+            }
         } else {
             try ClosedBookmarks(container).revoke(token, for: application)
+        }
+    }
+
+    /// Where the container of this name is mounted; `nil` if nowhere. Another user's of that name
+    /// counts only if this user has none.
+    static func mountPoint(of container: String) -> String? {
+        let points = MountTable.mountPoints().map { ($0, StatusCommand.text($0)) }.filter {
+            StatusCommand.field("container", of: $0.1) == container
+        }
+        let own = try? Containers.path(container)
+        if let mounted = points.last(where: { StatusCommand.field("folder", of: $0.1) == own }) {
+            return mounted.0
+        }
+        return (try? Containers.exists(container)) == true ? nil : points.last?.0
+    }
+
+    /// What a mount says, in the words of this program.
+    static func mounted<Result>(
+        _ body: () throws(BookmarkProblem) -> Result
+    ) throws(Failure) -> Result {
+        do throws(BookmarkProblem) { return try body() } catch {
+            switch error {
+            case .malformed: throw failure(.malformed)
+            case .forged: throw failure(.forged)
+            case .otherApplication: throw failure(.otherApplication)
+            case .revoked: throw failure(.revoked)
+            case .deleted: throw failure(.deleted)
+            case .notMounted: throw Failure(.unavailable, "the container is not mounted")
+            case .unsupported(let words): throw Failure(.usage, words)
+            case .file(let words): throw Failure(.noInput, words)
+            case .refused(let words): throw Failure(.noPermission, words)
+            }
         }
     }
 
@@ -62,18 +99,16 @@ struct NamedToken {
 }
 
 /// One bookmark of a list.
-struct ListedBookmark {
-    /// Below the root of the container.
-    var path: String
-    var application: String?
-    /// The token without the container's name.
-    var digits: String
+typealias ListedBookmark = MountedBookmarks.Listed
 
+extension MountedBookmarks.Listed {
     /// Those of a container whose documents are there, by path.
     static func all(of container: String) throws(Failure) -> [ListedBookmark] {
         let list: [ListedBookmark]
-        if let point = MountedBookmarks.mountPoint(of: container) {
-            list = try MountedBookmarks(point).list()
+        if let point = NamedToken.mountPoint(of: container) {
+            list = try NamedToken.mounted { () throws(BookmarkProblem) in
+                try MountedBookmarks(point).list()
+            }
         } else {
             list = try ClosedBookmarks(container).list()
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Browser
+import DocumentKit
 import Drawing
 import Glibc
 import Model

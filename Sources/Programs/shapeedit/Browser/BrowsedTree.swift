@@ -1,6 +1,7 @@
 import Browser
-import Catalog
+import DocumentKit
 import Glibc
+import Model
 import SystemCalls
 
 /// The folder that is browsed, with all that is below it, and a watch on it.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Content
 import Coordination
+import DocumentKit
 import Glibc
 import Model
 import SystemCalls

@@ -2,6 +2,7 @@ import ArgumentParser
 import Content
 import Control
 import Coordination
+import DocumentKit
 import FileSystem
 import Glibc
 import Model

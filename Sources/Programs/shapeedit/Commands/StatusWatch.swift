@@ -1,3 +1,4 @@
+import DocumentKit
 import FoundationEssentials
 import Glibc
 import Model

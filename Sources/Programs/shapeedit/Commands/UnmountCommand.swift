@@ -1,4 +1,5 @@
 import ArgumentParser
+import DocumentKit
 import Glibc
 import Model
 import SystemCalls

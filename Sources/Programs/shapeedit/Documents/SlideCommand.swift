@@ -3,6 +3,7 @@ import DocumentFiles
 import Documents
 import Editing
 import Model
+import SystemCalls
 
 /// `shapeedit slide`.
 struct SlideCommand: ParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DocumentKit
 import Glibc
 import Model
 import Pictures
@@ -30,7 +31,7 @@ struct ThumbnailCommand: ParsableCommand {
             throw Failure(.usage, "--size \(size): 1 to \(PictureSize.huge.pixels) pixels")
         }
         let kept = try PictureSize(rawValue: size).flatMap { size throws(Failure) in
-            try KeptPicture.read(file, size)
+            try KeptPicture.read(file, pixels: size.pixels)
         }
         let bytes = try kept ?? drawn()
         try DocumentOutput.write(bytes, to: output, overwriting: true)

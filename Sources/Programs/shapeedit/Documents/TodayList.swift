@@ -1,8 +1,10 @@
 import DocumentFiles
+import DocumentKit
 import Documents
 import Editing
 import Glibc
 import Model
+import SystemCalls
 
 /// The list of what is to be done today: one in each container.
 enum TodayList {

@@ -1,4 +1,5 @@
 import DocumentFiles
+import DocumentKit
 import Editing
 import Editor
 import Model
@@ -86,7 +87,10 @@ private struct FileHand {
         case .redo: step(isUndo: false)
         case .keepCopy(let document):
             do throws(Failure) {
-                inbox.put(.keptCopy(try ConflictCopy.keep(document, of: file.path)))
+                let name = try ConflictCopy.keep(of: file.path) { (path) throws(Failure) in
+                    try DocumentFile.create(path, document)
+                }
+                inbox.put(.keptCopy(name))
             } catch { inbox.put(.copyFailed(error.message)) }
         case .suspend, .redraw, .quit: break
         }

@@ -1,7 +1,7 @@
-import ArgumentParser
-import Coordination
+public import ArgumentParser
+import DocumentKit
 import Glibc
-import Model
+public import Model
 import SystemCalls
 
 /// `shapeedit find`.
@@ -103,27 +103,27 @@ struct FindCommand: ParsableCommand {
 
     func run() throws {
         let place = try WatchedPlace(folder)
-        if let forget { return try SavedQuery(place.mountPoint, forget).forget() }
+        let point = place.mountPoint
+        let query = query(below: place.path)
+        if let forget { return try SavedQuery(point, forget).forget() }
         if let save {
-            let saved = SavedQuery(place.mountPoint, save)
-            try saved.save(query(below: place.path))
+            let saved = SavedQuery(point, save)
+            try saved.save(query)
             return Console.say(saved.folder)
         }
-        let search = Search(mountPoint: place.mountPoint, query: query(below: place.path))
-        let first = try search.run()
-        if watch {
-            try LiveFind(search, json: json).run(first)
-        } else if json {
-            Console.say(JSONText.array(first.results.map { $0.json(place.mountPoint) }))
+        if watch { try LiveFind(query, in: point, json: json).run() }
+        let (results, problem) = try MetadataQuery.find(query, in: point)
+        if let problem { Console.complain("\(point): not all words are known: \(problem)") }
+        if json {
+            Console.say(JSONText.array(results.map(\.json)))
         } else {
-            for result in first.results {
-                let path = place.mountPoint + "/" + result.path
+            for result in results {
                 if endsWithZero {
                     do throws(Errno) {
-                        try Descriptors.write(Array(path.utf8) + [0], to: Descriptors.output)
+                        try Descriptors.write(Array(result.path.utf8) + [0], to: Descriptors.output)
                     } catch { throw Failure(.inputOutput, "standard output: \(error)") }
                 } else {
-                    Console.say(path)
+                    Console.say(result.path)
                 }
             }
         }
@@ -132,3 +132,15 @@ struct FindCommand: ParsableCommand {
 
 extension Query.Kind: ExpressibleByArgument {}
 extension Query.Order: ExpressibleByArgument {}
+
+extension FoundItem {
+    var json: String {
+        let fields = [
+            ("path", JSONText.string(path)), ("item", String(item)),
+            ("document", JSONText.string(document)), ("folder", isFolder ? "true" : "false"),
+            ("size", String(size)), ("modified", JSONText.string(modified)),
+            ("promise", isPromise ? "true" : "false"),
+        ]
+        return JSONText.object(fields + (title.map { [("title", JSONText.string($0))] } ?? []))
+    }
+}

@@ -1,3 +1,4 @@
+import DocumentKit
 import Glibc
 import Model
 import SystemCalls

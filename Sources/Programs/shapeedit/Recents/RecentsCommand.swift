@@ -1,4 +1,5 @@
 import ArgumentParser
+import DocumentKit
 import Glibc
 import Model
 import SystemCalls
@@ -29,9 +30,9 @@ struct RecentsCommand: ParsableCommand {
     func run() throws {
         let documents = try found()
         if clear {
-            for document in documents where unlink(document.link) != 0 && errno != ENOENT {
-                throw Failure(.inputOutput, "\(document.link): \(Errno.last)")
-            }
+            do throws(DocumentProblem) {
+                for document in documents { try Recents.forget(document) }
+            } catch { throw Failure(.inputOutput, "\(error)") }
             return
         }
         let last = documents.prefix(limit)
@@ -56,51 +57,17 @@ struct RecentsCommand: ParsableCommand {
 
     /// The last opened first.
     private func found() throws(Failure) -> [RecentDocument] {
-        var below: String?
         if let folder {
-            guard let resolved = MountTable.resolved(folder) else {
+            guard let place = MountTable.resolved(folder) else {
                 throw Failure(.noInput, "\(folder): \(Errno.last)")
             }
-            below = resolved
+            let isMounted = MountTable.mountPoints().contains { point in
+                place == point || place.hasPrefix(point + "/")
+            }
+            if !isMounted { throw Failure(.usage, "\(folder): it is not in a mounted container") }
         }
-        let points = MountTable.mountPoints().filter { point in
-            below.map { $0 == point || $0.hasPrefix(point + "/") } ?? true
-        }
-        if let folder, points.isEmpty {
-            throw Failure(.usage, "\(folder): it is not in a mounted container")
-        }
-        return points.flatMap(RecentDocument.all).filter { document in
-            below.map { document.path == $0 || document.path.hasPrefix($0 + "/") } ?? true
-        }.sorted { $0.opened > $1.opened }
-    }
-}
-
-/// A document that was opened lately.
-private struct RecentDocument {
-    /// Absolute.
-    var path: String
-    /// In nanoseconds since 1970.
-    var opened: Int64
-    /// The link to it.
-    var link: String
-
-    /// Those of a mount; none of another user's.
-    static func all(_ point: String) -> [RecentDocument] {
-        let folder = point + "/.shapeedit/recents"
-        return ((try? Directories.names(in: folder)) ?? []).compactMap { name in
-            let link = folder + "/" + name
-            var status = stat()
-            var text = [CChar](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink(link, &text, text.count)
-            // One that was deleted since is none any more.
-            guard count > 0, lstat(link, &status) == 0 else { return nil }
-            let target = String(
-                decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            return RecentDocument(
-                path: point + "/" + target.dropFirst("../../".count),
-                opened: Int64(status.st_mtim.tv_sec) * 1_000_000_000
-                    + Int64(status.st_mtim.tv_nsec),
-                link: link)
+        do throws(DocumentProblem) { return try Recents.documents(below: folder) } catch {
+            throw Failure(.inputOutput, "\(error)")
         }
     }
 }

@@ -1,3 +1,4 @@
+import DocumentKit
 import Documents
 import Glibc
 import Model

@@ -1,48 +1,65 @@
 /// What is looked for among the documents of a container, and in which order it is given. Pure.
-package struct Query: Hashable, Sendable, CustomStringConvertible {
+public struct Query: Hashable, Sendable, CustomStringConvertible {
     /// Which items are looked at.
-    package enum Kind: String, CaseIterable, Sendable {
+    public enum Kind: String, CaseIterable, Sendable {
+        /// Regular files.
         case documents
+        /// Folders.
         case folders
+        /// Both, and what else has a name.
         case all
     }
     /// What results are put in order by; equal ones by their paths.
-    package enum Order: String, CaseIterable, Sendable {
+    public enum Order: String, CaseIterable, Sendable {
+        /// Below the folder.
         case path
+        /// Behind the last slash.
         case name
+        /// Bytes.
         case size
+        /// The last change.
         case modified
+        /// Behind the last dot of the name.
         case type
+        /// What it is called apart from its name; what has no title comes last.
         case title
     }
 
     /// The name: with `*` or `?` all of it, else a part of it; in any case of letters.
-    package var name: String?
-    /// Words in the document, and in its title (`TextPattern`).
-    package var text: String?
-    package var title: String?
+    public var name: String?
+    /// Words in the document: the beginnings of some, or "some that stand together".
+    public var text: String?
+    /// Words in its title, in the same way.
+    public var title: String?
     /// One of the tags in `user.xdg.tags`, in any case of letters.
-    package var tag: String?
+    public var tag: String?
     /// Ends of names behind the last dot, in lower case; empty: all.
-    package var types: [String] = []
+    public var types: [String] = []
     /// Only what is below this folder; empty: the root.
-    package var folder = ""
-    package var kind = Kind.documents
+    public var folder = ""
+    /// Which items are looked at.
+    public var kind = Kind.documents
     /// Bytes, inclusive.
-    package var smallest: Int64?
-    package var largest: Int64?
-    /// Seconds since 1970, inclusive.
-    package var newest: Int64?
-    package var oldest: Int64?
+    public var smallest: Int64?
+    /// Bytes, inclusive.
+    public var largest: Int64?
+    /// The last change at most so late: seconds since 1970, inclusive.
+    public var newest: Int64?
+    /// The last change at least so late: seconds since 1970, inclusive.
+    public var oldest: Int64?
     /// Whether the content is only in the store.
-    package var isPromise: Bool?
+    public var isPromise: Bool?
     /// Hidden names and what is in hidden folders count too; names of temporary files never do.
-    package var hidden = false
-    package var order = Order.path
-    package var isReversed = false
-    package var limit: Int?
+    public var hidden = false
+    /// What results are put in order by.
+    public var order = Order.path
+    /// The last one first.
+    public var isReversed = false
+    /// At most so many, in that order; at least 1.
+    public var limit: Int?
 
-    package init() {}
+    /// All documents, by their paths.
+    public init() {}
 
     /// Whether it needs the words or titles of documents.
     package var needsTexts: Bool { text != nil || title != nil || order == .title }
@@ -93,7 +110,7 @@ package struct Query: Hashable, Sendable, CustomStringConvertible {
 
     /// As `.shapeedit/find` takes it: `key=value` with `&` between; bytes that are neither letters nor
     /// digits nor one of `.-_*?,` as `%` and two digits.
-    package var description: String {
+    public var description: String {
         var fields: [(String, String)] = []
         for (key, value) in [("name", name), ("text", text), ("title", title), ("tag", tag)] {
             if let value { fields.append((key, value)) }

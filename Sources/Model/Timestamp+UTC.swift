@@ -1,15 +1,13 @@
-internal import Model
-
 /// Moments as text in UTC (Gregorian).
 extension Timestamp {
     /// As file names have it: `2026-11-21T194552Z`.
-    var compactText: String {
+    package var compactText: String {
         let parts = civil
         return "\(parts.day)T\(parts.hour)\(parts.minute)\(parts.second)Z"
     }
 
     /// As ISO 8601 has it, to the nanosecond: `2026-11-21T19:45:52.123456789Z`.
-    var exactText: String {
+    package var exactText: String {
         let parts = civil
         let digits = String(nanoseconds)
         let fraction = String(repeating: "0", count: 9 - digits.utf8.count) + digits

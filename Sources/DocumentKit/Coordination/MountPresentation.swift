@@ -1,114 +1,38 @@
 internal import Documents
 internal import SystemCalls
 
-/// Who is let in when a presenter prepares for a claim.
-public enum FileGuest: String, Sendable {
-    case reader
-    case writer
-}
-
-/// What happened to an item below a folder that is presented. Paths are absolute.
-public enum SubitemChange: Hashable, Sendable {
-    case appeared(String)
-    case changed(String)
-    case moved(String, to: String)
-    case deleted(String)
-}
-
-/// Shows an item and wants to know what others do with it.
-///
-/// All of it is called on a thread of the presentation's, one call after the other. What returns
-/// late keeps others waiting, five seconds at most; to write, use a ``FileCoordinator`` that is for
-/// the presentation.
-public protocol FilePresenter: AnyObject, Sendable {
-    /// Somebody is about to read or write the item: leave it alone until ``resume()``.
-    func relinquish(to guest: FileGuest)
-    /// What is not saved is to be saved now.
-    func saveChanges()
-    /// The item at the path, which may be below a folder that is presented, is about to go.
-    func accommodateDeletion(of path: String)
-    /// Whoever was let in is done.
-    func resume()
-    /// Its content or attributes are others.
-    func itemChanged()
-    /// The item is at another place, which is what the presentation is of from now on.
-    func itemMoved(to path: String)
-    /// Its name is gone.
-    func itemDeleted()
-    /// Something below the folder is another.
-    func subitemChanged(_ change: SubitemChange)
-    /// A version of the item was published.
-    func versionGained()
-    /// The connection is gone, with the mount or because messages were not taken; nothing more comes.
-    func presentationEnded()
-}
-
-extension FilePresenter {
-    /// Does nothing.
-    public func relinquish(to guest: FileGuest) {}
-    /// Does nothing.
-    public func saveChanges() {}
-    /// Does nothing.
-    public func accommodateDeletion(of path: String) {}
-    /// Does nothing.
-    public func resume() {}
-    /// Does nothing.
-    public func itemChanged() {}
-    /// Does nothing.
-    public func itemMoved(to path: String) {}
-    /// Does nothing.
-    public func itemDeleted() {}
-    /// Does nothing.
-    public func subitemChanged(_ change: SubitemChange) {}
-    /// Does nothing.
-    public func versionGained() {}
-    /// Does nothing.
-    public func presentationEnded() {}
-}
-
-/// Tells a presenter of an item in a mounted container, from its making until ``end()``.
-public final class FilePresentation: Sendable {
+/// Tells a presenter of an item in a mounted container.
+final class MountPresentation: Sendable {
     /// Its number at the control socket.
     let id: Int
-    private let mountPoint: String
     private let connection: ControlConnection
-    private let answers: ControlConnection
     private let shown: Lock<String>
 
-    /// Begins to tell. The presenter is kept until the presentation ends.
-    ///
-    /// - Throws: `badPath` for what is in no mounted container, `unavailable`.
-    public init(of path: String, _ presenter: any FilePresenter) throws(CoordinationError) {
-        let place = try ItemPlace(path)
-        guard let point = place.mountPoint else {
-            throw .badPath(path, "it is not in a mounted container")
-        }
-        mountPoint = point
+    init(
+        of place: ItemPlace, in mountPoint: String, _ presenter: any FilePresenter
+    ) throws(CoordinationError) {
         shown = Lock(place.absolute)
-        connection = try ControlConnection(mountPoint: point)
-        answers = try ControlConnection(mountPoint: point)
+        connection = try ControlConnection(mountPoint: mountPoint)
+        let answers = try ControlConnection(mountPoint: mountPoint)
         try connection.send("Present", ["path": .string(place.relative)], more: true)
         let first = try connection.next(milliseconds: ControlConnection.patience)
         guard let id = first["message"]?.object?["presenter"]?.integer else {
             throw .unavailable("the mount's daemon does not register presenters")
         }
         self.id = id
-        let told = Told(connection, answers, id, point)
+        let told = Told(connection, answers, id, mountPoint)
         Threads.start("presentation") { [shown] in
             told.run(presenter, of: place.absolute) { path in shown.withLock { $0 = path } }
         }
     }
 
-    deinit { end() }
-
     /// Where the item is now.
-    public var path: String { shown.withLock { $0 } }
+    var path: String { shown.withLock { $0 } }
 
-    /// Ends the telling. A call that is under way may still come to its end.
-    public func end() { connection.close() }
+    func end() { connection.close() }
 }
 
-/// The thread of a presentation.
+/// The thread of a presentation in a mount.
 private final class Told: Sendable {
     private let connection: ControlConnection
     private let answers: ControlConnection

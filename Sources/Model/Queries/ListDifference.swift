@@ -3,22 +3,30 @@
 /// Who has the old list takes away what is at ``removed`` and where ``moved`` come from (indices of the
 /// old list), then puts in what is at ``added`` and where they go to (indices of the new list, in
 /// ascending order), and has the new list but for what is ``updated`` (indices of the new list).
-package struct ListDifference: Hashable, Sendable {
-    package struct Move: Hashable, Sendable {
-        package var from: Int
-        package var to: Int
+public struct ListDifference: Hashable, Sendable {
+    /// An element that is in both lists, at another place among those that stay.
+    public struct Move: Hashable, Sendable {
+        /// Index in the old list.
+        public var from: Int
+        /// Index in the new list.
+        public var to: Int
     }
-    package private(set) var removed: [Int] = []
-    package private(set) var added: [Int] = []
-    package private(set) var moved: [Move] = []
-    package private(set) var updated: [Int] = []
+    /// Indices of the old list.
+    public private(set) var removed: [Int] = []
+    /// Indices of the new list.
+    public private(set) var added: [Int] = []
+    /// What changed its place.
+    public private(set) var moved: [Move] = []
+    /// Indices of the new list.
+    public private(set) var updated: [Int] = []
 
-    package var isEmpty: Bool {
+    /// The lists are equal.
+    public var isEmpty: Bool {
         removed.isEmpty && added.isEmpty && moved.isEmpty && updated.isEmpty
     }
 
     /// Compares by `key`, which is unique in each list. As few elements move as can be.
-    package init<Element: Equatable, Key: Hashable>(
+    public init<Element: Equatable, Key: Hashable>(
         from old: [Element], to new: [Element], by key: (Element) -> Key
     ) {
         var places: [Key: Int] = [:]

@@ -1,23 +1,25 @@
-import Glibc
-import Model
-import Pictures
-import SystemCalls
+internal import Glibc
+package import Model
+internal import SystemCalls
 
 /// The picture that a mount keeps of a document.
-enum KeptPicture {
+package enum KeptPicture {
     /// How long a picture that is being drawn is waited for, in milliseconds.
     private static let patience: UInt64 = 60_000
     /// The first and the longest pause between two looks, in microseconds.
     private static let pauses: (UInt32, UInt32) = (2_000, 50_000)
 
-    /// The picture of the current version; nil if the file is not in a mount of ours.
-    static func read(_ file: String, _ size: PictureSize) throws(Failure) -> [UInt8]? {
+    /// The picture of the current version, at most so many pixels wide and high (128, 256, 512 or
+    /// 1024); nil if the file is not in a mount of ours, or nobody waits any more.
+    package static func read(
+        _ file: String, pixels: Int, while isWanted: () -> Bool = { true }
+    ) throws(Failure) -> [UInt8]? {
         let deadline = MonotonicClock.after(milliseconds: patience)
         var pause = pauses.0
-        while let state = attribute(file, "thumbnail.state") {
+        while isWanted(), let state = attribute(file, "thumbnail.state") {
             if state == "ready" {
                 let version = attribute(file, "version")
-                let bytes = bytes(file, size)
+                let bytes = bytes(file, pixels)
                 // Another version may have come meanwhile.
                 if let bytes, attribute(file, "thumbnail.state") == "ready",
                     attribute(file, "version") == version
@@ -40,13 +42,13 @@ enum KeptPicture {
         return nil
     }
 
-    private static func bytes(_ file: String, _ size: PictureSize) -> [UInt8]? {
+    private static func bytes(_ file: String, _ pixels: Int) -> [UInt8]? {
         guard let path = MountTable.resolved(file),
             let point = MountTable.mountPoints().filter({ path.hasPrefix($0 + "/") })
                 .max(by: { $0.count < $1.count })
         else { return nil }
         let picture =
-            "\(point)/.shapeedit/thumbnails/\(size.pixels)\(path.dropFirst(point.count)).png"
+            "\(point)/.shapeedit/thumbnails/\(pixels)\(path.dropFirst(point.count)).png"
         guard let file = try? OwnedDescriptor.open(picture, O_RDONLY),
             let status = try? file.status()
         else { return nil }

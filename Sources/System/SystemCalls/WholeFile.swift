@@ -1,13 +1,14 @@
 internal import Glibc
-internal import SystemCalls
 
 /// Reading and writing files as a whole. Blocks on the disk.
-enum WholeFile {
+package enum WholeFile {
     /// No document is larger, in bytes; each reader has its own, smaller limit.
-    static let limit = 64 << 20
+    package static let limit = 64 << 20
 
-    /// All bytes of an open file; EFBIG beyond ``limit``.
-    static func read(_ file: borrowing OwnedDescriptor) throws(Errno) -> [UInt8] {
+    /// All bytes of an open file; EFBIG beyond `limit`.
+    package static func read(
+        _ file: borrowing OwnedDescriptor, limit: Int = WholeFile.limit
+    ) throws(Errno) -> [UInt8] {
         let size = Int(try file.status().st_size)
         if size > limit { throw Errno(EFBIG) }
         // One more than the size says: a pipe or a file of /proc has more than it admits.
@@ -33,13 +34,15 @@ enum WholeFile {
 
     /// EACCES or EROFS for a file that may not be written, though its folder would let it be
     /// replaced.
-    static func checkWritable(_ path: String) throws(Errno) {
+    package static func checkWritable(_ path: String) throws(Errno) {
         _ = try check { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) }
     }
 
     /// Makes `bytes` the file's content, in place. Signals that end the process wait until it is
     /// whole.
-    static func overwrite(_ file: borrowing OwnedDescriptor, with bytes: [UInt8]) throws(Errno) {
+    package static func overwrite(_ file: borrowing OwnedDescriptor, with bytes: [UInt8])
+        throws(Errno)
+    {
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
@@ -57,7 +60,7 @@ enum WholeFile {
     ///
     /// - Returns: the new file, locked (flock) since before it had its name: whoever waits for the
     ///   lock waits on until this is closed.
-    static func replace(
+    package static func replace(
         _ path: String, with bytes: [UInt8], like model: borrowing OwnedDescriptor
     ) throws(Errno) -> OwnedDescriptor {
         let status = try model.status()
@@ -79,7 +82,7 @@ enum WholeFile {
     }
 
     /// Makes a new file; EEXIST if the name is taken. No half-written file is ever seen under it.
-    static func create(_ path: String, _ bytes: [UInt8]) throws(Errno) {
+    package static func create(_ path: String, _ bytes: [UInt8]) throws(Errno) {
         _ = try make(
             bytes, mode: 0o666, beside: path, prepare: { _ in },
             name: { _, temporary throws(Errno) in

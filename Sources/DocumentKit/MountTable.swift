@@ -1,10 +1,9 @@
-import Glibc
-import SystemCalls
+internal import Glibc
 
 /// The mounts of ShapeEdit on this machine, as the kernel tells them.
-enum MountTable {
+package enum MountTable {
     /// Mount points of type fuse.shapeedit, the last mounted last.
-    static func mountPoints() -> [String] {
+    package static func mountPoints() -> [String] {
         guard let file = fopen("/proc/self/mountinfo", "re") else { return [] }
         defer { fclose(file) }
         var list: [String] = []
@@ -41,7 +40,7 @@ enum MountTable {
     }
 
     /// The absolute path of `path` without symlinks; `nil` if it does not exist.
-    static func resolved(_ path: String) -> String? {
+    package static func resolved(_ path: String) -> String? {
         guard let text = realpath(path, nil) else { return nil }
         defer { free(text) }
         return String(cString: text)

@@ -1,28 +1,30 @@
-import DocumentFiles
-import Editing
-import Glibc
-import Model
+internal import Glibc
+package import Model
 
 /// What somebody edited, kept beside a document that others changed in another way.
-enum ConflictCopy {
+package enum ConflictCopy {
     /// Writes the copy and gives its name; in the folder for temporary files, with its path, if
-    /// there is no place beside the document. Nothing is ever overwritten.
-    static func keep(_ document: EditableDocument, of path: String) throws(Failure) -> String {
+    /// there is no place beside the document.
+    ///
+    /// - Parameter create: makes a file; fails where there is one, so that nothing is overwritten.
+    package static func keep(
+        of path: String, _ create: (String) throws(Failure) -> Void
+    ) throws(Failure) -> String {
         let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
         let folder = String(path[..<slash])
         let name = String(path[slash...])
         do throws(Failure) {
-            return try keep(document, named: name, in: folder)
+            return try keep(named: name, in: folder, create)
         } catch {
-            let other = (Containers.environment("TMPDIR") ?? "/tmp") + "/"
+            let other = (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/"
             do throws(Failure) {
-                return other + (try keep(document, named: name, in: other))
+                return other + (try keep(named: name, in: other, create))
             } catch { throw error }
         }
     }
 
     private static func keep(
-        _ document: EditableDocument, named name: String, in folder: String
+        named name: String, in folder: String, _ create: (String) throws(Failure) -> Void
     ) throws(Failure) -> String {
         let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
         let (stem, end) = (String(name[..<(dot ?? name.endIndex)]), dot.map { name[$0...] } ?? "")
@@ -32,7 +34,7 @@ enum ConflictCopy {
             let more = number == 1 ? "" : ", \(number)"
             let copy = "\(stem) (conflict of \(moment)\(more))\(end)"
             do throws(Failure) {
-                try DocumentFile.create(folder + copy, document)
+                try create(folder + copy)
                 return copy
             } catch {
                 guard access(folder + copy, F_OK) == 0, number < 100 else { throw error }

@@ -1,31 +1,6 @@
 package import Catalog
 package import Model
 
-/// An item that a query found, under one of its names.
-package struct Found: Hashable, Sendable {
-    package var item: ItemNumber
-    package var document: DocumentID
-    /// Below the root.
-    package var path: String
-    package var isFolder: Bool
-    /// Bytes; 0 of folders.
-    package var size: Int64
-    package var modified: Timestamp
-    package var isPromise: Bool
-    /// What it is called apart from its name; nil if it has no title, or nobody asked for titles.
-    package var title: String?
-
-    /// Behind the last slash of ``path``.
-    package var name: Substring { path.split(separator: "/").last ?? "" }
-    /// Behind the last dot of the name, in lower case; empty if there is none.
-    var type: String { Self.type(of: name) }
-
-    static func type(of name: some StringProtocol) -> String {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
-        return name[name.index(after: dot)...].lowercased()
-    }
-}
-
 /// What a query needs to know of documents besides what the index has.
 package struct Knowledge: Sendable {
     /// Titles of documents, if they are wanted; empty for those that have none.
@@ -43,7 +18,7 @@ package struct Knowledge: Sendable {
 /// follows the changes since, and looks again.
 package struct Gathering {
     private let query: Query
-    private let pattern: NamePattern?
+    private let selection: Selection
     private let knowledge: Knowledge
     private var found: [Found] = []
     /// Directories that are still to be looked at, with where to go on.
@@ -53,8 +28,8 @@ package struct Gathering {
 
     package init(_ query: Query, _ knowledge: Knowledge = Knowledge()) {
         self.query = query
+        selection = Selection(query)
         self.knowledge = knowledge
-        pattern = query.name.map(NamePattern.init)
     }
 
     /// Finds the folder of the query; says whether there is one.
@@ -102,55 +77,23 @@ package struct Gathering {
         if record.pointee.isDirectory {
             open.append((ItemNumber(rawValue: record.pointee.number), path, 0))
         }
-        switch query.kind {
-        case .documents: if !record.pointee.isRegular { return }
-        case .folders: if !record.pointee.isDirectory { return }
-        case .all: break
-        }
-        let size = record.pointee.isRegular ? record.pointee.size : 0
-        let modified = Timestamp(rawValue: record.pointee.modified)
-        let isPromise = record.pointee.isRegular && record.pointee.place == .promised
-        // What costs nothing first.
-        if let smallest = query.smallest, size < smallest { return }
-        if let largest = query.largest, size > largest { return }
-        if let oldest = query.oldest, modified.seconds < oldest { return }
-        if let newest = query.newest, modified.seconds > newest { return }
-        if let wanted = query.isPromise, isPromise != wanted { return }
+        let facts = Selection.Facts(
+            isRegular: record.pointee.isRegular, isFolder: record.pointee.isDirectory,
+            size: record.pointee.isRegular ? record.pointee.size : 0,
+            modified: Timestamp(rawValue: record.pointee.modified),
+            isPromise: record.pointee.isRegular && record.pointee.place == .promised)
         let item = ItemNumber(rawValue: record.pointee.number)
         if let items = knowledge.items, !items.contains(item) { return }
         let document = DocumentID(rawValue: record.pointee.document)
         if let documents = knowledge.documents, !documents.contains(document) { return }
-        if !query.types.isEmpty, !query.types.contains(Found.type(of: text)) { return }
-        if let pattern, !pattern.matches(text) { return }
-        if isTemporaryName(Array(bytes)) { return }
+        if !selection.accepts(text, facts) { return }
         found.append(
             Found(
-                item: item, document: document, path: path,
-                isFolder: record.pointee.isDirectory, size: size, modified: modified,
-                isPromise: isPromise,
+                item: item, document: document, path: path, isFolder: facts.isFolder,
+                size: facts.size, modified: facts.modified, isPromise: facts.isPromise,
                 title: knowledge.titles[document].flatMap { $0.isEmpty ? nil : $0 }))
     }
 
     /// What was found, in the query's order.
-    package func results() -> [Found] {
-        func isBefore(_ one: Found, _ other: Found) -> Bool {
-            switch query.order {
-            case .path: break
-            case .name: if one.name != other.name { return one.name < other.name }
-            case .size: if one.size != other.size { return one.size < other.size }
-            case .modified:
-                if one.modified != other.modified { return one.modified < other.modified }
-            case .type: if one.type != other.type { return one.type < other.type }
-            case .title:
-                let first = one.title?.lowercased() ?? ""
-                let second = other.title?.lowercased() ?? ""
-                // What has none comes last.
-                if first.isEmpty != second.isEmpty { return second.isEmpty }
-                if first != second { return first < second }
-            }
-            return one.path < other.path
-        }
-        let sorted = found.sorted { query.isReversed ? isBefore($1, $0) : isBefore($0, $1) }
-        return query.limit.map { Array(sorted.prefix($0)) } ?? sorted
-    }
+    package func results() -> [Found] { selection.ordered(found) }
 }

@@ -32,7 +32,8 @@ final class ControlConnection: Sendable {
         status(mountPoint)?["control"]?.string.map { access($0, W_OK) == 0 } ?? false
     }
 
-    private static func status(_ mountPoint: String) -> JSONObject? {
+    /// What the mount at a folder says of itself.
+    static func status(_ mountPoint: String) -> JSONObject? {
         guard let file = try? OwnedDescriptor.open("\(mountPoint)/\(statusPath)", O_RDONLY) else {
             return nil
         }

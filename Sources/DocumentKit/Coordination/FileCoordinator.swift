@@ -52,7 +52,9 @@ public final class FileCoordinator: Sendable {
                 try PlainLock($0.place.absolute, writes: $0.access.writes, until: deadline)
             }
             defer { withExtendedLifetime(locks) {} }
-            return try body(places.map(\.place.absolute))
+            let paths = places.map(\.place.absolute)
+            guard let presentation else { return try body(paths) }
+            return try presentation.leavingOut(paths) { try body(paths) }
         }
         if let other = places.first(where: { $0.place.mountPoint != point }) {
             throw CoordinationError.severalContainers(
@@ -85,7 +87,7 @@ public final class FileCoordinator: Sendable {
                     .object(["path": .string($0.path), "access": .string($0.access.rawValue)])
                 }), "purpose": .string(purpose), "timeoutMilliseconds": .integer(milliseconds),
         ]
-        if let presentation { parameters["presenter"] = .integer(presentation.id) }
+        if let id = presentation?.id { parameters["presenter"] = .integer(id) }
         let mayWait = state.withLock { state in
             if !state.isCancelled { state.waiting[ObjectIdentifier(connection)] = connection }
             return !state.isCancelled

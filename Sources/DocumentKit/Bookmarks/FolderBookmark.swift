@@ -1,0 +1,108 @@
+internal import Glibc
+internal import SystemCalls
+
+/// What a bookmark keeps of a file outside of containers: where it was, and its identity there. Pure but
+/// for looking at the file system.
+struct FolderBookmark {
+    /// What a token of this kind begins with.
+    static let beginning = "file:"
+    /// Names that are looked at before a search is given up.
+    static let mostNames = 100_000
+    /// Folders above the place of then whose contents are searched.
+    private static let levels = 3
+
+    /// Absolute.
+    private let path: String
+    private let inode: UInt64
+    /// Nanoseconds since 1970; inode numbers are used again. 0 where the disk does not tell.
+    private let birth: UInt64
+    private let application: String
+
+    init(_ path: String, for application: String) throws(BookmarkProblem) {
+        guard let identity = Self.identity(path) else { throw .file("\(path): \(Errno.last)") }
+        self.path = path
+        (inode, birth) = identity
+        self.application = application
+    }
+
+    /// Reads what ``text`` wrote; `nil` for anything else.
+    init?(_ text: String) {
+        guard text.hasPrefix(Self.beginning) else { return nil }
+        let parts = text.dropFirst(Self.beginning.count).split(
+            separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 4, let inode = UInt64(parts[0], radix: 16),
+            let birth = UInt64(parts[1], radix: 16), let application = Self.decoded(parts[2]),
+            let path = Self.decoded(parts[3]), path.hasPrefix("/")
+        else { return nil }
+        (self.inode, self.birth, self.application, self.path) = (inode, birth, application, path)
+    }
+
+    var text: String {
+        Self.beginning + String(inode, radix: 16) + "." + String(birth, radix: 16) + "."
+            + Self.encoded(application) + "." + Self.encoded(path)
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    private static func decoded(_ digits: Substring) -> String? {
+        let digits = Array(digits.utf8)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { place in
+            UInt8(String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16)
+        }
+        return bytes.count * 2 == digits.count ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+
+    private static func identity(_ path: String) -> (UInt64, UInt64)? {
+        guard let entry = FolderTree.Entry(path) else { return nil }
+        return (entry.stamp.inode, Directories.birthTime(Array(path.utf8CString), in: AT_FDCWD))
+    }
+
+    private func isIt(_ path: String) -> Bool {
+        Self.identity(path).map { $0 == (inode, birth) } ?? false
+    }
+
+    /// Where the file is: the file itself wherever it is found, else what has its name now, which
+    /// is what a program leaves that saves by renaming.
+    func resolve(for application: String) throws(BookmarkProblem) -> (path: String, isStale: Bool) {
+        if application != self.application { throw .otherApplication }
+        if isIt(path) { return (path, false) }
+        if let found = search() { return (found, true) }
+        guard access(path, F_OK) == 0 else { throw .deleted }
+        return (path, true)
+    }
+
+    private func search() -> String? {
+        var left = Self.mostNames
+        var folder = path
+        var searched: String?
+        for _ in 0..<Self.levels {
+            guard let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else { break }
+            folder = String(folder[..<slash])
+            if let found = search(folder, without: searched, &left) { return found }
+            searched = folder
+        }
+        return nil
+    }
+
+    /// Folders nearby first; those of other file systems are left out.
+    private func search(_ top: String, without searched: String?, _ left: inout Int) -> String? {
+        guard let device = FolderTree.Entry(top)?.stamp.device else { return nil }
+        var open = [top][...]
+        while let folder = open.popFirst() {
+            for name in (try? Directories.names(in: folder)) ?? [] {
+                left -= 1
+                if left < 0 { return nil }
+                let path = folder + "/" + name
+                guard path != searched, let entry = FolderTree.Entry(path),
+                    entry.stamp.device == device
+                else { continue }
+                if entry.stamp.inode == inode, isIt(path) { return path }
+                if entry.isFolder { open.append(path) }
+            }
+        }
+        return nil
+    }
+}

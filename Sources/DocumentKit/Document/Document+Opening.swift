@@ -1,0 +1,111 @@
+internal import Glibc
+internal import SystemCalls
+
+extension Document {
+    /// Loads the file, and follows it from now on.
+    ///
+    /// Waits for its content, which may have to come from a store: meanwhile the state has
+    /// ``DocumentState/progressAvailable``. A document is opened once.
+    ///
+    /// - Parameter new: what the file is made of if there is none.
+    /// - Throws: ``DocumentProblem``, ``CoordinationError``, or what is wrong with the content.
+    public func open(creating new: Contents? = nil) throws {
+        try inTurn {
+            let given = try core.withLock { core throws(DocumentProblem) in
+                if core.isOpen { throw .open }
+                // What was closed stays so.
+                if core.contents != nil { throw .closed }
+                return core.path
+            }
+            if let new, access(given, F_OK) != 0 { try make(new, given) }
+            guard let path = MountTable.resolved(given) else {
+                throw DocumentProblem.file("\(given): \(Errno.last)")
+            }
+            let isMounted = try ItemPlace(path).mountPoint != nil
+            let state = try? PathAttributes.value("user.shapeedit.state", of: path)
+            let isComing = ["promise", "downloading"].contains(
+                String(decoding: state ?? [], as: UTF8.self))
+            core.signal { core in
+                core.path = path
+                core.isMounted = isMounted
+                core.setState(.progressAvailable, isComing)
+            }
+            defer { core.signal { $0.setState(.progressAvailable, false) } }
+            let presentation = try FilePresentation(of: path, DocumentPresenter(self))
+            do {
+                try coordinate(path, .read, presentation) { place in
+                    guard let read = try DocumentBytes.read(place) else {
+                        throw DocumentProblem.file("\(given): \(Errno(ENOENT))")
+                    }
+                    let contents = try Contents(contents: read.bytes)
+                    core.signal { core in
+                        core.presentation = presentation
+                        core.load(contents, read.state)
+                        core.setState(.closed, false)
+                        core.setState(.editingDisabled, core.disabled > 0)
+                    }
+                }
+            } catch {
+                presentation.end()
+                throw error
+            }
+            Threads.start("document") { self.work() }
+        }
+    }
+
+    private func make(_ new: Contents, _ path: String) throws {
+        let bytes = try new.contents()
+        do throws(Errno) { try WholeFile.create(path, bytes) } catch {
+            // Somebody else was faster.
+            if error.code != EEXIST { throw DocumentProblem.file("\(path): \(error)") }
+        }
+    }
+
+    /// Saves what is not saved and lets the file go. What is in conflict is kept in a file beside it
+    /// (``DocumentResolution/both``).
+    ///
+    /// - Throws: why it could not be saved; it is open still.
+    public func close() throws {
+        try inTurn {
+            guard core.withLock({ $0.isOpen }) else { return }
+            do { try saveNow() } catch DocumentProblem.inConflict { try settle(.both) }
+            finish()
+        }
+    }
+
+    /// Lets the file go without saving.
+    public func closeWithoutSaving() { inTurn { finish() } }
+
+    /// It is closed from now on.
+    func finish() {
+        let presentation = core.signal { core in
+            core.setConflict(nil)
+            core.setState(.editingDisabled, true)
+            core.setState(.closed, true)
+            defer { core.presentation = nil }
+            return core.presentation
+        }
+        presentation?.end()
+    }
+
+    /// Runs `body` when no other reads or writes the file for this document.
+    func inTurn<Result>(_ body: () throws -> Result) rethrows -> Result {
+        _ = turn.wait { isBusy -> Bool? in
+            if isBusy { return nil }
+            isBusy = true
+            return true
+        }
+        defer { turn.signal { $0 = false } }
+        return try body()
+    }
+
+    /// Runs `body` with a claim on the file, where it is by then.
+    func coordinate(
+        _ path: String, _ access: FileAccess, _ presentation: FilePresentation?,
+        _ body: (String) throws -> Void
+    ) throws {
+        try FileCoordinator(purpose: purpose, for: presentation).coordinate(
+            [FileIntent(path, access)]
+        ) { paths in try body(paths.first ?? path) }
+    }
+}

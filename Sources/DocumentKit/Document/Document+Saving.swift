@@ -1,0 +1,167 @@
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+extension Document {
+    /// Saves now what is not saved; waits until it is.
+    ///
+    /// - Throws: `inConflict`, `closed`, ``CoordinationError``, what `contents()` throws, or why the
+    ///   file could not be written. The changes stay, and saving is tried again when it is quiet.
+    public func save() throws { try inTurn { try saveNow() } }
+
+    /// In turn.
+    func saveNow() throws {
+        let now = try core.withLock { core throws(DocumentProblem) in
+            if !core.isOpen { throw .closed }
+            if core.conflict != nil { throw .inConflict }
+            return core
+        }
+        guard now.isUnsaved, let contents = now.contents else { return }
+        do {
+            let bytes = try contents.contents()
+            try checkMount(now)
+            try coordinate(now.path, .write, now.presentation) { place in
+                guard try isKnown(place, now.known) else {
+                    try meetOthers(place)
+                    throw DocumentProblem.inConflict
+                }
+                let file = try DocumentBytes.write(
+                    bytes, to: place, isNew: now.known == nil, isMounted: now.isMounted)
+                core.signal { core in
+                    core.known = file
+                    core.savedCount = now.changeCount
+                    core.firstChange = core.lastChange
+                    (core.error, core.retryTime) = (nil, nil)
+                    core.setState(.savingError, false)
+                    core.events.append(.saved)
+                }
+            }
+        } catch DocumentProblem.inConflict {
+            throw DocumentProblem.inConflict
+        } catch CoordinationError.claimLost {
+            // It is written; whether others came in between shows.
+            core.signal { $0.lookTime = MonotonicClock.now }
+        } catch {
+            core.signal { core in
+                core.error = error
+                core.retryTime = MonotonicClock.after(milliseconds: Self.pause)
+                core.setState(.savingError, true)
+            }
+            throw error
+        }
+    }
+
+    /// Milliseconds until something is tried again that failed.
+    static var pause: UInt64 { 2_000 }
+
+    /// Throws where the file's container is not mounted: its path is in another file system then.
+    func checkMount(_ core: Core) throws {
+        guard core.isMounted, (try? ItemPlace(core.path))?.mountPoint == nil else { return }
+        throw DocumentProblem.file("\(core.path): the container is not mounted")
+    }
+
+    /// Whether the file holds what it did when it was read or written last.
+    private func isKnown(_ path: String, _ known: DocumentFileState?) throws -> Bool {
+        if let known, FileStamp(path: path) == known.stamp { return true }
+        // Attributes may have changed alone.
+        return try DocumentBytes.read(path)?.state.digest == known?.digest
+    }
+
+    /// The file is another while there are changes: a conflict.
+    private func meetOthers(_ path: String) throws {
+        let theirs = try DocumentBytes.read(path)
+        let contents = theirs.flatMap { try? Contents(contents: $0.bytes) }
+        core.signal { core in
+            core.known = theirs?.state
+            core.setConflict(DocumentConflict(theirs: contents, isDeleted: theirs == nil))
+        }
+    }
+
+    // MARK: Changes by others
+
+    /// Looks whether others changed the file: loads it, or notes the conflict. In turn.
+    func look() throws {
+        let before = core.withLock { $0 }
+        guard before.isOpen, before.disabled == 0 else { return }
+        try checkMount(before)
+        if let known = before.known, FileStamp(path: before.path) == known.stamp {
+            return core.signal { $0.misses = 0 }
+        }
+        try coordinate(before.path, .readWithoutChanges, before.presentation) { place in
+            guard let read = try DocumentBytes.read(place) else { return miss() }
+            core.signal { $0.misses = 0 }
+            if read.state.digest == before.known?.digest, before.conflict == nil {
+                return core.signal { $0.known = read.state }
+            }
+            let contents = Swift.Result { try Contents(contents: read.bytes) }
+            core.signal { core in
+                core.known = read.state
+                if case .success(let contents) = contents, !core.isUnsaved, core.conflict == nil {
+                    core.load(contents, read.state)
+                    undoManager.removeAll()
+                } else {
+                    if case .failure(let error) = contents { core.error = error }
+                    core.setConflict(
+                        DocumentConflict(theirs: try? contents.get(), isDeleted: false))
+                }
+            }
+        }
+    }
+
+    /// There is no file: the second time it counts as deleted.
+    private func miss() {
+        let isGone = core.signal { core -> Bool in
+            core.misses += 1
+            if core.misses == 1 {
+                core.lookTime = MonotonicClock.after(milliseconds: 200)
+                return false
+            }
+            core.known = nil
+            if core.isUnsaved || core.conflict != nil {
+                core.setConflict(DocumentConflict(theirs: nil, isDeleted: true))
+                return false
+            }
+            return true
+        }
+        if isGone { finish() }
+    }
+
+    /// Ends a conflict; does nothing where there is none.
+    ///
+    /// - Throws: why the contents could not be written; there is a conflict, or something unsaved, still.
+    public func resolve(_ resolution: DocumentResolution) throws {
+        try inTurn { try settle(resolution) }
+    }
+
+    /// In turn.
+    func settle(_ resolution: DocumentResolution) throws {
+        let now = core.withLock { $0 }
+        guard let conflict = now.conflict, let contents = now.contents else { return }
+        switch resolution {
+        case .mine:
+            core.signal { core in
+                core.setConflict(nil)
+                // It is to be written also if nothing was changed here.
+                if !core.isUnsaved { core.savedCount -= 1 }
+            }
+            return try saveNow()
+        case .theirs: break
+        case .both:
+            let bytes = try contents.contents()
+            do throws(Failure) {
+                let name = try ConflictCopy.keep(of: now.path) { (path) throws(Failure) in
+                    do throws(Errno) { try WholeFile.create(path, bytes) } catch {
+                        throw Failure(.cannotCreate, "\(path): \(error)")
+                    }
+                }
+                core.signal { $0.events.append(.keptCopy(name)) }
+            } catch { throw DocumentProblem.file(error.message) }
+        }
+        guard let theirs = conflict.theirs, let known = now.known else { return finish() }
+        core.signal { core in
+            core.setConflict(nil)
+            core.load(theirs, known)
+        }
+        undoManager.removeAll()
+    }
+}

@@ -1,0 +1,113 @@
+internal import SystemCalls
+
+extension Document {
+    private enum Work {
+        case tell([DocumentEvent])
+        case look
+        case save
+        case attach
+        /// Another time counts.
+        case again
+        case end
+    }
+
+    /// The document's thread: saves when it is quiet, looks at the file, and tells what happened.
+    func work() {
+        while true {
+            let deadline = core.withLock { nextTime($0) }
+            switch core.wait(until: deadline, { next(&$0, deadline) }) {
+            case .tell(let events): for event in events { notify(event) }
+            case .look:
+                do { try inTurn { try look() } } catch {
+                    let later = MonotonicClock.after(milliseconds: Self.pause)
+                    core.signal { core in
+                        core.error = error
+                        core.lookTime = later
+                    }
+                }
+            // Its error is in the state.
+            case .save: try? save()
+            case .attach: attach()
+            case .again, nil: break
+            case .end: return
+            }
+        }
+    }
+
+    /// When something is to be done (monotonic nanoseconds).
+    private func nextTime(_ core: Core) -> UInt64 {
+        min(core.lookTime ?? .max, core.attachTime ?? .max, saveTime(core))
+    }
+
+    private func saveTime(_ core: Core) -> UInt64 {
+        guard let quietTime, core.isUnsaved, core.conflict == nil else { return .max }
+        let quiet = UInt64(max(0, quietTime / .nanoseconds(1)))
+        // Who never pauses is saved too.
+        let time = min(core.lastChange + quiet, core.firstChange + quiet * 10)
+        return max(time, core.retryTime ?? 0)
+    }
+
+    private func next(_ core: inout Core, _ deadline: UInt64) -> Work? {
+        if !core.events.isEmpty {
+            defer { core.events = [] }
+            return .tell(core.events)
+        }
+        if !core.isOpen { return .end }
+        let now = MonotonicClock.now
+        if let time = core.lookTime, time <= now {
+            core.lookTime = nil
+            return .look
+        }
+        if let time = core.attachTime, time <= now {
+            core.attachTime = nil
+            return .attach
+        }
+        if saveTime(core) <= now { return .save }
+        return nextTime(core) == deadline ? nil : .again
+    }
+
+    /// Is presented again after the mount went away, as soon as it is back.
+    private func attach() {
+        let now = core.withLock { $0 }
+        guard now.isOpen else { return }
+        do {
+            try checkMount(now)
+            let presentation = try FilePresentation(of: now.path, DocumentPresenter(self))
+            let isWanted = core.signal { core -> Bool in
+                guard core.isOpen else { return false }
+                core.presentation = presentation
+                core.lookTime = MonotonicClock.now
+                return true
+            }
+            if !isWanted { presentation.end() }
+        } catch {
+            core.signal { $0.attachTime = MonotonicClock.after(milliseconds: Self.pause) }
+        }
+    }
+}
+
+/// Lets a document follow its file.
+final class DocumentPresenter<Contents: DocumentContents>: FilePresenter {
+    private let document: Document<Contents>
+
+    init(_ document: Document<Contents>) { self.document = document }
+
+    private func look() { document.core.signal { $0.lookTime = MonotonicClock.now } }
+
+    func saveChanges() {
+        // Two that open the file at once ask each other: who has nothing to save does not wait for a turn.
+        if document.hasUnsavedChanges { try? document.save() }
+    }
+    func itemChanged() { look() }
+    func itemDeleted() { look() }
+    func itemMoved(to path: String) {
+        document.core.signal { core in
+            core.path = path
+            core.events.append(.moved(to: path))
+        }
+        look()
+    }
+    func presentationEnded() {
+        document.core.signal { if $0.isOpen { $0.attachTime = MonotonicClock.now } }
+    }
+}

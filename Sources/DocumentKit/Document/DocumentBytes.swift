@@ -1,0 +1,48 @@
+internal import Glibc
+internal import SystemCalls
+
+/// Reading and writing a document's file as a whole, under a claim of the caller's.
+enum DocumentBytes {
+    /// No document is larger, in bytes.
+    static let limit = 1 << 31
+
+    /// What the file holds; `nil` if there is none.
+    static func read(_ path: String) throws(DocumentProblem) -> (
+        bytes: [UInt8], state: DocumentFileState
+    )? {
+        do throws(Errno) {
+            let file = try OwnedDescriptor.open(path, O_RDONLY)
+            let bytes = try WholeFile.read(file, limit: limit)
+            return (bytes, try DocumentFileState(FileStamp(try file.status()), bytes))
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw .file("\(path): \(error)")
+        }
+    }
+
+    /// Makes `bytes` the content of the file.
+    ///
+    /// - Parameters:
+    ///   - isNew: there is no file, and is not to be one.
+    ///   - isMounted: one open and one close publish them as one version; elsewhere a new file with
+    ///     the mode, owner and attributes of the old one takes its name, so that a reader sees either.
+    static func write(
+        _ bytes: [UInt8], to path: String, isNew: Bool, isMounted: Bool
+    ) throws(DocumentProblem) -> DocumentFileState {
+        do throws(Errno) {
+            if isNew {
+                try WholeFile.create(path, bytes)
+            } else if isMounted {
+                let file = try OwnedDescriptor.open(path, O_WRONLY)
+                try WholeFile.overwrite(file, with: bytes)
+            } else {
+                try WholeFile.checkWritable(path)
+                _ = try WholeFile.replace(
+                    path, with: bytes, like: try OwnedDescriptor.open(path, O_RDONLY))
+            }
+            // Other programs are kept out by the claim.
+            guard let stamp = FileStamp(path: path) else { throw Errno.last }
+            return try DocumentFileState(stamp, bytes)
+        } catch { throw .file("\(path): \(error)") }
+    }
+}

@@ -1,0 +1,84 @@
+internal import SystemCalls
+
+extension Document {
+    /// What a document knows; guarded by its monitor.
+    struct Core {
+        var path: String
+        /// The file is in a mounted container.
+        var isMounted = false
+        var contents: Contents?
+        var state: DocumentState = [.closed, .editingDisabled]
+        var changeCount = 0
+        /// The ``changeCount`` that the file has.
+        var savedCount = 0
+        /// When the first and the last change since then were made (monotonic nanoseconds).
+        var firstChange: UInt64 = 0
+        var lastChange: UInt64 = 0
+        /// What the file held when it was read or written last; `nil` if it was gone.
+        var known: DocumentFileState?
+        /// How often in a row there was no file.
+        var misses = 0
+        var conflict: DocumentConflict<Contents>?
+        var error: (any Error)?
+        var disabled = 0
+        var presentation: FilePresentation?
+        /// When to look at the file, to save again, and to be presented again.
+        var lookTime: UInt64?
+        var retryTime: UInt64?
+        var attachTime: UInt64?
+        /// What is to be told.
+        var events: [DocumentEvent] = []
+
+        init(path: String) { self.path = path }
+
+        var isOpen: Bool { !state.contains(.closed) }
+        var isUnsaved: Bool { changeCount != savedCount }
+
+        func editable() throws(DocumentProblem) -> Contents {
+            guard isOpen, let contents else { throw .closed }
+            if state.contains(.editingDisabled) { throw .editingDisabled }
+            return contents
+        }
+
+        mutating func put(_ new: Contents) {
+            contents = new
+            lastChange = MonotonicClock.now
+            if !isUnsaved { firstChange = lastChange }
+            changeCount += 1
+            events.append(.contentsChanged)
+        }
+
+        /// The contents are those of the file.
+        mutating func load(_ new: Contents, _ file: DocumentFileState) {
+            contents = new
+            known = file
+            savedCount = changeCount
+            error = nil
+            setState(.savingError, false)
+            events.append(.contentsChanged)
+        }
+
+        mutating func setState(_ part: DocumentState, _ isSo: Bool) {
+            let before = state
+            if isSo { state.insert(part) } else { state.remove(part) }
+            if state != before { events.append(.stateChanged(state)) }
+        }
+
+        mutating func setConflict(_ new: DocumentConflict<Contents>?) {
+            conflict = new
+            setState(.inConflict, new != nil)
+        }
+    }
+}
+
+/// Which content a file had.
+struct DocumentFileState: Hashable, Sendable {
+    var stamp: FileStamp
+    /// SHA-256.
+    var digest: [UInt8]
+
+    init(_ stamp: FileStamp, _ bytes: [UInt8]) throws(Errno) {
+        self.stamp = stamp
+        digest = try Hashing.sha256(bytes)
+    }
+}

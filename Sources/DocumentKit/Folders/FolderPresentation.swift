@@ -1,0 +1,167 @@
+internal import CSystemShim
+internal import Glibc
+internal import SystemCalls
+
+/// Tells a presenter of an item outside of containers, on a thread of its own, until ``end()``.
+final class FolderPresentation: Sendable {
+    private enum Told {
+        case item(FollowedItem.Change)
+        case below(SubitemChange)
+    }
+
+    private struct State {
+        /// Both followers have it.
+        var inotify: Inotify
+        var item: FollowedItem
+        /// Of a folder.
+        var tree: FolderTree?
+        /// What was found out and not told.
+        var untold: [Told] = []
+        /// How many coordinators work on which paths on this presentation's behalf.
+        var own: [String: Int] = [:]
+        var hasEnded = false
+    }
+
+    /// The descriptor of inotify, as long as this lives.
+    private let queue: Int32
+    private let state: Lock<State>
+    private let bell: OwnedDescriptor
+
+    /// How long what belongs together may take to arrive, in microseconds.
+    private static let gathering: UInt32 = 5_000
+
+    init(of path: String, _ presenter: any FilePresenter) throws(CoordinationError) {
+        do throws(Errno) {
+            let inotify = try Inotify()
+            queue = inotify.number
+            bell = OwnedDescriptor(adopting: try check { shim_signal_descriptor() })
+            let isFolder = FolderTree.Entry(path)?.isFolder ?? false
+            state = Lock(
+                State(
+                    inotify: inotify, item: try FollowedItem(path, inotify),
+                    tree: isFolder ? try FolderTree(path, inotify) : nil))
+        } catch {
+            throw .unavailable(
+                error.code == ENOSPC || error.code == EMFILE
+                    ? "\(path): the limit of what inotify watches is reached" : "\(path): \(error)")
+        }
+        Threads.start("presentation") { self.run(presenter) }
+    }
+
+    /// Where the item is now.
+    var path: String { state.withLock { $0.item.path } }
+
+    func end() {
+        state.withLock { $0.hasEnded = true }
+        ring()
+    }
+
+    private func ring() {
+        var one: UInt64 = 1
+        _ = write(bell.number, &one, 8)
+    }
+
+    /// Runs `body` and tells nothing of what happens meanwhile to the items at the paths.
+    func leavingOut<Result>(_ paths: [String], _ body: () throws -> Result) rethrows -> Result {
+        state.withLock { state in
+            // What happened before is others' doing.
+            look(&state)
+            for path in paths { state.own[path, default: 0] += 1 }
+        }
+        defer {
+            state.withLock { state in
+                look(&state)
+                for path in paths {
+                    state.own[path, default: 1] -= 1
+                    if state.own[path] == 0 { state.own[path] = nil }
+                }
+            }
+            ring()
+        }
+        return try body()
+    }
+
+    /// Takes what happened and finds out what it means.
+    private func look(_ state: inout State) {
+        let events = state.inotify.take()
+        for change in state.item.follow(events) {
+            if case .moved(let path) = change { state.tree?.root = path }
+            let isOwn = state.own[state.item.path] != nil
+            switch change {
+            case .deleted: state.tree = nil
+            case .changed where state.tree == nil:
+                // It is a folder from now on.
+                if FolderTree.Entry(state.item.path)?.isFolder == true {
+                    state.tree = try? FolderTree(state.item.path, state.inotify)
+                }
+            default: break
+            }
+            if !isOwn { state.untold.append(.item(change)) }
+        }
+        guard let tree = state.tree else { return }
+        for change in tree.follow(events) {
+            let change = change.below(tree.root)
+            if !change.paths.contains(where: { isOwn($0, state) }) {
+                state.untold.append(.below(change))
+            }
+        }
+    }
+
+    private func isOwn(_ path: String, _ state: State) -> Bool {
+        state.own.keys.contains { path == $0 || path.hasPrefix($0 + "/") }
+    }
+
+    private func run(_ presenter: any FilePresenter) {
+        while true {
+            let isMissing = state.withLock { $0.item.missing != nil }
+            var entries = [
+                pollfd(fd: queue, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: bell.number, events: Int16(POLLIN), revents: 0),
+            ]
+            poll(&entries, 2, isMissing ? Int32(FollowedItem.grace) : -1)
+            if entries[1].revents != 0 {
+                var count: UInt64 = 0
+                _ = read(bell.number, &count, 8)
+            }
+            if entries[0].revents != 0 { usleep(Self.gathering) }
+            let (untold, path, hasEnded) = state.withLock { state in
+                if !state.hasEnded { look(&state) }
+                defer { state.untold = [] }
+                return (state.untold, state.item.path, state.hasEnded)
+            }
+            if hasEnded { break }
+            for told in untold { Self.tell(presenter, told, path) }
+        }
+        presenter.presentationEnded()
+    }
+
+    private static func tell(_ presenter: any FilePresenter, _ told: Told, _ path: String) {
+        switch told {
+        case .item(.changed): presenter.itemChanged()
+        case .item(.moved(let path)): presenter.itemMoved(to: path)
+        case .item(.deleted): presenter.itemDeleted()
+        case .below(let change): presenter.subitemChanged(change)
+        }
+    }
+}
+
+extension SubitemChange {
+    /// The same with paths below a folder made absolute.
+    fileprivate func below(_ folder: String) -> SubitemChange {
+        func absolute(_ path: String) -> String { folder + "/" + path }
+        switch self {
+        case .appeared(let path): return .appeared(absolute(path))
+        case .changed(let path): return .changed(absolute(path))
+        case .moved(let path, let target): return .moved(absolute(path), to: absolute(target))
+        case .deleted(let path): return .deleted(absolute(path))
+        }
+    }
+
+    /// Whom it is about.
+    fileprivate var paths: [String] {
+        switch self {
+        case .appeared(let path), .changed(let path), .deleted(let path): [path]
+        case .moved(let path, let target): [path, target]
+        }
+    }
+}

@@ -1,0 +1,137 @@
+internal import Glibc
+internal import SystemCalls
+
+/// One item outside of containers, wherever it goes: inotify(7) says when to look, and a descriptor of
+/// the item where it is by then. For one thread at a time.
+final class FollowedItem {
+    /// What happened to it.
+    enum Change: Hashable {
+        case changed
+        case moved(String)
+        case deleted
+    }
+
+    /// How long its name may be missing while a program saves it, in milliseconds.
+    static let grace: UInt64 = 100
+
+    /// Absolute.
+    private(set) var path: String
+    private let inotify: Inotify
+    private var entry: FolderTree.Entry?
+    /// Opened with O_PATH; -1 while there is no item.
+    private var item: OwnedDescriptor?
+    /// The item's watch, that of its folder, and those of the folders above.
+    private var watches: (item: Int32, folder: Int32, above: [Int32]) = (-1, -1, [])
+    /// Since when the name is missing (monotonic nanoseconds).
+    private(set) var missing: UInt64?
+
+    /// O_PATH, which does not import.
+    private static let pathOnly: Int32 = 0o10000000
+
+    init(_ path: String, _ inotify: Inotify) throws(Errno) {
+        self.path = path
+        self.inotify = inotify
+        try watchFolders()
+        take()
+    }
+
+    private var name: Substring {
+        path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...]
+    }
+
+    private static func parent(_ path: String) -> String {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private func watchFolders() throws(Errno) {
+        var folder = Self.parent(path)
+        watches.folder = try inotify.watch(
+            folder,
+            Int(IN_CREATE) | Int(IN_DELETE) | Int(IN_MOVED_FROM) | Int(IN_MOVED_TO)
+                | Int(IN_CLOSE_WRITE) | Int(IN_ATTRIB) | Int(IN_MOVE_SELF))
+        watches.above = []
+        while folder != "/" {
+            folder = Self.parent(folder)
+            // Who may not look there learns of no move of it.
+            if let watch = try? inotify.watch(folder, Int(IN_MOVE_SELF)) {
+                watches.above.append(watch)
+            }
+        }
+    }
+
+    /// Holds on to what the path names now.
+    private func take() {
+        entry = FolderTree.Entry(path)
+        item = try? OwnedDescriptor.open(path, Self.pathOnly | O_NOFOLLOW)
+        let bits = Int(IN_ATTRIB) | Int(IN_CLOSE_WRITE) | Int(IN_MOVE_SELF) | Int(IN_DELETE_SELF)
+        // IN_DONT_FOLLOW, which does not import.
+        let watch = entry == nil ? -1 : (try? inotify.watch(path, bits | 0x200_0000)) ?? -1
+        if watches.item >= 0, watches.item != watch { inotify.forget(watches.item) }
+        watches.item = watch
+    }
+
+    /// What happened, in order. Empty events are right when ``grace`` is over.
+    func follow(_ events: [Inotify.Event]) -> [Change] {
+        let concerning = events.filter(isConcerned)
+        if missing == nil, concerning.isEmpty { return [] }
+        guard let now = FolderTree.Entry(path) else { return lookElsewhere() }
+        missing = nil
+        guard let before = entry, before.isSameItem(as: now) else {
+            // Just made, its content is to come: its close tells.
+            let isMade =
+                now.kind == S_IFREG && concerning.allSatisfy { $0.isAny(of: Int(IN_CREATE)) }
+            if isMade, !concerning.isEmpty { return [] }
+            take()
+            return [.changed]
+        }
+        entry = now
+        // A folder's times change with what is in it.
+        if now.isFolder {
+            return concerning.contains { $0.watch == watches.item && $0.isAny(of: Int(IN_ATTRIB)) }
+                ? [.changed] : []
+        }
+        return before == now ? [] : [.changed]
+    }
+
+    private func isConcerned(_ event: Inotify.Event) -> Bool {
+        if event.tellsLoss { return true }
+        if event.watch == watches.item, event.name.isEmpty { return true }
+        if event.watch == watches.folder {
+            return event.name.isEmpty ? event.isAny(of: Int(IN_MOVE_SELF)) : event.name == name
+        }
+        return event.isAny(of: Int(IN_MOVE_SELF)) && watches.above.contains(event.watch)
+    }
+
+    /// The name is missing: it was moved, it was deleted, or it comes back at once.
+    private func lookElsewhere() -> [Change] {
+        guard let before = entry else { return [] }
+        let now = MonotonicClock.now
+        guard let since = missing else {
+            missing = now
+            return []
+        }
+        if now < since + Self.grace * 1_000_000 { return [] }
+        missing = nil
+        if let found = place, let there = FolderTree.Entry(found), there.isSameItem(as: before) {
+            for watch in watches.above + [watches.folder] { inotify.forget(watch) }
+            path = found
+            if (try? watchFolders()) != nil {
+                take()
+                return [.moved(found)]
+            }
+        }
+        entry = nil
+        item = nil
+        return [.deleted]
+    }
+
+    /// Where the kernel has the item now.
+    private var place: String? {
+        guard let number = item?.number else { return nil }
+        var text = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/fd/\(number)", &text, text.count)
+        return count > 0
+            ? String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+    }
+}

@@ -1,0 +1,46 @@
+internal import Documents
+internal import Model
+
+/// An item that a query found, under one of its names.
+public struct FoundItem: Hashable, Sendable {
+    /// Absolute.
+    public var path: String
+    /// The inode number.
+    public var item: Int
+    /// The document's identity in its container; empty outside of containers.
+    public var document: String
+    /// It is a folder.
+    public var isFolder: Bool
+    /// Bytes; 0 of folders.
+    public var size: Int
+    /// The last change, UTC to the nanosecond: `2026-11-21T19:45:52.123456789Z`. In order as text.
+    public var modified: String
+    /// The content is only in the store.
+    public var isPromise: Bool
+    /// What it is called apart from its name; `nil` if it has no title, or the query needs none.
+    public var title: String?
+}
+
+extension FoundItem {
+    /// Reads a line of `.shapeedit/find/<query>`; `nil` if it is none.
+    init?(_ object: JSONObject, in mountPoint: String) {
+        guard let path = object["path"]?.string, let item = object["item"]?.integer,
+            let document = object["document"]?.string, let size = object["size"]?.integer,
+            let modified = object["modified"]?.string,
+            let isPromise = object["promise"]?.boolean, let isFolder = object["folder"]?.boolean
+        else { return nil }
+        self.init(
+            path: mountPoint + "/" + path, item: item, document: document, isFolder: isFolder,
+            size: size, modified: modified, isPromise: isPromise,
+            title: object["title"]?.string)
+    }
+
+    /// What was found below a folder outside of containers.
+    init(_ found: Found, in folder: String) {
+        self.init(
+            path: (folder == "/" ? "" : folder) + "/" + found.path,
+            item: Int(truncatingIfNeeded: found.item.rawValue), document: "",
+            isFolder: found.isFolder, size: Int(found.size), modified: found.modified.exactText,
+            isPromise: false)
+    }
+}

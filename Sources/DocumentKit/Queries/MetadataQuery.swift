@@ -1,0 +1,195 @@
+internal import CSystemShim
+internal import Glibc
+public import Model
+internal import SystemCalls
+
+/// What a query tells.
+public enum MetadataUpdate: Sendable {
+    /// The first results.
+    case gathered([FoundItem])
+    /// How the results became others, and what they are now.
+    case changed(ListDifference, [FoundItem])
+    /// The mount went away; nothing more comes. Says why.
+    case ended(String)
+}
+
+/// Documents by what is known of them, and how they change while it runs.
+///
+/// In a mounted container the daemon is asked and nothing is opened or fetched; elsewhere the folder is
+/// gone through and watched by inotify(7). Changes come as one batch when nothing has happened for
+/// 100 ms, or after a second at the latest. Any thread. One that was started is kept until ``stop()``.
+public final class MetadataQuery: Sendable {
+    private struct State {
+        var results: [FoundItem] = []
+        var disabled = 0
+        var hasEnded = false
+    }
+    /// Changes gather until nothing has happened for so long, in milliseconds ...
+    private static let quiet: Int32 = 100
+    /// ... but no longer than this.
+    private static let patience: UInt64 = 1_000
+
+    private let make: @Sendable () throws(Failure) -> any QuerySource
+    private let notify: @Sendable (MetadataUpdate) -> Void
+    private let state = Lock(State())
+    private let bell: OwnedDescriptor
+
+    /// - Parameters:
+    ///   - query: what is looked for; its `folder` does not count.
+    ///   - folder: below which.
+    ///   - notify: told of the results and their changes, on a thread of the query's.
+    public convenience init(
+        _ query: Query, below folder: String,
+        _ notify: @escaping @Sendable (MetadataUpdate) -> Void = { _ in }
+    ) throws(DocumentProblem) {
+        let place: ItemPlace
+        do throws(CoordinationError) {
+            guard let resolved = MountTable.resolved(folder) else {
+                throw .badPath(folder, "\(Errno.last)")
+            }
+            place = try ItemPlace(resolved)
+        } catch { throw .file("\(folder): there is no such folder") }
+        var query = query
+        query.folder = place.relative
+        let asked = query
+        if let point = place.mountPoint {
+            try self.init({ () throws(Failure) in MountQuery(asked, in: point) }, notify)
+        } else {
+            try self.init(
+                { () throws(Failure) in try FolderQuery(asked, in: place.absolute) }, notify)
+        }
+    }
+
+    /// A query of a mount; its folder is below the mount.
+    package convenience init(
+        _ query: Query, in mountPoint: String,
+        _ notify: @escaping @Sendable (MetadataUpdate) -> Void
+    ) throws(DocumentProblem) {
+        try self.init({ () throws(Failure) in MountQuery(query, in: mountPoint) }, notify)
+    }
+
+    private init(
+        _ make: @escaping @Sendable () throws(Failure) -> any QuerySource,
+        _ notify: @escaping @Sendable (MetadataUpdate) -> Void
+    ) throws(DocumentProblem) {
+        self.make = make
+        self.notify = notify
+        do throws(Errno) {
+            bell = OwnedDescriptor(adopting: try check { shim_signal_descriptor() })
+        } catch { throw .file("eventfd: \(error)") }
+    }
+
+    /// What a query of a mount finds now, and why some may be missing.
+    package static func find(_ query: Query, in mountPoint: String) throws(Failure)
+        -> (results: [FoundItem], problem: String?)
+    {
+        let (results, _, problem) = try MountQuery(query, in: mountPoint).find()
+        return (results, problem)
+    }
+
+    /// What was told last.
+    public var results: [FoundItem] { state.withLock { $0.results } }
+
+    /// Gathers, tells the results, and goes on until ``stop()``. To be called once.
+    ///
+    /// - Throws: `file` if the folder cannot be looked at.
+    public func start() throws(DocumentProblem) {
+        do throws(Failure) { try begin() } catch { throw .file(error.message) }
+    }
+
+    /// As ``start()``.
+    package func begin() throws(Failure) {
+        let source = Handover(try make())
+        let first = try source.value.results()
+        state.withLock { $0.results = first }
+        Threads.start("query") { [self] in
+            notify(.gathered(first))
+            follow(source.value)
+        }
+    }
+
+    /// Tells nothing from now on; what is being told may still come to its end.
+    public func stop() {
+        state.withLock { $0.hasEnded = true }
+        ring()
+    }
+
+    /// The results stay as they are until the matching ``enableUpdates()``. Calls nest.
+    public func disableUpdates() { state.withLock { $0.disabled += 1 } }
+
+    /// Ends what ``disableUpdates()`` began: what changed since is told as one batch.
+    public func enableUpdates() {
+        state.withLock { $0.disabled = max(0, $0.disabled - 1) }
+        ring()
+    }
+
+    private func ring() {
+        var one: UInt64 = 1
+        _ = write(bell.number, &one, 8)
+    }
+
+    // MARK: The query's thread
+
+    /// A source on its way from the thread that made it to the one that uses it.
+    private struct Handover: @unchecked Sendable {
+        // Unchecked because the first thread does not touch it afterwards.
+        let value: any QuerySource
+        init(_ value: any QuerySource) { self.value = value }
+    }
+
+    private func follow(_ source: any QuerySource) {
+        var isBehind = false
+        do throws(Failure) {
+            while true {
+                if try wait(source) { isBehind = true }
+                let (hasEnded, isDisabled) = state.withLock { ($0.hasEnded, $0.disabled > 0) }
+                if hasEnded { return }
+                if !isBehind || isDisabled { continue }
+                isBehind = false
+                let now = try source.results()
+                let difference = state.withLock { state in
+                    defer { state.results = now }
+                    return Self.difference(from: state.results, to: now)
+                }
+                if !difference.isEmpty { notify(.changed(difference, now)) }
+            }
+        } catch { notify(.ended(error.message)) }
+    }
+
+    /// Returns when the bell rang, or something has happened, which is true, and then nothing.
+    private func wait(_ source: any QuerySource) throws(Failure) -> Bool {
+        var entries = [
+            pollfd(fd: source.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: bell.number, events: Int16(POLLIN), revents: 0),
+        ]
+        poll(&entries, 2, -1)
+        if entries[1].revents != 0 {
+            var count: UInt64 = 0
+            _ = read(bell.number, &count, 8)
+            return false
+        }
+        let deadline = MonotonicClock.after(milliseconds: Self.patience)
+        repeat {
+            try source.take()
+            entries[0].revents = 0
+        } while poll(&entries, 1, Self.quiet) > 0 && MonotonicClock.now < deadline
+        return true
+    }
+
+    private static func difference(from old: [FoundItem], to new: [FoundItem]) -> ListDifference {
+        // A document with several names is there as often.
+        func keys(_ results: [FoundItem]) -> [Key] {
+            var seen: [Int: Int] = [:]
+            return results.map { result in
+                defer { seen[result.item, default: 0] += 1 }
+                return Key(number: seen[result.item, default: 0], result: result)
+            }
+        }
+        return ListDifference(from: keys(old), to: keys(new)) { [$0.result.item, $0.number] }
+    }
+
+    private struct Key: Equatable {
+        var number: Int
+        var result: FoundItem
+    }
+}

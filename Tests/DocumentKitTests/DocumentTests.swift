@@ -1,0 +1,324 @@
+import DocumentKit
+import Glibc
+import Probing
+import SystemCalls
+import TestSupport
+import Testing
+
+/// Open documents, in a mount and on a folder.
+@Suite(.oneAtATime) struct DocumentTests {
+    /// A document with what it told.
+    private final class Opened {
+        let document: Document<Text>
+        let events: Lock<[String]>
+
+        init(_ path: String, quietTime: Duration? = nil, creating new: Text? = nil) throws {
+            let events = Lock([String]())
+            self.events = events
+            document = Document(path, quietTime: quietTime) { event in
+                let word =
+                    switch event {
+                    case .contentsChanged: "contents"
+                    case .stateChanged: "state"
+                    case .saved: "saved"
+                    case .moved: "moved"
+                    case .keptCopy: "copy"
+                    }
+                events.withLock { $0.append(word) }
+            }
+            try document.open(creating: new)
+        }
+
+        var text: String? { document.contents?.text }
+        func set(_ text: String) throws { try document.change { $0.text = text } }
+        func count(_ word: String) -> Int { events.withLock { $0.count { $0 == word } } }
+    }
+
+    @Test(arguments: places)
+    func `changes are saved when it is quiet, and can be undone`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            let opened = try Opened(path, quietTime: .milliseconds(300), creating: Text("new"))
+            let document = opened.document
+            #expect(opened.text == "new" && document.state == [] && text(of: path) == "new")
+            try document.change(named: "Typing") { $0.text += "er" }
+            #expect(document.hasUnsavedChanges && text(of: path) == "new")
+            expectSoon { text(of: path) == "newer" }
+            expectSoon { opened.count("saved") == 1 }
+            #expect(!document.hasUnsavedChanges && document.undoManager.undoName == "Typing")
+            try document.group(named: "Both") {
+                try document.change { $0.text += " and" }
+                try document.change { $0.text += " on" }
+            }
+            #expect(document.undoManager.undoName == "Both" && document.changeCount == 3)
+            #expect(try document.undo() && opened.text == "newer")
+            #expect(try document.redo() && opened.text == "newer and on")
+            #expect(try document.undo() && document.undo() && !document.undo())
+            #expect(opened.text == "new")
+            // At once, on demand.
+            try document.save()
+            #expect(text(of: path) == "new" && !document.hasUnsavedChanges)
+            document.disableEditing()
+            #expect(throws: DocumentProblem.editingDisabled) { try opened.set("no") }
+            document.enableEditing()
+            try opened.set("last")
+            try document.close()
+            #expect(text(of: path) == "last" && document.state == [.closed, .editingDisabled])
+            #expect(throws: DocumentProblem.closed) { try opened.set("no") }
+            #expect(throws: DocumentProblem.closed) { try document.open() }
+        }
+    }
+
+    @Test(arguments: places)
+    func `who never pauses is saved all the same`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            let opened = try Opened(path, quietTime: .milliseconds(100), creating: Text("0"))
+            var number = 0
+            expectSoon {
+                number += 1
+                try? opened.set("\(number)")
+                return opened.count("saved") > 1
+            }
+            try opened.document.close()
+            #expect(text(of: path) == "\(number)")
+        }
+    }
+
+    @Test(arguments: places)
+    func `what others write is loaded where nothing is unsaved`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            let agent = try volume.agent()
+            agent.store("note", "one")
+            let opened = try Opened(path)
+            try opened.set("mine")
+            try opened.document.save()
+            // Its own save is nothing to load.
+            let before = opened.count("contents")
+            agent.store("note", "two")
+            expectSoon { opened.text == "two" }
+            #expect(opened.document.undoManager.undoName == nil)
+            expectSoon { opened.count("contents") == before + 1 }
+            // By a new file of the name.
+            agent.store(".new", "three")
+            agent.rename(".new", "note")
+            expectSoon { opened.text == "three" }
+            // What cannot be read does not replace what there is.
+            agent.store("note", "bad")
+            expectSoon { opened.document.state.contains(.inConflict) }
+            #expect(opened.text == "three" && opened.document.conflict?.theirs == nil)
+            agent.store("note", "good")
+            expectSoon { opened.document.conflict?.theirs?.text == "good" }
+            try opened.document.resolve(.theirs)
+            #expect(opened.text == "good" && opened.document.state == [])
+            try opened.document.close()
+        }
+    }
+
+    @Test(arguments: places)
+    func `in a conflict neither side is lost`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note.txt"
+            let agent = try volume.agent()
+            func begin() throws -> Opened {
+                agent.store("note.txt", "before")
+                let opened = try Opened(path)
+                try opened.set("mine")
+                agent.store("note.txt", "theirs")
+                expectSoon { opened.document.state.contains(.inConflict) }
+                #expect(opened.text == "mine" && opened.document.conflict?.theirs?.text == "theirs")
+                #expect(throws: DocumentProblem.inConflict) { try opened.document.save() }
+                #expect(text(of: path) == "theirs")
+                return opened
+            }
+            var opened = try begin()
+            try opened.document.resolve(.mine)
+            #expect(text(of: path) == "mine" && opened.document.state == [])
+            try opened.document.close()
+            opened = try begin()
+            try opened.document.resolve(.theirs)
+            #expect(opened.text == "theirs" && !opened.document.hasUnsavedChanges)
+            try opened.document.close()
+            #expect(text(of: path) == "theirs")
+            // Closing keeps both.
+            opened = try begin()
+            try opened.document.close()
+            #expect(text(of: path) == "theirs")
+            let names = try Directories.names(in: volume.directory).filter { $0 != "note.txt" }
+            #expect(names.count == 1 && names[0].hasPrefix("note (conflict of "), "\(names)")
+            #expect(text(of: "\(volume.directory)/\(names[0])") == "mine")
+            expectSoon { opened.count("copy") == 1 }
+        }
+    }
+
+    @Test(arguments: places)
+    func `a save that meets what others wrote writes nothing`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            try store(path, "before")
+            let opened = try Opened(path)
+            try opened.set("mine")
+            // The presenter may be told later than this.
+            try volume.agent().store("note", "theirs")
+            #expect(throws: DocumentProblem.inConflict) { try opened.document.save() }
+            #expect(text(of: path) == "theirs" && opened.text == "mine")
+            opened.document.closeWithoutSaving()
+            #expect(text(of: path) == "theirs")
+            // Closing is a save too, and keeps both.
+            let second = try Opened(path)
+            try second.set("mine")
+            try volume.agent().store("note", "of others")
+            try second.document.close()
+            #expect(text(of: path) == "of others")
+            expectSoon { second.count("copy") == 1 }
+        }
+    }
+
+    @Test(arguments: places)
+    func `a document follows its file, and survives its deletion`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.store("note", "x")
+            agent.makeDirectory("folder")
+            let opened = try Opened("\(volume.directory)/note")
+            agent.rename("note", "folder/other")
+            let moved = "\(volume.directory)/folder/other"
+            expectSoon { opened.document.path == moved }
+            try opened.set("here")
+            try opened.document.save()
+            #expect(text(of: moved) == "here" && text(of: "\(volume.directory)/note") == nil)
+            // Nothing unsaved: gone.
+            let second = try Opened(moved)
+            try opened.set("unsaved")
+            agent.unlink("folder/other")
+            expectSoon { second.document.state.contains(.closed) }
+            expectSoon { opened.document.conflict?.isDeleted == true }
+            try opened.document.resolve(.mine)
+            #expect(text(of: moved) == "unsaved")
+            try opened.document.close()
+        }
+    }
+
+    @Test(arguments: places)
+    func `a failed save is told, and tried again`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            let opened = try Opened(path, quietTime: .milliseconds(50), creating: Text("x"))
+            try opened.set("bad")
+            expectSoon { opened.document.state.contains(.savingError) }
+            #expect(opened.document.error is Text.Bad && text(of: path) == "x")
+            #expect(throws: Text.Bad.self) { try opened.document.close() }
+            try opened.set("good")
+            expectSoon { text(of: path) == "good" && opened.document.state == [] }
+            #expect(opened.document.error == nil)
+            try opened.document.close()
+            #expect(throws: DocumentProblem.self) { try Opened("\(volume.directory)/none") }
+            #expect(throws: (any Error).self) { try Opened("\(volume.directory)/none/none") }
+            try store(path, "bad")
+            #expect(throws: Text.Bad.self) { try Opened(path) }
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("python3"), "needs python3"), arguments: places)
+    func `a reader never sees half a save`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            func content(_ number: Int) -> String {
+                let letter = Character(Unicode.Scalar(UInt8(97 + number % 20)))
+                return String(repeating: letter, count: (1 + number % 20) * 30_000)
+            }
+            try store(path, content(0))
+            chmod(path, 0o640)
+            let file = try OwnedDescriptor.open(path, O_RDONLY)
+            try file.setAttribute("user.note", [1, 2])
+            let line = """
+                import os
+                looks = 0
+                while not os.path.exists("stop"):
+                    with open("note") as file: text = file.read()
+                    assert len(set(text)) == 1 and len(text) == (ord(text[0]) - 96) * 30000, len(text)
+                    looks += 1
+                print(looks)
+                """
+            let reader = try volume.start(["python3", "-c", line])
+            let opened = try Opened(path)
+            for number in 1...200 {
+                try opened.set(content(number))
+                try opened.document.save()
+            }
+            try store("\(volume.directory)/stop", "")
+            let result = reader.wait(seconds: 60)
+            #expect(result.status == 0, "\(result)")
+            try opened.document.close()
+            var status = stat()
+            #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o640)
+            #expect(try OwnedDescriptor.open(path, O_RDONLY).attribute("user.note") == [1, 2])
+            #expect(text(of: path) == content(200))
+            #expect(try Directories.names(in: volume.directory).sorted() == ["note", "stop"])
+        }
+    }
+
+    @Test func `many documents on one file open at once`() throws {
+        try withVolume(.passthrough) { volume in
+            let path = "\(volume.directory)/note"
+            try store(path, "x")
+            let start = MonotonicClock.now
+            let left = Monitor(4)
+            let problems = Lock([String]())
+            for _ in 0..<4 {
+                Threads.start("opens") {
+                    do { try Opened(path).document.close() } catch {
+                        problems.withLock { $0.append("\(error)") }
+                    }
+                    left.signal { $0 -= 1 }
+                }
+            }
+            let _: Bool? = left.wait { $0 == 0 ? true : nil }
+            #expect(problems.withLock { $0 } == [])
+            // Nobody waited for the lease of another, which is five seconds.
+            #expect(MonotonicClock.now - start < 4_000_000_000)
+        }
+    }
+
+    @Test func `in a mount others read what is not saved, and a remount changes nothing`() throws {
+        try withVolume(.passthrough) { volume in
+            let path = "\(volume.directory)/note"
+            let opened = try Opened(path, creating: Text("old"))
+            try opened.set("unsaved")
+            let result = try volume.run(
+                try BuiltPrograms.shapeedit(), "coordinate", "--read", "note", "--", "cat", "note")
+            #expect(result.status == 0 && result.text == "unsaved", "\(result)")
+            try volume.remount()
+            try volume.agent().store("note", "after the remount")
+            expectSoon { opened.text == "after the remount" }
+            try opened.set("goes on")
+            try opened.document.close()
+            #expect(text(of: path) == "goes on")
+        }
+    }
+
+    @Test func `steps back are limited and nest`() {
+        let manager = UndoManager<Int>(limit: 2)
+        for number in 0..<4 { manager.register(number, named: "\(number)") }
+        #expect(manager.undoName == "3" && manager.undo(from: 4) == 3)
+        #expect(manager.redoName == "3" && manager.undo(from: 3) == 2)
+        #expect(manager.undo(from: 2) == nil && manager.redo(from: 2) == 3)
+        // What is new ends the way forth.
+        manager.register(3, named: "new")
+        #expect(manager.redo(from: 9) == nil)
+        manager.beginGroup()
+        manager.register(9)
+        manager.beginGroup()
+        manager.register(10, named: "inner")
+        manager.endGroup()
+        #expect(manager.undo(from: 11) == nil)
+        manager.endGroup()
+        #expect(manager.undoName == "inner" && manager.undo(from: 11) == 9)
+        manager.beginGroup()
+        manager.endGroup(named: "empty")
+        #expect(manager.undoName == "new")
+        manager.removeAll()
+        #expect(manager.undoName == nil && manager.redoName == nil)
+    }
+}

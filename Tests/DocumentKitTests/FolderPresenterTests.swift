@@ -1,0 +1,137 @@
+import DocumentKit
+import Glibc
+import SystemCalls
+import TestSupport
+import Testing
+
+/// Presenters outside of containers, told by inotify of what other processes do.
+@Suite(.oneAtATime) struct FolderPresenterTests {
+    @Test func `a file is followed through saves, moves and deletion`() throws {
+        try withVolume(.plain) { volume in
+            let agent = try volume.agent()
+            agent.store("document", "x")
+            agent.makeDirectory("folder")
+            let shows = Shows()
+            let presentation = try FilePresentation(of: "\(volume.directory)/document", shows)
+            agent.store("document", "longer")
+            shows.expect("changed")
+            // As most editors save.
+            agent.store(".new", "saved")
+            agent.rename(".new", "document")
+            shows.expect("changed")
+            agent.rename("document", "document~")
+            agent.store("document", "saved as vim does")
+            agent.unlink("document~")
+            shows.expect("changed")
+            agent.rename("document", "folder/renamed")
+            shows.expect("moved renamed")
+            agent.rename("folder", "other")
+            shows.expect("moved renamed")
+            #expect(presentation.path == "\(volume.directory)/other/renamed")
+            agent.store("other/renamed", "y")
+            shows.expect("changed")
+            agent.unlink("other/renamed")
+            shows.expect("deleted")
+            agent.store("other/renamed", "again")
+            shows.expect("changed")
+            presentation.end()
+            shows.expect("ended")
+        }
+    }
+
+    @Test func `what is below a folder is told, also in new and moved folders`() throws {
+        try withVolume(.plain) { volume in
+            let agent = try volume.agent()
+            let path = "\(volume.directory)/shown"
+            agent.makeDirectory("shown")
+            agent.makeDirectory("shown/a")
+            let shows = Shows()
+            let presentation = try FilePresentation(of: path, shows)
+            agent.makeDirectory("shown/a/b")
+            shows.expect("appeared b")
+            agent.rename("shown/a", "shown/c")
+            shows.expect("moved a c")
+            agent.makeDirectory("shown/c/b/d")
+            shows.expect("appeared d")
+            agent.symlink(to: "/nowhere", "shown/c/b/link")
+            shows.expect("appeared link")
+            // Another item under a name that is taken.
+            agent.symlink(to: "/elsewhere", "shown/new")
+            shows.expect("appeared new")
+            agent.rename("shown/new", "shown/c/b/link")
+            shows.expect("deleted new", "changed link")
+            // Temporary files are none; out of the folder is gone.
+            agent.store("shown/.goutputstream-ABC123", "x")
+            agent.rename("shown/c/b", "outside")
+            shows.expect("deleted b")
+            agent.rename("shown", "moved")
+            shows.expect("moved moved")
+            agent.makeDirectory("moved/last")
+            shows.expect("appeared last")
+            #expect(presentation.path == "\(volume.directory)/moved")
+            presentation.end()
+        }
+    }
+
+    @Test func `what the presenter's own coordinator does is not told`() throws {
+        try withVolume(.plain) { volume in
+            let agent = try volume.agent()
+            let path = "\(volume.directory)/document"
+            agent.store("document", "x")
+            let (own, other, above) = (Shows(), Shows(), Shows())
+            let presentations = [
+                try FilePresentation(of: path, own), try FilePresentation(of: path, other),
+                try FilePresentation(of: volume.directory, above),
+            ]
+            for _ in 0..<20 {
+                try FileCoordinator(for: presentations[0]).coordinate(
+                    [FileIntent(path, .write)]
+                ) { paths in
+                    let model = try OwnedDescriptor.open(paths[0], O_RDONLY)
+                    _ = try WholeFile.replace(paths[0], with: Array("own".utf8), like: model)
+                }
+                other.expect("changed")
+                above.expect("changed document")
+            }
+            agent.store("document", "of another")
+            own.expect("changed")
+            for presentation in presentations { presentation.end() }
+        }
+    }
+
+    @Test func `lost events are made up for by looking at everything`() throws {
+        try withVolume(.plain) { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory("d")
+            final class Slow: FilePresenter {
+                let names = Lock(Set<String>())
+                let isHeld = Monitor(true)
+                func subitemChanged(_ change: SubitemChange) {
+                    let _: Bool? = isHeld.wait { $0 ? nil : true }
+                    names.withLock { names in
+                        switch change {
+                        case .appeared(let path): names.insert(path)
+                        case .deleted(let path): names.remove(path)
+                        case .moved(let path, let target):
+                            names.remove(path)
+                            names.insert(target)
+                        case .changed: break
+                        }
+                    }
+                }
+            }
+            let slow = Slow()
+            let presentation = try FilePresentation(of: volume.directory, slow)
+            // More than the kernel keeps (16,384 by default).
+            let made = try volume.run(
+                "sh", "-c", "for n in $(seq 9000); do : > d/f$n; done; mv d/f1 d/last; rm d/f2")
+            #expect(made.status == 0)
+            slow.isHeld.signal { $0 = false }
+            expectSoon("\(slow.names.withLock { $0.count })") {
+                let names = slow.names.withLock { $0 }
+                return names.count == 8_999 && names.contains("\(volume.directory)/d/last")
+            }
+            presentation.end()
+        }
+    }
+}

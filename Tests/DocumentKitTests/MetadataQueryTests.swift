@@ -1,0 +1,155 @@
+import DocumentKit
+import Glibc
+import Model
+import SystemCalls
+import TestSupport
+import Testing
+
+/// Queries of the library, in a mount and on a folder.
+@Suite(.oneAtATime) struct MetadataQueryTests {
+    /// A list that follows batches as an app's would: by the indices alone.
+    private final class Shown: Sendable {
+        struct State {
+            var names: [String] = []
+            var batches = 0
+            var isExact = true
+            var end: String?
+        }
+        let state = Lock(State())
+
+        static func name(_ item: FoundItem) -> String {
+            String(item.path.split(separator: "/").last ?? "")
+        }
+
+        func take(_ update: MetadataUpdate) {
+            state.withLock { state in
+                switch update {
+                case .gathered(let results): state.names = results.map(Self.name)
+                case .changed(let change, let results):
+                    state.batches += 1
+                    let before = state.names
+                    let going = change.removed + change.moved.map(\.from)
+                    for index in going.sorted().reversed() { state.names.remove(at: index) }
+                    let coming =
+                        change.added.map { ($0, Self.name(results[$0])) }
+                        + change.moved.map { ($0.to, before[$0.from]) }
+                    for (index, name) in coming.sorted(by: { $0.0 < $1.0 }) {
+                        state.names.insert(name, at: index)
+                    }
+                    for index in change.updated { state.names[index] = Self.name(results[index]) }
+                    if state.names != results.map(Self.name) { state.isExact = false }
+                case .ended(let reason): state.end = reason
+                }
+            }
+        }
+
+        func becomes(_ names: String..., at location: SourceLocation = #_sourceLocation) {
+            expectSoon("\(state.withLock { $0.names })", at: location) {
+                state.withLock { $0.names == names }
+            }
+            #expect(state.withLock { $0.isExact }, sourceLocation: location)
+        }
+    }
+
+    @Test(arguments: places)
+    func `results follow what happens, to the index`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            for number in 1...4 { agent.store(ByteString("file\(number).txt"), "\(number)") }
+            agent.store("other.md", "x")
+            agent.store(".hidden.txt", "x")
+            agent.store(".goutputstream-ABC123", "x")
+            agent.makeDirectory("folder")
+            let shown = Shown()
+            var wanted = Query()
+            wanted.types = ["txt"]
+            wanted.order = .name
+            let query = try MetadataQuery(wanted, below: volume.directory) { shown.take($0) }
+            try query.start()
+            shown.becomes("file1.txt", "file2.txt", "file3.txt", "file4.txt")
+            #expect(query.results.map(\.size) == [1, 1, 1, 1])
+            agent.unlink("file2.txt")
+            agent.store("file0.txt", "x")
+            shown.becomes("file0.txt", "file1.txt", "file3.txt", "file4.txt")
+            agent.rename("file4.txt", "a.txt")
+            agent.rename("file1.txt", "file1.md")
+            agent.rename("file3.txt", "folder/file3.txt")
+            shown.becomes("a.txt", "file0.txt", "file3.txt")
+            agent.store("a.txt", "longer")
+            expectSoon { query.results.first?.size == 6 }
+            agent.rename("folder", "moved")
+            expectSoon { query.results.last?.path == "\(volume.directory)/moved/file3.txt" }
+            shown.becomes("a.txt", "file0.txt", "file3.txt")
+            query.stop()
+        }
+    }
+
+    @Test(arguments: places)
+    func `what happens while updates are disabled is one batch`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.store("first", "x")
+            let shown = Shown()
+            let query = try MetadataQuery(Query(), below: volume.directory) { shown.take($0) }
+            try query.start()
+            shown.becomes("first")
+            query.disableUpdates()
+            query.disableUpdates()
+            agent.store("a", "x")
+            usleep(400_000)
+            agent.store("b", "x")
+            query.enableUpdates()
+            usleep(400_000)
+            #expect(query.results.count == 1 && shown.state.withLock { $0.batches } == 0)
+            agent.unlink("first")
+            usleep(400_000)
+            query.enableUpdates()
+            shown.becomes("a", "b")
+            #expect(shown.state.withLock { $0.batches } == 1)
+            query.stop()
+        }
+    }
+
+    @Test(arguments: places)
+    func `results are those that are asked for`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory("d")
+            agent.store("d/Ball.shape", "123")
+            agent.store("ball two.txt", "1")
+            agent.store("long.txt", "1234567")
+            agent.store(".hidden", "x")
+            func found(_ change: (inout Query) -> Void) throws -> [String] {
+                var query = Query()
+                change(&query)
+                let live = try MetadataQuery(query, below: volume.directory)
+                try live.start()
+                defer { live.stop() }
+                return live.results.map { String($0.path.dropFirst(volume.directory.count + 1)) }
+            }
+            #expect(try found { _ in } == ["ball two.txt", "d/Ball.shape", "long.txt"])
+            #expect(try found { $0.name = "BALL" } == ["ball two.txt", "d/Ball.shape"])
+            #expect(try found { $0.name = "b*.shape" } == ["d/Ball.shape"])
+            #expect(try found { $0.kind = .folders } == ["d"])
+            #expect(try found { $0.smallest = 2 } == ["d/Ball.shape", "long.txt"])
+            #expect(
+                try found { ($0.order, $0.isReversed, $0.limit) = (.size, true, 1) }
+                    == ["long.txt"])
+            #expect(try found { $0.hidden = true }.first == ".hidden")
+            #expect(throws: DocumentProblem.self) {
+                try MetadataQuery(Query(), below: "\(volume.directory)/none")
+            }
+        }
+    }
+
+    @Test func `a query ends with its mount`() throws {
+        try withVolume(.passthrough) { volume in
+            let shown = Shown()
+            let query = try MetadataQuery(Query(), below: volume.directory) { shown.take($0) }
+            try query.start()
+            try #require(volume.container).killDaemon()
+            expectSoon { shown.state.withLock { $0.end } != nil }
+            try volume.remountAfterCrash()
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import DocumentKit
+import Glibc
+import SystemCalls
+import TestSupport
+import Testing
+
+/// Where the library is tried: in a mount, and on a folder that is none.
+let places: [DataPath] = [.passthrough, .plain]
+
+/// A text as the contents of a document. "bad" is none.
+struct Text: DocumentContents {
+    struct Bad: Error {}
+    var text: String
+
+    init(_ text: String) { self.text = text }
+    init(contents: [UInt8]) throws {
+        text = String(decoding: contents, as: UTF8.self)
+        if text == "bad" { throw Bad() }
+    }
+    func contents() throws -> [UInt8] {
+        if text == "bad" { throw Bad() }
+        return Array(text.utf8)
+    }
+}
+
+/// What a file holds; `nil` if there is none.
+func text(of path: String) -> String? {
+    guard let file = try? OwnedDescriptor.open(path, O_RDONLY),
+        let bytes = try? WholeFile.read(file)
+    else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+/// Makes or overwrites a file.
+func store(_ path: String, _ text: String) throws {
+    let file = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+    try file.write(Array(text.utf8))
+}
+
+/// Waits until something is so, half a minute at most.
+func expectSoon(
+    _ words: @autoclosure () -> String = "", at location: SourceLocation = #_sourceLocation,
+    _ isSo: () throws -> Bool
+) rethrows {
+    for _ in 0..<3_000 {
+        if try isSo() { return }
+        usleep(10_000)
+    }
+    Issue.record("it does not become so: \(words())", sourceLocation: location)
+}
