@@ -46,8 +46,8 @@ final class RecentFilesKeeper: Sendable {
         var documents: [DocumentID: RecentFilesOrder.Document] = [:]
         /// Documents without a name, and since when.
         var gone: [DocumentID: Timestamp] = [:]
-        /// Paths of documents that were forgotten on demand, and that the list may still have.
-        var forgotten: [[UInt8]] = []
+        /// Documents that were forgotten on demand, and that the list may still have.
+        var forgotten: [RecentFilesOrder.Document] = []
         var head: ChangeSequence?
         var stamp = ListStamp.missing
         var notBefore: UInt64 = 0
@@ -125,7 +125,11 @@ final class RecentFilesKeeper: Sendable {
             defer { state.forgottenRecents = [] }
             return (
                 documents(state, &gone, now),
-                state.forgottenRecents.compactMap { path(of: $0, state) }
+                state.forgottenRecents.compactMap { document, time in
+                    path(of: document, state).map {
+                        RecentFilesOrder.Document(path: $0, opened: time.seconds)
+                    }
+                }
             )
         }
         told.gone = gone
@@ -140,8 +144,10 @@ final class RecentFilesKeeper: Sendable {
         order.documents.sort { $0.opened < $1.opened }
         // Something else may have the path of a deleted document by now.
         let taken = Set(found.values.map(\.path))
-        let deleted = told.documents.filter { gone[$0.key] != nil }.map(\.value.path)
-        order.removed = (deleted + told.forgotten).filter { !taken.contains($0) }
+        let deleted = told.documents.filter { gone[$0.key] != nil }.map {
+            RecentFilesOrder.Document(path: $0.value.path, opened: .max)
+        }
+        order.removed = (deleted + told.forgotten).filter { !taken.contains($0.path) }
         return (order, found)
     }
 

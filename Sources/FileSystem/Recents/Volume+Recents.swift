@@ -74,7 +74,7 @@ extension Volume {
         takeOpenNotes()
         try change { (state) throws(Errno) in
             state.recents.remove(document)
-            if recentFiles != nil { state.forgottenRecents.append(document) }
+            if recentFiles != nil { state.forgottenRecents.append((document, VolumeState.now())) }
             let mutation = Mutation(
                 time: VolumeState.now(), kind: .opened, item: .root,
                 effects: [.removeRecent(document)])

@@ -88,7 +88,7 @@ final class VolumeState {
     /// Documents that people opened lately.
     var recents: RecentOpens
     /// Those that were forgotten on demand, for whoever keeps the user's list of recent files.
-    var forgottenRecents: [DocumentID] = []
+    var forgottenRecents: [(document: DocumentID, time: Timestamp)] = []
     /// Unlinked items that the kernel has forgotten, with the moment from which they may go.
     var dying: [UInt64: UInt64] = [:]
     /// Versions that are not sealed yet, in the order of their publish.

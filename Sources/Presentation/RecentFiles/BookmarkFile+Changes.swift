@@ -2,9 +2,11 @@ extension BookmarkFile {
     /// Applies what an order says.
     mutating func apply(_ order: RecentFilesOrder) {
         move(order.moved)
-        let removed = Set(order.removed)
+        let removed = Dictionary(order.removed.map { ($0.path, $0.opened) }) { max($0, $1) }
         for index in entries.indices {
-            if let path = place(index), removed.contains(path) { entries[index].isRemoved = true }
+            if let path = place(index), let last = removed[path], entries[index].moment <= last {
+                entries[index].isRemoved = true
+            }
         }
         var places: [[UInt8]: [Int]] = [:]
         for index in entries.indices where !entries[index].isRemoved {

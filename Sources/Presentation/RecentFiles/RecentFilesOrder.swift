@@ -26,7 +26,8 @@ package struct RecentFilesOrder: Equatable, Sendable {
     package var folder: String
     package var documents: [Document] = []
     package var moved: [Move] = []
-    package var removed: [[UInt8]] = []
+    /// Entries that go, unless they are later than the moment: somebody has opened the file since.
+    package var removed: [Document] = []
 
     package init(file: String, folder: String) {
         self.file = file
@@ -40,7 +41,9 @@ package struct RecentFilesOrder: Equatable, Sendable {
             fields += [[UInt8(ascii: "D")], document.path, Array(String(document.opened).utf8)]
         }
         for move in moved { fields += [[UInt8(ascii: "M")], move.from, move.to] }
-        for path in removed { fields += [[UInt8(ascii: "R")], path] }
+        for entry in removed {
+            fields += [[UInt8(ascii: "R")], entry.path, Array(String(entry.opened).utf8)]
+        }
         return Fields.message(fields)
     }
 
@@ -51,17 +54,14 @@ package struct RecentFilesOrder: Equatable, Sendable {
             file: String(decoding: file, as: UTF8.self),
             folder: String(decoding: folder, as: UTF8.self))
         while let kind = fields.popFirst() {
-            guard let path = fields.popFirst() else { return nil }
-            switch kind {
-            case [UInt8(ascii: "R")]: removed.append(path)
-            case [UInt8(ascii: "M")]:
-                guard let target = fields.popFirst() else { return nil }
-                moved.append(Move(from: path, to: target))
-            case [UInt8(ascii: "D")]:
-                guard let text = fields.popFirst(),
-                    let opened = Int64(String(decoding: text, as: UTF8.self))
-                else { return nil }
-                documents.append(Document(path: path, opened: opened))
+            guard let path = fields.popFirst(), let second = fields.popFirst() else { return nil }
+            let moment = Int64(String(decoding: second, as: UTF8.self))
+            switch (kind, moment) {
+            case ([UInt8(ascii: "M")], _): moved.append(Move(from: path, to: second))
+            case ([UInt8(ascii: "R")], let moment?):
+                removed.append(Document(path: path, opened: moment))
+            case ([UInt8(ascii: "D")], let moment?):
+                documents.append(Document(path: path, opened: moment))
             default: return nil
             }
         }

@@ -118,6 +118,8 @@ struct RecentFileTests {
             try desktop.shell("mkdir d; printf 1 > a.txt; printf 2 > b.txt; printf 3 > d/c.txt")
             _ = try desktop.container.command("recents", desktop.container.mountPoint, "--clear")
             #expect(try desktop.recents() == [])
+            // In the second after: the list has no finer moments.
+            usleep(1_100_000)
             try desktop.register("b.txt", "other")
             try desktop.register("d/c.txt", "other")
             try desktop.register("gone.txt", "other")

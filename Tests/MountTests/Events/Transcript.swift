@@ -14,24 +14,23 @@ struct Transcript {
         self.directory = directory
         file = try #require(volume.container).base + "/home/transcript"
         unlink(file)
+        let errors = file + ".errors"
+        unlink(errors)
         program = try volume.start([
-            "inotifywait", "-m", "-r", "-q", "--format", "%w%f %e", "-o", file, directory,
+            "sh", "-c",
+            "exec inotifywait -m -r --format '%w%f %e' -o \"$0\" \"$1\" 2> \"$0.errors\"",
+            file, directory,
         ])
-        // It tells by nothing that it watches with -q; what it is asked first it must see.
         for _ in 0..<500 {
-            _ = try volume.run("sh", "-c", ": > '\(directory)/begin'; rm '\(directory)/begin'")
-            if text.contains("begin DELETE") { break }
+            if try run(["cat", errors]).text.contains("established") { return }
             usleep(20_000)
         }
-        earlier = text.utf8.count
+        throw TestSetupFailure("inotifywait: \(try run(["cat", errors]).text)")
     }
-
-    /// Bytes that tell of the beginning.
-    private var earlier = 0
 
     private var text: String {
         guard let result = try? run(["cat", file]) else { return "" }
-        return String(result.text.utf8.dropFirst(earlier)) ?? ""
+        return result.text
     }
 
     /// The events by path, each path's in their order; see ``lines(until:)``.
@@ -59,7 +58,7 @@ struct Transcript {
             if path.hasSuffix("/") { path.removeLast() }
             let event = String(line[line.index(after: space)...])
             let isLook = ["ACCESS", "OPEN,ISDIR", "CLOSE_NOWRITE"].contains { event.hasPrefix($0) }
-            if !isLook, path != "begin" { found.append((path, event)) }
+            if !isLook { found.append((path, event)) }
         }
         return found
     }
