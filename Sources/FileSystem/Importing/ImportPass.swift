@@ -11,8 +11,6 @@ final class ImportPass: Sendable {
         var folders: [[UInt8]: ItemNumber]
         var seen: Set<ItemNumber> = []
         var counts = Counts()
-        /// Messages since freed memory went back to the system.
-        var messages = 0
         /// All has been shown, and what is not there any more has been removed.
         var isComplete = false
     }

@@ -6,8 +6,6 @@ internal import SystemCalls
 /// Taking over what a listing of a foreign tree tells (``ImportMessage``).
 extension Volume {
     static let importAttribute = ownPrefix + Array("import".utf8)
-    /// What so many messages left behind goes back to the system: some 100,000 items come in 150.
-    private static let trimPace = 16
 
     /// What the kernel has to be told after a message: nodes whose attributes and listings changed, and
     /// names that lead to something else.
@@ -39,9 +37,7 @@ extension Volume {
         case .entries(let token, let entries):
             let pass = try pass(node, token)
             return try pass.state.withLock { (state) throws(Errno) in
-                state.messages += 1
-                if state.messages % Self.trimPace == 0 { Memory.trim() }
-                return try take(entries, pass, &state, caller)
+                try take(entries, pass, &state, caller)
             }
         case .end(let token):
             let pass = try pass(node, token)
@@ -50,7 +46,6 @@ extension Volume {
                 state.isComplete = true
                 state.seen = []
                 state.folders = [:]
-                Memory.trim()
                 return stale
             }
         }
