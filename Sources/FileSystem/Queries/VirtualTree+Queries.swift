@@ -21,6 +21,7 @@ extension VirtualTree {
 
     func query(named name: String) throws(Errno) -> VirtualNode {
         guard (try? volume.savedQuery(name)) != nil else { throw Errno(ENOENT) }
+        volume.queryWatch?.begin(name)
         return .query(name)
     }
 

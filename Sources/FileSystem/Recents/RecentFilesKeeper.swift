@@ -109,7 +109,7 @@ final class RecentFilesKeeper: Sendable {
         told.forgotten = []
         told.head = head
         told.stamp = answer.stamp
-        adopt(answer.documents)
+        adopt(answer.documents, &told)
     }
 
     // MARK: What the list is told
@@ -196,7 +196,7 @@ final class RecentFilesKeeper: Sendable {
     // MARK: What the list says
 
     /// Documents that other programs say were opened are recent ones here.
-    private func adopt(_ documents: [RecentFilesOrder.Document]) {
+    private func adopt(_ documents: [RecentFilesOrder.Document], _ told: inout Told) {
         let now = VolumeState.now()
         let prefix = options.mountPoint.utf8.count + 1
         volume.state.withLock { state in
@@ -207,6 +207,8 @@ final class RecentFilesKeeper: Sendable {
                     continue
                 }
                 let document = DocumentID(rawValue: state.index[item: position].pointee.document)
+                // The list has it there: when it moves, its entry does.
+                if told.documents[document] == nil { told.documents[document] = entry }
                 let time = Timestamp(seconds: entry.opened, nanoseconds: 0)
                 if state.recents.adopt(document, at: time) {
                     effects.append(.putRecent(document, time))

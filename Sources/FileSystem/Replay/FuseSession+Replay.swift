@@ -17,6 +17,9 @@ extension FuseSession {
     func lookupReplayed(
         _ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer
     ) -> Bool {
+        if parent.rawValue & VirtualTree.bit != 0 {
+            return lookupReplayedLink(request, parent.rawValue, Array(name))
+        }
         let place = ReplayStep.Place(parent: parent.item, name: Array(name))
         switch volume.replayer?.look(at: place) ?? .ordinary {
         case .ordinary: return false
@@ -33,7 +36,27 @@ extension FuseSession {
     func makeReplayed(
         _ request: Request, _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer
     ) throws(Errno) {
+        if parent & VirtualTree.bit != 0 {
+            guard replayedLink(parent, Array(name)) != nil else { throw Errno(EROFS) }
+            return request.answer(try virtual.lookup(parent, Array(name)))
+        }
         request.answer(try replayedEntry(parent, name))
+    }
+
+    /// The link in the folder of a saved query that the helper is at, if it is this one.
+    private func replayedLink(_ parent: UInt64, _ name: [UInt8]) -> QueryLink? {
+        guard case .query(let query)? = try? virtual.node(parent) else { return nil }
+        return volume.replayer?.link(query, name)
+    }
+
+    private func lookupReplayedLink(_ request: Request, _ parent: UInt64, _ name: [UInt8]) -> Bool {
+        guard let link = replayedLink(parent, name) else { return false }
+        if link.isGone, let entry = try? virtual.entry(link.node, counted: true) {
+            request.answer(entry)
+        } else {
+            request.answer(Entry(node: 0, status: stat(), timeout: 0))
+        }
+        return true
     }
 
     /// Answers what makes a file and opens it for writing.
@@ -63,7 +86,11 @@ extension FuseSession {
     func removeReplayed(
         _ request: Request, _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer
     ) throws(Errno) {
-        guard isAbsent(parent, name) else { throw Errno(EBUSY) }
+        if parent & VirtualTree.bit != 0 {
+            guard replayedLink(parent, Array(name))?.isGone == true else { throw Errno(EROFS) }
+        } else if !isAbsent(parent, name) {
+            throw Errno(EBUSY)
+        }
         request.succeed()
     }
 

@@ -15,6 +15,8 @@ struct ReplayQueue: Sendable {
         case directory(ItemNumber)
         /// What a path from the root names has changed: a picture.
         case path([UInt8])
+        /// The folder of a saved query has another name in it.
+        case link(QueryLink)
     }
 
     private var work: [Work] = []
@@ -42,6 +44,10 @@ struct ReplayQueue: Sendable {
 
     mutating func add(path: [UInt8], now: UInt64) {
         if hasRoom(now) { work.append(.path(path)) }
+    }
+
+    mutating func add(link: QueryLink, now: UInt64) {
+        if hasRoom(now) { work.append(.link(link)) }
     }
 
     private mutating func add(directory: ItemNumber) {

@@ -23,6 +23,7 @@ final class Replayer: Sendable {
         var queue = ReplayQueue()
         /// What the helper is at.
         var current: ReplayStep?
+        var link: QueryLink?
         var isRunning = false
         var ended = false
     }
@@ -59,6 +60,14 @@ final class Replayer: Sendable {
 
     /// What a path from the root names has changed.
     func add(path: [UInt8]) { add { $0.add(path: path, now: MonotonicClock.now) } }
+
+    /// Names that came and went in the folders of saved queries.
+    func add(_ links: [QueryLink]) {
+        add { queue in
+            let now = MonotonicClock.now
+            for link in links { queue.add(link: link, now: now) }
+        }
+    }
 
     private func add(_ body: (inout ReplayQueue) -> Void) {
         let starts = state.signal { state -> Bool in
@@ -123,6 +132,13 @@ final class Replayer: Sendable {
             guard let path else { return true }
             return ask(.touch(root + path), worker) != nil
         case .path(let path): return ask(.touch(root + path), worker) != nil
+        case .link(let link):
+            state.withLock { $0.link = link }
+            defer { state.withLock { $0.link = nil } }
+            let path = root + link.path
+            return ask(
+                link.isGone ? .unlink(path) : .symlink(path, target: Array(link.name.utf8)), worker
+            ) != nil
         case .step(let step):
             state.withLock { $0.current = step }
             defer { state.withLock { $0.current = nil } }
@@ -221,6 +237,16 @@ final class Replayer: Sendable {
         /// As it was before the change: nothing there, or what is not there any more.
         case absent
         case present(ReplayStep)
+    }
+
+    /// The link that the helper is at, if it is this one.
+    func link(_ query: String, _ name: [UInt8]) -> QueryLink? {
+        state.withLock { state in
+            guard let link = state.link, link.query == query, Array(link.name.utf8) == name else {
+                return nil
+            }
+            return link
+        }
     }
 
     /// What the helper is to find at a place.

@@ -245,6 +245,8 @@ final class TextIndexer: Sendable {
             return done
         }
         for then in done { then() }
+        // Queries for words find others now.
+        volume.queryWatch?.stir()
     }
 
     private func open() throws(Failure) {

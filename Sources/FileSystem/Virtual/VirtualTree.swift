@@ -177,7 +177,7 @@ final class VirtualTree: Sendable {
         try entry(try node(number), counted: false)
     }
 
-    private func entry(_ node: VirtualNode, counted: Bool) throws(Errno) -> Entry {
+    func entry(_ node: VirtualNode, counted: Bool) throws(Errno) -> Entry {
         var status = stat()
         status.st_uid = getuid()
         status.st_gid = getgid()
@@ -191,12 +191,12 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFDIR | 0o555
             status.st_nlink = 2
             (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
-        case .documents, .find, .query:
+        case .documents, .find:
             // Where a document lies is for the owner of the mount to know.
             status.st_mode = S_IFDIR | 0o500
             status.st_nlink = 2
-        case .bookmarks, .recents, .queries:
-            // Writing is removing: nothing can be made here.
+        case .bookmarks, .recents, .queries, .query:
+            // Writing is removing, or repeating what came otherwise: nothing can be made here.
             status.st_mode = S_IFDIR | 0o700
             status.st_nlink = 2
         case .bookmark(let id, let path):

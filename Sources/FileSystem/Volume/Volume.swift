@@ -63,6 +63,8 @@ package final class Volume: @unchecked Sendable {
     /// Set once before the first request; nil for a volume that lets nobody know of changes that came
     /// otherwise than through its mount.
     private(set) var replayer: Replayer?
+    /// Set once before the first request; nil without a replayer.
+    private(set) var queryWatch: QueryWatch?
 
     /// How long others wait for the RELEASE after a FLUSH, in milliseconds. It follows within a few;
     /// if it does not, a dup or a mapping lives on.
@@ -121,6 +123,11 @@ package final class Volume: @unchecked Sendable {
         replayer = Replayer(self, program: program, mountPoint: mountPoint)
     }
 
+    /// Tells those who watch folders of saved queries what comes and goes there.
+    func watchQueries(_ tree: VirtualTree) {
+        if replayer != nil { queryWatch = QueryWatch(self, tree) }
+    }
+
     /// Starts the volume's threads.
     func start() {
         notifier.start()
@@ -143,6 +150,7 @@ package final class Volume: @unchecked Sendable {
         coordinator.stop()
         link?.stop()
         sources?.downloads.stop()
+        queryWatch?.stop()
         texts?.stop()
         pictures?.stop()
         keeper.stop()

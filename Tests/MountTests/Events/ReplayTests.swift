@@ -134,4 +134,29 @@ struct ReplayTests {
             #expect(agent.shell("find in -name 'f*' | wc -l") == "50\n")
         }
     }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `the folder of a saved query is told what comes and goes in it`(_ dataPath: DataPath)
+        throws
+    {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.shell("echo a > a.txt; echo b > b.txt; echo c > c.md")
+            let folder = volume.root.text + "/.shapeedit/queries/texts"
+            agent.shell("setfattr -n user.shapeedit.query.texts -v type=txt \(volume.root.text)")
+            #expect(agent.shell("ls \(folder)") == "a.txt\nb.txt\n")
+            let mounted = try Transcript(volume, folder)
+            agent.shell("mv c.md c.txt; rm a.txt; echo more >> b.txt; echo d > d.dat")
+            let told = mounted.events(until: "c.txt CREATE")
+            #expect(told["c.txt"] == ["CREATE"], "\(told)")
+            #expect(told["a.txt"] == ["DELETE"], "\(told)")
+            #expect(told["b.txt"] == nil && told["d.dat"] == nil, "\(told)")
+            agent.shell("mkdir e; mv b.txt e")
+            let moved = mounted.lines(until: "b.txt CREATE").filter { $0.path == "b.txt" }
+            #expect(moved.map(\.event) == ["DELETE", "CREATE"], "\(moved)")
+            mounted.end()
+            #expect(agent.shell("ls \(folder); cat \(folder)/b.txt") == "b.txt\nc.txt\nb\nmore\n")
+            agent.shell("! touch \(folder)/x 2> /dev/null; ! rm \(folder)/b.txt 2> /dev/null")
+        }
+    }
 }
