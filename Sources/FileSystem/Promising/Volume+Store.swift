@@ -199,7 +199,14 @@ extension Volume {
     private func adopt(_ blob: Blob, for nodes: Set<NodeNumber>) throws(Errno) {
         try blobs.withLock { (_) throws(Errno) in
             try content.adopt(blob.hash)
-            state.withLock { $0.arrived.formUnion(nodes) }
+            state.withLock { state in
+                state.arrived.formUnion(nodes)
+                // Its words can be read from now on.
+                for node in nodes {
+                    let position = state.index.find(node.item)
+                    if position != 0 { state.followTexts(.materialized, position) }
+                }
+            }
         }
         for node in nodes { reasons.note(nil, for: node) }
         keeper.arrived()

@@ -73,7 +73,9 @@ extension TextIndexer {
             return .nothing
         }
         // A promise keeps what was taken from this version; of another one nothing is known.
-        if subject.isPromise { return known == nil ? .nothing : .gone }
+        if subject.isPromise {
+            return known == nil || known?.node == subject.node ? .nothing : .gone
+        }
         var row = TextRow(
             document: subject.document, node: subject.node, type: subject.type.rawValue,
             title: "", body: "")
