@@ -98,6 +98,8 @@ import Testing
             queue.ask(order(3), isLasting: false)
             #expect(served(client, 2) == [3, 2])
             client.unblock(Self.busy)
+            // When its turn has come.
+            for _ in 0..<200 where queue.counts.dropped == 0 { usleep(10_000) }
             queue.stop()
             #expect(queue.counts.dropped == 1)
         }

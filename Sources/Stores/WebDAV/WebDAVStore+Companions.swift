@@ -26,7 +26,7 @@ extension WebDAVStore {
         var request = HTTPRequest("MOVE", temporary)
         request.headers = [("Destination", url(companion)), ("Overwrite", "T")]
         for isLast in [false, true] {
-            let answer = try transport.send(request, call)
+            let answer = try move(request, call)
             if [200, 201, 204].contains(answer.head.status) { return }
             guard !isLast, Self.saysFolderIsMissing(answer.head.status) else {
                 _ = try transport.send(HTTPRequest("DELETE", temporary), call)

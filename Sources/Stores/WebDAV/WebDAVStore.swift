@@ -95,7 +95,7 @@ package final class WebDAVStore: ContentStore {
         while true {
             var request = HTTPRequest("MOVE", temporary)
             request.headers = [("Destination", url(blob.hash)), ("Overwrite", overwrite)]
-            let answer = try transport.send(request, call)
+            let answer = try move(request, call)
             switch answer.head.status {
             case 200, 201, 204: return
             case 412 where overwrite == "F":
@@ -111,6 +111,17 @@ package final class WebDAVStore: ContentStore {
             default: throw transport.answers.error(answer, "naming \(blob.hash)")
             }
         }
+    }
+
+    /// Sends a MOVE, and again while somebody else's to the same place, or beside it, locks that: rclone's
+    /// server says so with 423, and has done nothing then.
+    func move(_ request: HTTPRequest, _ call: StoreCall) throws(StoreError) -> HTTPAnswer {
+        for _ in 0..<20 {
+            let answer = try transport.send(request, call)
+            if answer.head.status != 423 { return answer }
+            try call.cancellation.sleep(nanoseconds: 50_000_000, at: address)
+        }
+        return try transport.send(request, call)
     }
 
     /// Whether a MOVE may have failed for want of the folder it leads to: 409 by the standard, 500 in
