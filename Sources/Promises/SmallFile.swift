@@ -5,15 +5,15 @@ internal import SystemCalls
 enum SmallFile {
     /// What the name of a replacement that is not finished ends with.
     private static let suffix = ".new"
+    /// In bytes; nothing that is written here comes near.
+    private static let limit = 1 << 30
 
     /// The text; empty if there is none.
     static func text(_ path: String) -> String {
         guard let file = try? OwnedDescriptor.open(path, O_RDONLY),
-            let size = try? file.status().st_size
+            let bytes = try? WholeFile.read(file, limit: Self.limit)
         else { return "" }
-        var bytes = [UInt8](repeating: 0, count: Int(size))
-        let count = bytes.withUnsafeMutableBytes { (try? file.read(into: $0, at: 0)) ?? 0 }
-        return String(decoding: bytes.prefix(count), as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     static func replace(_ path: String, _ text: String) throws(Errno) {

@@ -90,11 +90,6 @@ package final class TextDatabase {
         return try statement.step() ? statement.unsigned(0) : nil
     }
 
-    /// Documents in it.
-    package func count() throws(Failure) -> Int {
-        Int(try connection.integer("SELECT count(*) FROM document"))
-    }
-
     /// Which version of a document is in it, and what it was read as.
     package func known(_ document: DocumentID) throws(Failure) -> (node: NodeNumber, type: UInt8)? {
         let statement = try connection.statement(

@@ -16,12 +16,6 @@ final class StoredPictures: Sendable {
     private static let waitingLimit = 65_536
     /// Uploads that are remembered, so that they are not repeated in this mount.
     private static let rememberedLimit = 16_384
-    /// What a fetch may take, in milliseconds.
-    private static let fetchLimit: UInt64 = 15_000
-    /// How long nothing is asked of a store that did not answer, in nanoseconds.
-    private static let pause: UInt64 = 10_000_000_000
-    /// How long it is believed that the store has no picture of a version, in nanoseconds.
-    private static let absence: UInt64 = 300_000_000_000
 
     private struct Job: Sendable {
         var node: NodeNumber
@@ -31,17 +25,13 @@ final class StoredPictures: Sendable {
         var waiting: [Job] = []
         var isWorking = false
         var uploaded = Recent<NodeNumber, Bool>(limit: rememberedLimit)
-        /// Until when versions are taken to have no picture there.
-        var absent = Recent<NodeNumber, UInt64>(limit: rememberedLimit)
-        var pausedUntil: UInt64 = 0
-        /// Ends the fetches in progress.
-        var fetches: [NodeNumber: Cancellation] = [:]
         var ended = false
         var fetchedBytes = 0
     }
 
     private let store: any ContentStore
     private let state = Monitor(State())
+    private let fetches = PictureFetches()
     /// Ends the uploads.
     private let cancellation = Cancellation()
 
@@ -54,12 +44,11 @@ final class StoredPictures: Sendable {
 
     /// Ends the calls; what has not gone does not go.
     func stop() {
-        let fetches = state.signal { state in
+        state.signal { state in
             state.ended = true
             state.waiting = []
-            return state.fetches
         }
-        for fetch in fetches.values { fetch.cancel() }
+        fetches.stop()
         cancellation.cancel()
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
             $0.isWorking ? nil : true
@@ -73,40 +62,22 @@ final class StoredPictures: Sendable {
     // MARK: From the store
 
     /// Whether the store may have a picture of the version.
-    func mayHave(_ node: NodeNumber) -> Bool {
-        let now = MonotonicClock.now
-        return state.withLock { state in
-            !state.ended && now >= state.pausedUntil && now >= state.absent[node] ?? 0
-        }
-    }
+    func mayHave(_ node: NodeNumber) -> Bool { fetches.mayAsk(node) }
 
     /// The file of a version's pictures; nil if there is none, or it cannot be had now.
     func fetch(_ node: NodeNumber, _ hash: ContentHash, _ type: PictureType) -> [UInt8]? {
         guard mayHave(node), let companion = companion(hash, type) else { return nil }
-        let end = Cancellation(deadline: MonotonicClock.after(milliseconds: Self.fetchLimit))
-        let isOver = state.withLock { state in
-            state.fetches[node] = end
-            return state.ended
-        }
-        defer { state.withLock { $0.fetches[node] = nil } }
-        if isOver { return nil }
-        let call = StoreCall(cancellation: end, urgency: Urgency(awaited: false))
-        do throws(StoreError) {
-            let file = try store.get(companion, call)
-            let isSound = file.map { PictureMaker.accepts($0, as: type) } ?? false
-            return state.withLock { state in
-                guard let file, isSound else {
-                    state.absent.insert(
-                        MonotonicClock.now + Self.absence, for: node, weight: 1)
-                    return nil
-                }
+        return fetches.fetch(node) { call throws(StoreError) in
+            guard let file = try store.get(companion, call), PictureMaker.accepts(file, as: type)
+            else {
+                fetches.skip(node)
+                return nil
+            }
+            state.withLock { state in
                 state.fetchedBytes += file.count
                 state.uploaded.insert(true, for: node, weight: 1)
-                return file
             }
-        } catch {
-            state.withLock { $0.pausedUntil = MonotonicClock.now + Self.pause }
-            return nil
+            return file
         }
     }
 
@@ -143,7 +114,7 @@ final class StoredPictures: Sendable {
                         state.uploaded.remove(job.node)
                         return
                     }
-                    state.pausedUntil = MonotonicClock.now + Self.pause
+                    fetches.rest()
                     state.waiting.append(job)
                 }
             }
@@ -152,13 +123,13 @@ final class StoredPictures: Sendable {
 
     private func take() -> Job? {
         while true {
-            let until = state.withLock { max($0.pausedUntil, MonotonicClock.now) }
+            let until = max(fetches.pausedUntil, MonotonicClock.now)
             let found = state.wait(until: until) { state -> Job?? in
                 if state.ended || state.waiting.isEmpty {
                     state.isWorking = false
                     return .some(nil)
                 }
-                if state.pausedUntil > MonotonicClock.now { return nil }
+                if until > MonotonicClock.now { return nil }
                 return .some(state.waiting.removeFirst())
             }
             guard let found else { continue }

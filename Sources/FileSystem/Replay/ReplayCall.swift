@@ -1,5 +1,6 @@
 internal import Glibc
 internal import SystemCalls
+internal import Thumbnailing
 
 /// What the helper is to do: a system call or a few on the mount, by absolute paths. Nothing on the
 /// mount stays open afterwards, so that it can be unmounted.
@@ -21,7 +22,7 @@ enum ReplayCall: Equatable, Sendable {
     /// A letter and the fields, with a NUL behind each.
     var message: [UInt8] {
         func fields(_ letter: Character, _ fields: [UInt8]...) -> [UInt8] {
-            Array(letter.utf8) + [0] + fields.flatMap { $0 + [0] }
+            MessageFields.message([Array(letter.utf8)] + fields)
         }
         switch self {
         case .file(let path, let size): return fields("f", path, Array(String(size).utf8))
@@ -36,9 +37,9 @@ enum ReplayCall: Equatable, Sendable {
     }
 
     init?(message: [UInt8]) {
-        let fields = message.split(separator: 0, omittingEmptySubsequences: false).map(Array.init)
-        guard fields.count >= 3, fields[0].count == 1 else { return nil }
-        let (path, second) = (fields[1], fields[2])
+        let fields = MessageFields.of(message)
+        guard fields.count >= 2, fields[0].count == 1 else { return nil }
+        let (path, second) = (fields[1], fields.count > 2 ? fields[2] : [])
         let size = Int64(String(decoding: second, as: UTF8.self))
         switch (Character(Unicode.Scalar(fields[0][0])), size) {
         case ("f", let size?): self = .file(path: path, size: size)

@@ -28,6 +28,7 @@ extension TextIndexer {
                 }
             }
             rest.removeLast(part.count)
+            if rows.isEmpty, gone.isEmpty { continue }
             _ = try read { (database) throws(Failure) in
                 try database.apply(rows, without: gone, mark: nil)
             }

@@ -33,18 +33,33 @@ extension VolumeState {
 
     /// Has the words of an item looked at if a change may have changed them.
     @inline(__always)
-    func followTexts(_ kind: ChangeKind, _ position: MemoryIndex.Position) {
+    func followTexts(
+        _ kind: ChangeKind, _ position: MemoryIndex.Position, _ effects: [Effect] = []
+    ) {
         guard let texts else { return }
         switch kind {
         case .published, .materialized, .repaired:
-            let first = index[item: position].pointee.firstName
-            if first != 0, TextType.of(index.nameBytes(first)) != nil {
-                texts.note(number(position))
-            }
+            if hasWords(position) { texts.note(number(position)) }
         case .renamed, .linked, .removed:
             // The name that tells the type may be another now.
-            if index[item: position].pointee.isRegular { texts.note(number(position)) }
+            if hasWords(position) || Self.haveWords(effects) { texts.note(number(position)) }
         default: break
+        }
+    }
+
+    private func hasWords(_ position: MemoryIndex.Position) -> Bool {
+        let record = index[item: position].pointee
+        return record.isRegular && record.firstName != 0
+            && TextType.of(index.nameBytes(record.firstName)) != nil
+    }
+
+    /// Whether one of the names that come or go is of a document that has words.
+    private static func haveWords(_ effects: [Effect]) -> Bool {
+        effects.contains { effect in
+            switch effect {
+            case .removeName(_, let name), .putName(_, let name, _): TextType.of(name) != nil
+            default: false
+            }
         }
     }
 }

@@ -201,7 +201,7 @@ final class VolumeState {
     ) -> ChangeSequence {
         let row = index.row(position)
         followPictures(kind, position, effects)
-        followTexts(kind, position)
+        followTexts(kind, position, effects)
         followClaims(
             kind, position, parent: parent, name: name, process: process, effects)
         return log.append(

@@ -1,3 +1,5 @@
+internal import Thumbnailing
+
 /// What a mount has the user's list of recently used files say. Paths are absolute.
 package struct RecentFilesOrder: Equatable, Sendable {
     package struct Document: Equatable, Sendable {
@@ -44,11 +46,11 @@ package struct RecentFilesOrder: Equatable, Sendable {
         for entry in removed {
             fields += [[UInt8(ascii: "R")], entry.path, Array(String(entry.opened).utf8)]
         }
-        return Fields.message(fields)
+        return MessageFields.message(fields)
     }
 
     init?(message: [UInt8]) {
-        var fields = Fields.of(message)[...]
+        var fields = MessageFields.of(message)[...]
         guard let file = fields.popFirst(), let folder = fields.popFirst() else { return nil }
         self.init(
             file: String(decoding: file, as: UTF8.self),
@@ -88,11 +90,11 @@ package struct RecentFilesAnswer: Equatable, Sendable {
         for document in documents {
             fields += [document.path, Array(String(document.opened).utf8)]
         }
-        return Fields.message(fields)
+        return MessageFields.message(fields)
     }
 
     package init?(message: [UInt8]) {
-        var fields = Fields.of(message)[...]
+        var fields = MessageFields.of(message)[...]
         let numbers = fields.prefix(4).compactMap { Int64(String(decoding: $0, as: UTF8.self)) }
         guard let stamp = ListStamp(numbers: numbers) else { return nil }
         fields = fields.dropFirst(4)
@@ -103,14 +105,5 @@ package struct RecentFilesAnswer: Equatable, Sendable {
             else { return nil }
             documents.append(RecentFilesOrder.Document(path: path, opened: opened))
         }
-    }
-}
-
-/// Messages of fields with a NUL behind each.
-private enum Fields {
-    static func message(_ fields: [[UInt8]]) -> [UInt8] { fields.flatMap { $0 + [0] } }
-
-    static func of(_ message: [UInt8]) -> [[UInt8]] {
-        message.split(separator: 0, omittingEmptySubsequences: false).dropLast().map(Array.init)
     }
 }

@@ -72,12 +72,9 @@ package enum RecentFilesWorker {
             return error.code == ENOENT ? BookmarkXML.empty : nil
         }
         guard let status = try? file.status(), status.st_mode & S_IFMT == S_IFREG,
-            status.st_size <= fileBytes
+            let bytes = try? WholeFile.read(file, limit: fileBytes)
         else { return nil }
-        if status.st_size == 0 { return BookmarkXML.empty }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        guard let count = try? file.read(into: &bytes, at: 0) else { return nil }
-        return Array(bytes[..<count])
+        return bytes.isEmpty ? BookmarkXML.empty : bytes
     }
 
     /// Replaces the list as a whole, as GLib does; false if somebody else was faster, nil if it cannot
