@@ -20,20 +20,11 @@ public enum Recents {
     public static func documents(below folder: String? = nil) throws(DocumentProblem)
         -> [RecentDocument]
     {
-        var place: String?
-        if let folder {
-            place = MountTable.resolved(folder)
-            if place == nil { throw .file("\(folder): \(Errno.last)") }
-        }
-        func isBelow(_ path: String, _ folder: String) -> Bool {
-            path == folder || path.hasPrefix(folder + "/")
-        }
-        // The folder is in a mount, or has mounts in it.
-        let points = MountTable.mountPoints().filter { point in
-            place.map { isBelow(point, $0) || isBelow($0, point) } ?? true
-        }
-        return points.flatMap(all).filter { document in
-            place.map { isBelow(document.path, $0) } ?? true
+        try MountLink.all("recents", below: folder).compactMap { link in
+            var status = stat()
+            guard lstat(link.link, &status) == 0 else { return nil }
+            return RecentDocument(
+                path: link.path, opened: FileStamp(status).modified, link: link.link)
         }.sorted { $0.opened > $1.opened }
     }
 
@@ -41,24 +32,6 @@ public enum Recents {
     public static func forget(_ document: RecentDocument) throws(DocumentProblem) {
         if unlink(document.link) != 0, errno != ENOENT {
             throw .file("\(document.link): \(Errno.last)")
-        }
-    }
-
-    /// Those of a mount; none of another user's.
-    private static func all(_ point: String) -> [RecentDocument] {
-        let folder = point + "/.shapeedit/recents"
-        return ((try? Directories.names(in: folder)) ?? []).compactMap { name in
-            let link = folder + "/" + name
-            var status = stat()
-            var text = [CChar](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink(link, &text, text.count)
-            // One that was deleted since is none any more.
-            guard count > 0, lstat(link, &status) == 0 else { return nil }
-            let target = String(
-                decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            return RecentDocument(
-                path: point + "/" + target.dropFirst("../../".count),
-                opened: FileStamp(status).modified, link: link)
         }
     }
 }

@@ -17,6 +17,8 @@ package enum Effect: Hashable, Sendable {
     case placeVersion(ItemNumber, Ordinal, ContentPlace)
     /// Whether the version stays whatever its age; a pin goes with its version.
     case pinVersion(ItemNumber, Ordinal, Bool)
+    /// Whether the version is one of a conflict; the mark goes with its version.
+    case markConflict(ItemNumber, Ordinal, Bool)
     case putBookmark(BookmarkRow)
     case removeBookmark(BookmarkID)
     /// When a document was last opened by somebody.
@@ -70,6 +72,8 @@ package enum ChangeKind: UInt8, Sendable, CaseIterable {
     case opened = 20
     /// What is known of an item at its source is another; what it is here did not change.
     case imported = 21
+    /// A version was marked as one of a conflict, or unmarked.
+    case conflicted = 22
 }
 
 /// A directory and a name in it.

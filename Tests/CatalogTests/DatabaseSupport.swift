@@ -34,6 +34,7 @@ struct Tables: Equatable {
     var versions: [VersionRow] = []
     var sessions: [SessionRow] = []
     var pins: [NodeNumber] = []
+    var conflicts: [NodeNumber: DocumentID] = [:]
     var bookmarks: [BookmarkRow] = []
     var recents: [DocumentID: Timestamp] = [:]
     var sources: [SourceRow] = []
@@ -55,6 +56,7 @@ struct Tables: Equatable {
         try database.forEachVersion { versions.append($0) }
         sessions = try database.sessions()
         pins = try database.pinnedVersions()
+        conflicts = try database.conflictVersions()
         bookmarks = try database.bookmarks()
         recents = try database.recents()
         sources = try database.sources()
@@ -158,6 +160,7 @@ extension SplitMix {
         case 14: .putRecent(DocumentID(rawValue: UInt64(below(5))), timestamp())
         case 15: .removeRecent(DocumentID(rawValue: UInt64(below(5))))
         case 11: .pinVersion(item, ordinal, chance(70))
+        case 19: .markConflict(item, ordinal, chance(70))
         default: .removeSession(item, ordinal)
         }
     }

@@ -12,6 +12,7 @@ struct ReferenceTables {
     private var versions: [Pair: VersionRow] = [:]
     private var sessions: [Pair: SessionRow] = [:]
     private var pins: Set<Pair> = []
+    private var conflicts: Set<Pair> = []
     private var bookmarks: [BookmarkID: BookmarkRow] = [:]
     private var recents: [DocumentID: Timestamp] = [:]
     private var sources: [ItemNumber: SourceRow] = [:]
@@ -51,6 +52,7 @@ struct ReferenceTables {
         case .removeVersion(let item, let ordinal):
             versions[Pair(item: item, ordinal: ordinal)] = nil
             pins.remove(Pair(item: item, ordinal: ordinal))
+            conflicts.remove(Pair(item: item, ordinal: ordinal))
         case .adoptVersions(let item, let document):
             for pair in versions.keys where pair.item == item {
                 versions[pair]?.document = document
@@ -60,6 +62,9 @@ struct ReferenceTables {
         case .pinVersion(let item, let ordinal, let isPinned):
             let pair = Pair(item: item, ordinal: ordinal)
             if isPinned { pins.insert(pair) } else { pins.remove(pair) }
+        case .markConflict(let item, let ordinal, let isConflict):
+            let pair = Pair(item: item, ordinal: ordinal)
+            if isConflict { conflicts.insert(pair) } else { conflicts.remove(pair) }
         case .putBookmark(let row): bookmarks[row.id] = row
         case .removeBookmark(let id): bookmarks[id] = nil
         case .putRecent(let document, let opened): recents[document] = opened
@@ -87,6 +92,9 @@ struct ReferenceTables {
         tables.sessions = sessions.values.sorted { ($0.item, $0.ordinal) < ($1.item, $1.ordinal) }
         tables.pins = pins.sorted { ($0.item, $0.ordinal) < ($1.item, $1.ordinal) }.map {
             NodeNumber($0.item, $0.ordinal)
+        }
+        for pair in conflicts {
+            tables.conflicts[NodeNumber(pair.item, pair.ordinal)] = versions[pair]?.document
         }
         tables.bookmarks = bookmarks.values.sorted {
             ($0.id.high, $0.id.low) < ($1.id.high, $1.id.low)

@@ -7,6 +7,7 @@ enum MutationCoding {
         case putVersion, removeVersion, adoptVersions, putSession, removeSession, placeVersion
         case pinVersion, putBookmark, removeBookmark, putRecent, removeRecent
         case putSource, putOrigin, removeOrigin
+        case markConflict
     }
 
     static func encode(_ mutation: Mutation) -> [UInt8] {
@@ -95,6 +96,11 @@ enum MutationCoding {
             writer.put(item.rawValue)
             writer.put(ordinal)
             writer.put(isPinned)
+        case .markConflict(let item, let ordinal, let isConflict):
+            writer.put(Tag.markConflict.rawValue)
+            writer.put(item.rawValue)
+            writer.put(ordinal)
+            writer.put(isConflict)
         case .putBookmark(let row):
             writer.put(Tag.putBookmark.rawValue)
             encode(row.id, &writer)
@@ -177,6 +183,9 @@ enum MutationCoding {
         case .pinVersion:
             let ordinal = try reader.unsigned32()
             return .pinVersion(item, ordinal, try reader.bool())
+        case .markConflict:
+            let ordinal = try reader.unsigned32()
+            return .markConflict(item, ordinal, try reader.bool())
         case .putSource:
             return .putSource(
                 SourceRow(root: item, address: String(decoding: try reader.string(), as: UTF8.self))

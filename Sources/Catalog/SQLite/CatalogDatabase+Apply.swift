@@ -95,13 +95,8 @@ extension CatalogDatabase {
                 if let row { try put(row) } else { try delete("version", item, ordinal) }
             }
         }
-        for (key, isPinned) in batch.pins {
-            if isPinned {
-                try pin(key.item, key.ordinal)
-            } else {
-                try delete("version_pin", key.item, key.ordinal)
-            }
-        }
+        try mark("version_pin", batch.pins)
+        try mark("version_conflict", batch.conflicts)
         for (document, opened) in batch.recents { try put(document, opened: opened) }
         for (id, row) in batch.bookmarks {
             if let row { try put(row) } else { try removeBookmark(id) }
@@ -112,6 +107,20 @@ extension CatalogDatabase {
         }
         for (key, row) in batch.sessions {
             if let row { try put(row) } else { try delete("session", key.item, key.ordinal) }
+        }
+    }
+
+    /// Puts versions into a table of them (true), or takes them out.
+    private func mark(_ table: String, _ versions: [EffectBatch.SessionKey: Bool]) throws(Failure) {
+        for (key, isMarked) in versions {
+            if isMarked {
+                let put = try connection.statement("INSERT OR REPLACE INTO \(table) VALUES (?, ?)")
+                put.bind(1, key.item.rawValue)
+                put.bind(2, key.ordinal)
+                try put.run()
+            } else {
+                try delete(table, key.item, key.ordinal)
+            }
         }
     }
 

@@ -58,13 +58,6 @@ extension CatalogDatabase {
         try put.run()
     }
 
-    func pin(_ item: ItemNumber, _ ordinal: Ordinal) throws(Failure) {
-        let put = try connection.statement("INSERT OR REPLACE INTO version_pin VALUES (?, ?)")
-        put.bind(1, item.rawValue)
-        put.bind(2, ordinal)
-        try put.run()
-    }
-
     /// Puts the attribute, or takes it away if `value` is `nil`.
     func put(_ item: ItemNumber, _ name: [UInt8], _ value: [UInt8]?) throws(Failure) {
         let put = try connection.statement(

@@ -55,6 +55,21 @@ extension CatalogDatabase {
         return nodes
     }
 
+    /// The versions of conflicts and their documents.
+    package func conflictVersions() throws(Failure) -> [NodeNumber: DocumentID] {
+        let select = try connection.statement(
+            """
+            SELECT item, ordinal, document FROM version_conflict JOIN version USING (item, ordinal)
+            """)
+        defer { select.reset() }
+        var conflicts: [NodeNumber: DocumentID] = [:]
+        while try select.step() {
+            let node = NodeNumber(ItemNumber(rawValue: select.unsigned(0)), select.unsigned32(1))
+            conflicts[node] = DocumentID(rawValue: select.unsigned(2))
+        }
+        return conflicts
+    }
+
     /// The version that `item`'s session `ordinal` published; `nil` if there is none (any more).
     package func version(
         _ item: ItemNumber, _ ordinal: Ordinal

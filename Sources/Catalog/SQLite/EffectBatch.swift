@@ -28,6 +28,8 @@ struct EffectBatch {
 
     /// Versions that are pinned (true) or not any more.
     private(set) var pins: [SessionKey: Bool] = [:]
+    /// Versions that are marked as those of a conflict (true) or not any more.
+    private(set) var conflicts: [SessionKey: Bool] = [:]
     private(set) var recents: [DocumentID: Timestamp?] = [:]
     private(set) var bookmarks: [BookmarkID: BookmarkRow?] = [:]
 
@@ -60,6 +62,7 @@ struct EffectBatch {
         case .removeVersion(let item, let ordinal):
             versions[item, default: [:]].updateValue(nil, forKey: ordinal)
             pins[SessionKey(item: item, ordinal: ordinal)] = false
+            conflicts[SessionKey(item: item, ordinal: ordinal)] = false
         case .adoptVersions(let item, let document):
             adopt(item, document)
         case .placeVersion(let item, let ordinal, let place):
@@ -72,6 +75,8 @@ struct EffectBatch {
             }
         case .pinVersion(let item, let ordinal, let isPinned):
             pins[SessionKey(item: item, ordinal: ordinal)] = isPinned
+        case .markConflict(let item, let ordinal, let isConflict):
+            conflicts[SessionKey(item: item, ordinal: ordinal)] = isConflict
         case .putBookmark(let row): bookmarks.updateValue(row, forKey: row.id)
         case .removeBookmark(let id): bookmarks.updateValue(nil, forKey: id)
         case .putRecent(let document, let opened): recents.updateValue(opened, forKey: document)

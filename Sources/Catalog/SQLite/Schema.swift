@@ -49,7 +49,16 @@ enum Schema {
     /// Statement lists; the list at index n leads from version n to n + 1. Never edit one that
     /// has been released, only append.
     private static let migrations: [[String]] = [
-        first, second, third, fourth, fifth, sixth,
+        first, second, third, fourth, fifth, sixth, seventh,
+    ]
+
+    // Versions that were replaced unseen; an older program would thin them out.
+    private static let seventh = [
+        """
+        CREATE TABLE version_conflict (
+            item INTEGER NOT NULL, ordinal INTEGER NOT NULL, PRIMARY KEY (item, ordinal)
+        ) STRICT, WITHOUT ROWID
+        """
     ]
 
     // Items that are objects of a foreign tree. An older program does not know where their contents

@@ -25,6 +25,8 @@ package final class Container: @unchecked Sendable {
     package let unsealed: [NodeNumber]
     /// Versions that stay whatever their age, as of the opening.
     package let pinnedVersions: [NodeNumber]
+    /// Versions of conflicts and their documents, as of the opening.
+    package let conflictVersions: [NodeNumber: DocumentID]
     /// The bookmarks, as of the opening.
     package let bookmarks: Bookmarks
     /// Documents that were opened lately, as of the opening.
@@ -112,6 +114,7 @@ package final class Container: @unchecked Sendable {
         recovered = opened.recovered
         unsealed = opened.unsealed
         pinnedVersions = opened.pinnedVersions
+        conflictVersions = opened.conflictVersions
         bookmarks = opened.bookmarks
         recents = opened.recents
         nextNumber = opened.nextNumber
@@ -127,6 +130,7 @@ package final class Container: @unchecked Sendable {
         var recovered: RecoveryReport?
         var unsealed: [NodeNumber]
         var pinnedVersions: [NodeNumber]
+        var conflictVersions: [NodeNumber: DocumentID]
         var bookmarks: Bookmarks
         var recents: [DocumentID: Timestamp]
         var nextNumber: UInt64
@@ -162,7 +166,8 @@ package final class Container: @unchecked Sendable {
         return Opened(
             content: content, index: index, recovered: report,
             unsealed: try database.stagedVersions().map(\.node),
-            pinnedVersions: try database.pinnedVersions(), bookmarks: bookmarks,
+            pinnedVersions: try database.pinnedVersions(),
+            conflictVersions: try database.conflictVersions(), bookmarks: bookmarks,
             recents: try database.recents(), nextNumber: max(recovery.nextNumber, 2),
             lastPublished: recovery.time,
             store: try database.meta(storeKey),

@@ -66,6 +66,10 @@ package final class WriteSession: @unchecked Sendable {
     package var author: UInt32 = 0
     /// The process that closed the document last.
     package var lastWriter: Int32 = 0
+    /// Processes that closed it before that one.
+    package var coauthors: Set<Int32> = []
+    /// The process that emptied the document to write it anew, else 0.
+    package var rewriter: Int32 = 0
     /// The session as claims of the processes that write, while anybody claims by name.
     package var claims: [Int32: ClaimID] = [:]
     /// How often the kernel has looked the session's node up.

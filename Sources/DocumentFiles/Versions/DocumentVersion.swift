@@ -15,6 +15,8 @@ package struct DocumentVersion: Hashable, Sendable {
     package var isCurrent: Bool
     /// Whether it stays whatever its age.
     package var isPinned: Bool
+    /// Whether it was replaced by somebody who had not seen it, and nobody has resolved that.
+    package var isConflict: Bool
     /// Whether the content is here, not only in the store.
     package var isLocal: Bool
 }

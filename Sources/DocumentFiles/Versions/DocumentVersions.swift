@@ -55,20 +55,22 @@ package struct DocumentVersions: Sendable {
             name: try text("version"), path: path, modified: FileStamp(status).modified,
             published: moment.count == 2 ? moment[0] &* 1_000_000_000 &+ moment[1] : nil,
             size: Int64(status.st_size), author: UInt32(try text("author")), isCurrent: false,
-            isPinned: try text("pin") == "keep", isLocal: try text("state") == "local")
+            isPinned: try text("pin") == "keep", isConflict: try text("conflict") == "unresolved",
+            isLocal: try text("state") == "local")
     }
 
-    private func current() throws(Failure) -> DocumentVersion {
+    func current() throws(Failure) -> DocumentVersion {
         do throws(Errno) {
             var status = stat()
             _ = try check { stat(path, &status) }
             let ordinal = try text("version")
             let version = "\(status.st_ino)-\(ordinal)"
             let pin = try? text("pin." + version)
+            let conflict = try? text("conflict." + version)
             return DocumentVersion(
                 name: version, path: path, modified: FileStamp(status).modified, published: nil,
                 size: Int64(status.st_size), author: nil, isCurrent: true,
-                isPinned: pin == "keep",
+                isPinned: pin == "keep", isConflict: conflict == "unresolved",
                 isLocal: !["promise", "downloading"].contains(try text("state")))
         } catch { throw Failure(name, error) }
     }
@@ -102,18 +104,22 @@ package struct DocumentVersions: Sendable {
     /// Keeps a version until it is unpinned, or lets go of it.
     package func pin(_ word: String, _ isPinned: Bool) throws(Failure) -> DocumentVersion {
         var version = try find(word)
+        try mark(version, "pin", isPinned ? "keep" : "default")
+        version.isPinned = isPinned
+        return version
+    }
+
+    /// Sets an attribute of the document that is about a version.
+    func mark(_ version: DocumentVersion, _ key: String, _ value: String) throws(Failure) {
         do throws(Errno) {
             try PathAttributes.set(
-                "user.shapeedit.pin." + version.name, Array((isPinned ? "keep" : "default").utf8),
-                of: path)
+                "user.shapeedit.\(key).\(version.name)", Array(value.utf8), of: path)
         } catch {
             if error.code == ENOENT {
                 throw Failure(.noInput, "\(name): the version \(version.name) is gone")
             }
             throw Failure(name, error)
         }
-        version.isPinned = isPinned
-        return version
     }
 
     // MARK: The way back
@@ -131,15 +137,20 @@ package struct DocumentVersions: Sendable {
         }
         if candidates.isEmpty { throw Failure(.badData, "\(name): there is no earlier version") }
         for version in candidates where !version.isCurrent {
-            let source: OwnedDescriptor
-            do throws(Errno) {
-                // This brings all of it, and holds it.
-                source = try OwnedDescriptor.open(version.path, O_RDONLY)
-            } catch { throw Failure(version.path, error) }
-            if try Restoring(path: path, name: name).run(from: source, version, claim) {
+            let source = try content(of: version)
+            if try Restoring(path: path, name: name).run(
+                from: source, claim, describedAs: "restore \(version.name)")
+            {
                 return version
             }
         }
         return nil
+    }
+
+    /// A version's file. Opening brings all of its content, and holds it.
+    func content(of version: DocumentVersion) throws(Failure) -> OwnedDescriptor {
+        do throws(Errno) { return try OwnedDescriptor.open(version.path, O_RDONLY) } catch {
+            throw Failure(version.path, error)
+        }
     }
 }

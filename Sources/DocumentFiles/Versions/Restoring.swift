@@ -3,7 +3,7 @@ internal import Glibc
 internal import Model
 internal import SystemCalls
 
-/// Puts an old content in the place of a document's, so that it can be undone.
+/// Puts another content in the place of a document's, so that it can be undone.
 struct Restoring {
     let path: String
     let name: String
@@ -13,9 +13,11 @@ struct Restoring {
     private static let chunk = 1 << 20
 
     /// Says whether the content was another.
+    ///
+    /// - Parameter description: what the history of `shapeedit undo` calls it.
     func run(
-        from source: borrowing OwnedDescriptor, _ version: DocumentVersion,
-        _ claim: borrowing FileClaim
+        from source: borrowing OwnedDescriptor, _ claim: borrowing FileClaim,
+        describedAs description: String
     ) throws(Failure) -> Bool {
         do throws(Errno) {
             if try isSame(source, claim.file) { return false }
@@ -26,7 +28,7 @@ struct Restoring {
                 try makeRoom(for: Int64(after.count), claim.file)
                 try WholeFile.overwrite(claim.file, with: after)
                 HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated).record(
-                    after, over: before, describedAs: "restore \(version.name)", at: path)
+                    after, over: before, describedAs: description, at: path)
             } else {
                 try waitForOwnVersion(claim.file)
                 try copy(source, claim.file)
@@ -81,14 +83,7 @@ struct Restoring {
         sigfillset(&all)
         pthread_sigmask(SIG_BLOCK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        var bytes = [UInt8](repeating: 0, count: Self.chunk)
-        var offset: Int64 = 0
-        while offset < size {
-            let count = try source.read(into: &bytes, at: offset)
-            if count == 0 { throw Errno(EIO) }
-            try target.write(Array(bytes[..<count]), at: offset)
-            offset += Int64(count)
-        }
+        try WholeFile.copy(source, to: target, size: size)
         _ = try check { ftruncate(target.number, off_t(size)) }
     }
 }

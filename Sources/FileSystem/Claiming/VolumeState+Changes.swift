@@ -36,6 +36,8 @@ extension VolumeState {
             for path in paths(of: position) { tell(.changed, path) }
         case .pruned:
             for path in paths(of: position) { tell(.versionLost, path) }
+        case .conflicted:
+            for path in paths(of: position) { tell(.versionConflict, path) }
         case .staged, .sealed, .purged, .discarded, .repaired, .accessed, .uploaded, .evicted,
             .materialized, .versionPinned, .bookmarked, .opened, .imported:
             break

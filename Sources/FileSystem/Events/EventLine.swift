@@ -60,6 +60,7 @@ enum EventLine {
         case .evicted: "evicted"
         case .materialized: "materialized"
         case .versionPinned: "versionPinned"
+        case .conflicted: "conflict"
         case .staged, .sealed, .purged, .discarded, .accessed, .bookmarked, .opened, .imported: nil
         }
     }

@@ -235,7 +235,7 @@ final class Weeding: Sendable {
                 state.accessed.remove(position)
                 state.index.removeItem(position)
                 state.makers[item] = nil
-                state.pinnedVersions.subtract(versions.map(\.node))
+                state.marks.remove(versions.map(\.node))
                 let bookmarks = state.dropBookmarks(of: document)
                 let recents: [Effect] =
                     state.recents.remove(document) ? [.removeRecent(document)] : []
@@ -260,7 +260,7 @@ final class Weeding: Sendable {
     func thin(tight: Bool, everything: Bool) -> Bool {
         let (documents, pinned) = volume.state.withLock { state in
             defer { state.thinning = [] }
-            return (state.thinning, state.pinnedVersions)
+            return (state.thinning, state.marks.staying)
         }
         let now = VolumeState.now()
         var drop: [VersionRow] = []
@@ -281,9 +281,7 @@ final class Weeding: Sendable {
         // What the kernel still knows is looked at again when it is forgotten.
         let idle = volume.state.withLock { state in
             drop.filter { version in
-                if state.needs(version) || state.pinnedVersions.contains(version.node) {
-                    return false
-                }
+                if state.needs(version) || state.marks.stays(version.node) { return false }
                 // In one step with the look: whoever pins the version later finds it gone.
                 volume.log.append(
                     Mutation(

@@ -30,10 +30,9 @@ extension VirtualTree {
                 + String(repeating: "0", count: 9 - digits.utf8.count) + digits
         case "author": return String(version.author)
         case "state": return volume.missing(version) == nil ? "local" : "promise"
-        case "pin":
-            let isPinned = volume.state.withLock { $0.pinnedVersions.contains(version.node) }
-            return (isPinned ? Volume.VersionPin.keep : .usual).rawValue
-        default: throw Errno(ENODATA)
+        default:
+            guard let mark = VersionMark(rawValue: key) else { throw Errno(ENODATA) }
+            return volume.state.withLock { mark.word($0.marks.has(mark, version.node)) }
         }
     }
 }

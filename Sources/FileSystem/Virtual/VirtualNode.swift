@@ -25,6 +25,8 @@ enum VirtualNode: Hashable, Sendable {
     case query(String)
     /// A symlink to where a query found something.
     case found(String)
+    /// Documents that have conflict versions.
+    case conflicts
     case recents
     /// A symlink to where the document was when it was looked up.
     case recent(DocumentID, path: [UInt8], opened: Timestamp)

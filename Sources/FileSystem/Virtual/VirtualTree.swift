@@ -109,6 +109,7 @@ final class VirtualTree: Sendable {
             case "documents": return .documents
             case "bookmarks": return .bookmarks
             case "recents": return .recents
+            case "conflicts": return .conflicts
             case "find": return .find
             case "queries": return .queries
             case "events": return .events(nil)
@@ -124,6 +125,7 @@ final class VirtualTree: Sendable {
             return .document(document, path: path)
         case .bookmarks: return try bookmark(named: text)
         case .recents: return try recent(named: text)
+        case .conflicts: return try conflict(named: text)
         case .find:
             guard let query = Query(text) else { throw Errno(ENOENT) }
             return .findings(query)
@@ -191,7 +193,7 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFDIR | 0o555
             status.st_nlink = 2
             (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
-        case .documents, .find:
+        case .documents, .find, .conflicts:
             // Where a document lies is for the owner of the mount to know.
             status.st_mode = S_IFDIR | 0o500
             status.st_nlink = 2
@@ -303,8 +305,7 @@ final class VirtualTree: Sendable {
             entries += [
                 ("status.json", .status), ("events", .events(nil)), ("documents", .documents),
                 ("bookmarks", .bookmarks), ("recents", .recents), ("find", .find),
-                ("queries", .queries),
-                ("versions", .versions),
+                ("queries", .queries), ("conflicts", .conflicts), ("versions", .versions),
             ]
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
         case .thumbnails:
@@ -317,6 +318,7 @@ final class VirtualTree: Sendable {
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
         case .bookmarks: entries += bookmarkNames()
         case .recents: entries += recents()
+        case .conflicts: entries += conflicts()
         case .queries: entries += queryNames()
         case .query(let query):
             entries += try results(of: query, isContinued: offset > 0).links

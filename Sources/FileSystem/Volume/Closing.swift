@@ -102,6 +102,9 @@ extension Volume {
     func end(_ session: WriteSession, _ item: ItemNumber, _ process: Int32) {
         state.withLock { _ in
             session.handles -= 1
+            if session.lastWriter != 0, session.lastWriter != process {
+                session.coauthors.insert(session.lastWriter)
+            }
             session.lastWriter = process
             let left = (session.writers[process] ?? 1) - 1
             session.writers[process] = left > 0 ? left : nil
@@ -212,10 +215,14 @@ extension VolumeState {
     func publish(_ session: WriteSession, at position: MemoryIndex.Position, _ status: FileStatus) {
         let lookups = session.lookups
         publishPicture(session, position, status)
+        let unseen = unseenVersion(before: session, at: position)
         setCurrent(
             position, session.node, status,
             durable: session.syncedStatus == status, author: session.author,
             removing: session.recorded == nil ? nil : session.node, process: session.lastWriter)
+        noteSeen(session.node, at: position, by: session.lastWriter)
+        for process in session.coauthors { noteSeen(session.node, at: position, by: process) }
+        if let unseen { markConflict(unseen, at: position, by: session.lastWriter) }
         let record = index[item: position]
         record.pointee.lookups = lookups
         record.pointee.flags.remove(.inSession)

@@ -78,27 +78,37 @@ extension VolumeState {
         let sequence = record(
             .created, position, parent: directory, name: nameBytes, process: process, at: time,
             effects)
+        if let unseen = inherited?.unseen { markConflict(unseen, at: position, by: process) }
         return (position, sequence)
+    }
+
+    /// What a file gets whose name another one had a moment ago.
+    struct Inheritance {
+        var document: DocumentID
+        var effects: [Effect] = []
+        /// The version that the process replaces without having seen it.
+        var unseen: NodeNumber?
     }
 
     /// The document id that the name still stands for, taken from its last holder.
     func inheritDocument(
         _ directory: MemoryIndex.Position, _ name: [UInt8], _ process: Int32, _ time: Timestamp
-    ) -> (document: DocumentID, effects: [Effect])? {
+    ) -> Inheritance? {
         guard
             let document = tunnel.claim(
                 parent: number(directory), name: name, process: process, at: time)
         else { return nil }
         // The last holder may live on under another name (a backup): it becomes a new document.
-        var effects: [Effect] = []
-        if let holder = tunnelled.removeValue(forKey: document) {
-            let position = index.find(holder)
+        var inheritance = Inheritance(document: document)
+        if let former = tunnelled.removeValue(forKey: document) {
+            if isUnseen(former, of: document, by: process) { inheritance.unseen = former }
+            let position = index.find(former.item)
             if position != 0, index[item: position].pointee.document == document.rawValue {
                 index[item: position].pointee.document = takeNumber()
-                effects.append(.putItem(index.row(position)))
+                inheritance.effects.append(.putItem(index.row(position)))
             }
         }
-        return (document, effects)
+        return inheritance
     }
 
     /// Remembers that a document's name went away, in case it comes back with another item.
@@ -111,7 +121,7 @@ extension VolumeState {
         tunnel.note(
             parent: number(directory), name: name, document: document, process: process, at: time)
         if tunnelled.count > 4096 { tunnelled.removeAll() }
-        tunnelled[document] = number(position)
+        tunnelled[document] = index[item: position].pointee.node
     }
 
     /// Whether renaming an item away is the first half of a save (the second makes a new file of the

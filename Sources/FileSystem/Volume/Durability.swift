@@ -100,9 +100,14 @@ extension Volume {
             guard position != 0, state.sessions[position] === session,
                 let copied = try? copy.status()
             else { return false }
+            let unseen = state.unseenVersion(before: session, at: position)
             state.setCurrent(
                 position, node, copied, durable: false, author: session.author,
                 removing: nil)
+            for process in session.writers.keys {
+                state.noteSeen(node, at: position, by: process)
+            }
+            if let unseen { state.markConflict(unseen, at: position, by: session.lastWriter) }
             session.base = state.content(position)
             session.baseline = status
             session.touched = false

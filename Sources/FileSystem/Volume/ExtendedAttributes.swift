@@ -14,9 +14,10 @@ extension Volume {
         if let value = try pictures?.attribute(node, name) { return value }
         if name.starts(with: Self.ownPrefix) {
             let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
-            if let version = Self.pinnedName(key) {
-                return Array(try versionPin(node, version).rawValue.utf8)
+            if let (mark, version) = VersionMark.parse(key) {
+                return Array(try versionMark(mark, node, version).utf8)
             }
+            if key == "conflicts" { return Array(try conflictNames(node).utf8) }
             if let application = Self.bookmarkApplication(key) {
                 return Array(try bookmarkToken(node, for: application).utf8)
             }
@@ -84,8 +85,8 @@ extension Volume {
         if name.starts(with: Self.ownPrefix) {
             let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
             let text = String(decoding: value, as: UTF8.self)
-            if let version = Self.pinnedName(key) {
-                try setVersionPin(node, version, text, caller)
+            if let (mark, version) = VersionMark.parse(key) {
+                try setVersionMark(mark, node, version, text, caller)
                 return []
             }
             if key == "bookmark" {

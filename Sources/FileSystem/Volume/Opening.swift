@@ -35,11 +35,11 @@ extension Volume {
     ) {
         do throws(Errno) {
             let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
-            let process = writes ? CallerProcess.process(of: caller.thread) : caller.thread
+            let process = CallerProcess.process(of: caller.thread)
             let decision = try read { (state) throws(Errno) in
-                writes
-                    ? try decide(state, node, process, caller, waited: waited)
-                    : Decision.serve(state.session(of: node, at: try state.position(node)))
+                try writes
+                    ? decide(state, node, flags, process, caller, waited: waited)
+                    : decideReading(state, node, process)
             }
             switch decision {
             case .wait:
@@ -75,11 +75,24 @@ extension Volume {
         }
     }
 
+    private func decideReading(_ state: VolumeState, _ node: NodeNumber, _ process: Int32)
+        throws(Errno) -> Decision
+    {
+        let position = try state.position(node)
+        let session = state.session(of: node, at: position)
+        if session == nil { state.noteSeen(node, at: position, by: process) }
+        return .serve(session)
+    }
+
     private func decide(
-        _ state: VolumeState, _ node: NodeNumber, _ process: Int32, _ caller: Caller, waited: Bool
+        _ state: VolumeState, _ node: NodeNumber, _ flags: Int32, _ process: Int32,
+        _ caller: Caller, waited: Bool
     ) throws(Errno) -> Decision {
         let position = try state.position(node)
         let now = MonotonicClock.now
+        if flags & O_ACCMODE == O_RDWR, flags & O_TRUNC == 0 {
+            state.noteSeen(state.content(position).node, at: position, by: process)
+        }
         if let session = state.session(of: node, at: position) {
             session.expected[process] = nil
             state.redirections[caller.thread] = nil
@@ -150,7 +163,7 @@ extension Volume {
                     if session.base.size > 0, session.base.size <= PackedContents.largest {
                         state.withLock { _ in session.isLikelySmall = true }
                     }
-                    try truncate(session, to: 0)
+                    try truncate(session, to: 0, by: process)
                     state.withLock { clearPrivileges($0, session) }
                 } else if session.base.size <= Self.eagerCopy, missing(session.base) == nil {
                     try stage(session)
@@ -239,7 +252,7 @@ extension Volume {
     ) throws(Errno) -> Opened {
         do throws(Errno) {
             if flags & O_TRUNC != 0 {
-                try truncate(session, to: 0)
+                try truncate(session, to: 0, by: process)
             } else if missing(session.base) == nil {
                 try stage(session)
             }

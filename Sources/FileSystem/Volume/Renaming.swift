@@ -81,7 +81,11 @@ extension VolumeState {
         let oldName = Array(index.nameBytes(name))
         let bytes = Array(newName)
         var effects: [Effect] = []
-        if old != 0 { effects += replace(covered, old, with: position, time) }
+        var unseen: NodeNumber?
+        if old != 0 {
+            unseen = unseenVersion(of: old, replacedBy: position, process)
+            effects += replace(covered, old, with: position, time)
+        }
         if old == 0, isBackup(position, oldName, bytes, process, time) {
             rememberDocument(position, source, oldName, process, time)
         }
@@ -92,6 +96,7 @@ extension VolumeState {
         if old == 0, record.pointee.isRegular,
             let inherited = inheritDocument(target, bytes, process, time)
         {
+            unseen = inherited.unseen
             effects += inherited.effects + adopt(position, inherited.document)
         }
         if record.pointee.isDirectory, source != target {
@@ -103,6 +108,8 @@ extension VolumeState {
         if source != target { effects.append(touch(target, time)) }
         let sequence = self.record(
             .renamed, position, parent: target, name: bytes, process: process, at: time, effects)
+        if old != 0 { noteSeen(record.pointee.node, at: position, by: process) }
+        if let unseen { markConflict(unseen, at: position, by: process) }
         var nodes = self.nodes(position)
         var dying = false
         if old != 0 {
@@ -110,6 +117,19 @@ extension VolumeState {
             dying = noteIfDead(old)
         }
         return ((nodes, dying), sequence)
+    }
+
+    /// The version of a document that another file is renamed over, if whoever does that has only seen
+    /// earlier ones.
+    private func unseenVersion(
+        of old: MemoryIndex.Position, replacedBy position: MemoryIndex.Position, _ process: Int32
+    ) -> NodeNumber? {
+        let other = index[item: old].pointee
+        guard other.isRegular, index[item: position].pointee.isRegular, other.links == 1,
+            other.size > 0,
+            isUnseen(other.node, of: DocumentID(rawValue: other.document), by: process)
+        else { return nil }
+        return other.node
     }
 
     /// The covered name goes; a document hands its id to the one that takes its name.
@@ -133,6 +153,7 @@ extension VolumeState {
     /// The item becomes the document: its versions join the document's history.
     private func adopt(_ position: MemoryIndex.Position, _ document: DocumentID) -> [Effect] {
         index[item: position].pointee.document = document.rawValue
+        marks.adopt(number(position), document)
         return [.adoptVersions(item: number(position), document: document)]
     }
 

@@ -62,7 +62,7 @@ extension Volume {
         let process = CallerProcess.process(of: caller.thread)
         if let handle, handle.writes {
             let session = try session(node, handle)
-            try truncate(session, to: size)
+            try truncate(session, to: size, by: process)
             return .done(session.node)
         }
         let now = MonotonicClock.now
@@ -91,7 +91,7 @@ extension Volume {
         // A handle for the time of the call, so that the end of it is a last close.
         try begin(session, node.item, process, caller)
         defer { end(session, node.item, process) }
-        try truncate(session, to: size)
+        try truncate(session, to: size, by: process)
         let status = try content.stagingStatus(session.node)
         try content.record(session.node)
         try log.admit()

@@ -47,7 +47,8 @@ extension Volume {
     }
 
     /// Sets the size of what is staged. Copies no more of the base than stays.
-    func truncate(_ session: WriteSession, to size: Int64) throws(Errno) {
+    func truncate(_ session: WriteSession, to size: Int64, by process: Int32) throws(Errno) {
+        if size == 0 { state.withLock { _ in session.rewriter = process } }
         try session.staging.withLock { (staging) throws(Errno) in
             if staging.made {
                 let file = try content.openStaging(session.node)

@@ -56,7 +56,7 @@ final class VolumeState {
     var redirections: [Int32: Redirection] = [:]
     var tunnel = IdentityTunnel()
     /// The items whose documents are in ``tunnel``.
-    var tunnelled: [DocumentID: ItemNumber] = [:]
+    var tunnelled: [DocumentID: NodeNumber] = [:]
     /// Who made an item a moment ago: a file that its maker renames is no backup.
     var makers: [ItemNumber: (process: Int32, at: Timestamp)] = [:]
     /// How many small files each process has made since it made a large one.
@@ -83,7 +83,8 @@ final class VolumeState {
     /// thinned out nor evicted.
     var held = UseCounts()
     /// Versions that stay whatever their age.
-    var pinnedVersions: Set<NodeNumber>
+    var marks: VersionMarks
+    var seen = SeenVersions()
     var bookmarks: Bookmarks
     /// Documents that people opened lately.
     var recents: RecentOpens
@@ -115,7 +116,7 @@ final class VolumeState {
         nextNumber = container.nextNumber
         publishing = PublishClock(after: container.lastPublished)
         unsealed = container.unsealed
-        pinnedVersions = Set(container.pinnedVersions)
+        marks = VersionMarks(container)
         bookmarks = container.bookmarks
         recents = RecentOpens(container.recents)
     }

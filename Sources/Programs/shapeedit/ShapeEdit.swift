@@ -56,6 +56,7 @@ struct ShapeEdit: ParsableCommand {
                 subcommands: [
                     UndoCommand.self, RedoCommand.self, HistoryCommand.self, VersionsCommand.self,
                     RestoreCommand.self, PinVersionCommand.self, UnpinVersionCommand.self,
+                    ConflictsCommand.self, ResolveCommand.self,
                 ]),
         ])
 

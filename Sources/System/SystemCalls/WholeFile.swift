@@ -32,6 +32,22 @@ package enum WholeFile {
         return bytes
     }
 
+    /// Writes the first `size` bytes of a file over those of another one, which may be on another disk;
+    /// EIO if there are fewer.
+    package static func copy(
+        _ source: borrowing OwnedDescriptor, to target: borrowing OwnedDescriptor, size: Int64
+    ) throws(Errno) {
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        var offset: Int64 = 0
+        while offset < size {
+            let count = try source.read(into: &bytes, at: offset)
+            if count == 0 { throw Errno(EIO) }
+            let part = Array(bytes[..<min(count, Int(size - offset))])
+            try target.write(part, at: offset)
+            offset += Int64(part.count)
+        }
+    }
+
     /// EACCES or EROFS for a file that may not be written, though its folder would let it be
     /// replaced.
     package static func checkWritable(_ path: String) throws(Errno) {

@@ -16,6 +16,7 @@ enum VersionReport {
             ("author", JSONText.string(version.author.map(userName))),
             ("current", version.isCurrent ? "true" : "false"),
             ("pinned", version.isPinned ? "true" : "false"),
+            ("conflict", version.isConflict ? "true" : "false"),
             ("local", version.isLocal ? "true" : "false"),
         ])
     }
@@ -28,6 +29,7 @@ enum VersionReport {
             + "\(HistoryReport.time(version.modified))  \(Console.size(UInt64(version.size)))"
         if let author = version.author { text += "  \(userName(author))" }
         if version.isPinned { text += "  pinned" }
+        if version.isConflict { text += "  conflict" }
         if !version.isLocal { text += "  in the store only" }
         return text
     }

@@ -1,0 +1,49 @@
+internal import Glibc
+internal import SystemCalls
+
+/// The symlinks to documents that a mount shows in a folder below `.shapeedit`.
+package struct MountLink: Hashable, Sendable {
+    /// Where the document is now; absolute.
+    package var path: String
+    /// The link itself.
+    package var link: String
+
+    /// Those of all mounts of this user, or to what lies below a folder, in the mount's order.
+    ///
+    /// - Parameter kind: the folder's name, such as `recents`.
+    /// - Throws: `file` if there is no such folder.
+    package static func all(_ kind: String, below folder: String? = nil) throws(DocumentProblem)
+        -> [MountLink]
+    {
+        var place: String?
+        if let folder {
+            place = MountTable.resolved(folder)
+            if place == nil { throw .file("\(folder): \(Errno.last)") }
+        }
+        func isBelow(_ path: String, _ folder: String) -> Bool {
+            path == folder || path.hasPrefix(folder + "/")
+        }
+        // The folder is in a mount, or has mounts in it.
+        let points = MountTable.mountPoints().filter { point in
+            place.map { isBelow(point, $0) || isBelow($0, point) } ?? true
+        }
+        return points.flatMap { of($0, kind) }.filter { link in
+            place.map { isBelow(link.path, $0) } ?? true
+        }
+    }
+
+    /// Those of a mount; none of another user's.
+    private static func of(_ point: String, _ kind: String) -> [MountLink] {
+        let folder = point + "/.shapeedit/" + kind
+        return ((try? Directories.names(in: folder)) ?? []).compactMap { name in
+            let link = folder + "/" + name
+            var text = [CChar](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink(link, &text, text.count)
+            // One that went since is none any more.
+            guard count > 0 else { return nil }
+            let target = String(
+                decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            return MountLink(path: point + "/" + target.dropFirst("../../".count), link: link)
+        }
+    }
+}

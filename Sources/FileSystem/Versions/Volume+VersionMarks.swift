@@ -1,0 +1,65 @@
+internal import Catalog
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Marks of versions: what is pinned, and what belongs to a conflict.
+extension Volume {
+    /// What the attribute of a mark says; ENODATA if its name cannot be a version's.
+    func versionMark(
+        _ mark: VersionMark, _ node: NodeNumber, _ name: Substring
+    ) throws(Errno) -> String {
+        guard let version = NodeNumber(versionName: name) else { throw Errno(ENODATA) }
+        return state.withLock { mark.word($0.marks.has(mark, version)) }
+    }
+
+    /// Marks a version of the document under `node`, or takes the mark away. Only the owner or root
+    /// may; ENOENT if the document has no such version.
+    func setVersionMark(
+        _ mark: VersionMark, _ node: NodeNumber, _ name: Substring, _ value: String,
+        _ caller: Caller
+    ) throws(Errno) {
+        guard let version = NodeNumber(versionName: name), let isMarked = mark.isMarked(value)
+        else { throw Errno(EINVAL) }
+        // Taken before the version is looked for: from here on the keeper leaves it.
+        let (document, was) = try read { (state) throws(Errno) in
+            let record = state.index[item: try state.position(node)]
+            guard caller.user == 0 || caller.user == record.pointee.user else {
+                throw Errno(EPERM)
+            }
+            let document = DocumentID(rawValue: record.pointee.document)
+            let was = state.marks.has(mark, version)
+            if isMarked { state.marks.set(mark, version, of: document, true) }
+            return (document, was)
+        }
+        do throws(Errno) {
+            guard let row = try versionRow(version), row.document == document else {
+                throw Errno(ENOENT)
+            }
+            if was == isMarked { return }
+            try change { (state) throws(Errno) in
+                if !isMarked { state.marks.set(mark, version, of: document, false) }
+                let sequence = state.record(
+                    mark.changeKind, try state.position(node),
+                    process: CallerProcess.process(of: caller.thread), at: VolumeState.now(),
+                    [mark.effect(version, isMarked)])
+                if !isMarked { state.thinning.insert(document) }
+                return ((), sequence)
+            }
+        } catch {
+            if !was { state.withLock { $0.marks.set(mark, version, of: document, false) } }
+            throw error
+        }
+        if !isMarked { keeper.wake() }
+    }
+
+    /// The version's row; `nil` if it is gone. EIO if the catalog cannot be asked.
+    func versionRow(_ node: NodeNumber) throws(Errno) -> VersionRow? {
+        let row: VersionRow?? = try? container.query { (database) throws(Failure) in
+            try database.version(node.item, node.ordinal)
+        }
+        guard let row else { throw Errno(EIO) }
+        return row
+    }
+}

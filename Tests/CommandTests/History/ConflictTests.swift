@@ -1,0 +1,191 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Conflict versions: who replaces what it has not seen, `conflicts`, `resolve`.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct ConflictTests {
+    /// How an editor saves.
+    enum Save: String, CaseIterable, Sendable {
+        case inPlace, renameOver, backup, unlink
+
+        /// In this process, which is what the mount goes by.
+        func save(_ text: String, _ path: String) throws {
+            switch self {
+            case .inPlace: try write(text, path, O_TRUNC)
+            case .renameOver:
+                try write(text, path + ".tmp", O_CREAT)
+                try #require(rename(path + ".tmp", path) == 0)
+            case .backup:
+                try #require(rename(path, path + "~") == 0)
+                try write(text, path, O_CREAT | O_EXCL)
+            case .unlink:
+                try #require(Glibc.unlink(path) == 0)
+                try write(text, path, O_CREAT | O_EXCL)
+            }
+        }
+
+        private func write(_ text: String, _ path: String, _ flags: Int32) throws {
+            let file = open(path, O_WRONLY | flags, 0o644)
+            try #require(file >= 0, "\(path): \(errno)")
+            defer { close(file) }
+            let bytes = Array(text.utf8)
+            try #require(Glibc.write(file, bytes, bytes.count) == bytes.count)
+        }
+    }
+
+    private static func read(_ desk: Desk, _ file: String) -> String? {
+        desk.bytes(file).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func conflicts(_ desk: Desk, _ file: String) throws -> [JSONValue] {
+        let found = try JSONValue.read(try desk.run("conflicts", file, "--json")).elements
+        return found.flatMap { $0["versions"]?.elements ?? [] }
+    }
+
+    /// This process saves what it made of a version that another one has replaced since.
+    private static func clash(_ desk: Desk, _ file: String, _ save: Save = .inPlace) throws {
+        try desk.shell("printf 'the first text' > \(file)")
+        #expect(read(desk, file) == "the first text")
+        try desk.shell("printf 'theirs' > \(file)")
+        try save.save("mine", desk.path(file))
+        #expect(read(desk, file) == "mine")
+    }
+
+    @Test(arguments: DataPath.mounts, Save.allCases)
+    func `what is replaced unseen stays as a conflict version`(
+        _ place: DataPath, _ save: Save
+    ) throws {
+        try withDesk(place) { desk in
+            try Self.clash(desk, "note.txt", save)
+            let versions = try Self.conflicts(desk, "note.txt")
+            try #require(versions.count == 1)
+            let name = try #require(versions[0]["version"]?.text)
+            #expect(versions[0]["conflict"] == .boolean(true))
+            #expect(
+                try desk.shell(
+                    "getfattr --only-values -n user.shapeedit.conflicts note.txt") == name)
+            let links = try desk.shell("ls '\(desk.volume.root.text)/.shapeedit/conflicts'")
+            #expect(links == "note.txt\n")
+            #expect(try desk.run("conflicts", ".").contains("\n  "))
+            // The replaced content is there to read, and is the way back.
+            try desk.run("resolve", "note.txt", "--keep", name)
+            #expect(Self.read(desk, "note.txt") == "theirs")
+            #expect(try Self.conflicts(desk, "note.txt").isEmpty)
+            #expect(try desk.run("conflicts", ".").isEmpty)
+            try desk.run("restore", "note.txt")
+            #expect(Self.read(desk, "note.txt") == "mine")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1), Save.allCases)
+    func `who has seen what is replaced, or never saw the document, makes no conflict`(
+        _ place: DataPath, _ save: Save
+    ) throws {
+        try withDesk(place) { desk in
+            // A new process that has seen nothing.
+            try desk.shell("printf one > note.txt; printf two > note.txt; printf three > note.txt")
+            // This one: read, changed by others, read again, saved; and saved again.
+            #expect(Self.read(desk, "note.txt") == "three")
+            try desk.shell("printf four > note.txt")
+            #expect(Self.read(desk, "note.txt") == "four")
+            try save.save("five", desk.path("note.txt"))
+            try save.save("six", desk.path("note.txt"))
+            // Others append, and change in place: that takes nothing away.
+            #expect(Self.read(desk, "note.txt") == "six")
+            try desk.shell("printf ' and more' >> note.txt")
+            let file = open(desk.path("note.txt"), O_WRONLY | O_APPEND)
+            #expect(write(file, "!", 1) == 1)
+            close(file)
+            #expect(Self.read(desk, "note.txt") == "six and more!")
+            #expect(try Self.conflicts(desk, "note.txt").isEmpty)
+            #expect(try desk.fail(65, "resolve", "note.txt", "--keep", "both").contains("note.txt"))
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a conflict is kept through retention and a remount, and resolved by keeping both`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            try Self.clash(desk, "note.txt")
+            // Saves in the same second would thin it out.
+            for text in ["more", "and more", "and more still"] {
+                #expect(Self.read(desk, "note.txt") != nil)
+                try Save.inPlace.save(text, desk.path("note.txt"))
+            }
+            try desk.volume.remount()
+            #expect(try Self.conflicts(desk, "note.txt").count == 1)
+            let answer = try JSONValue.read(
+                try desk.run("resolve", "note.txt", "--keep", "both", "--json"))
+            #expect(answer["kept"]?.text == "both")
+            let copy = try #require(answer["copies"]?.elements.first?.text)
+            #expect(copy.hasPrefix("note (conflict ") && copy.hasSuffix(").txt"), "\(copy)")
+            #expect(Self.read(desk, copy) == "theirs")
+            #expect(Self.read(desk, "note.txt") == "and more still")
+            #expect(try Self.conflicts(desk, "note.txt").isEmpty)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a program merges, and one that gives up changes nothing`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try Self.clash(desk, "note.txt")
+            let complaint = try desk.fail(70, "resolve", "note.txt", "--merge", "exit 3")
+            #expect(complaint.contains("3") && complaint.contains("note.txt"))
+            #expect(Self.read(desk, "note.txt") == "mine")
+            #expect(try Self.conflicts(desk, "note.txt").count == 1)
+            try desk.run(
+                "resolve", "note.txt", "--merge",
+                #"(cat "$LOCAL"; printf ' and '; cat "$REMOTE") > "$MERGED""#)
+            #expect(Self.read(desk, "note.txt") == "mine and theirs")
+            #expect(try Self.conflicts(desk, "note.txt").isEmpty)
+            // Who saves while somebody merges is not overwritten.
+            try Self.clash(desk, "other.txt")
+            let late = try desk.fail(
+                75, "resolve", "other.txt", "--merge",
+                "printf merged > \"$MERGED\"; printf late > '\(desk.path("other.txt"))'")
+            #expect(late.contains("other.txt"))
+            #expect(Self.read(desk, "other.txt") == "late")
+            #expect(try Self.conflicts(desk, "other.txt").isEmpty == false)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `two programs that never read make no endless pile`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf first > note.txt")
+            for round in 0..<20 {
+                #expect(Self.read(desk, "note.txt") != nil)
+                try desk.shell("printf 'theirs \(round)' > note.txt")
+                try Save.inPlace.save("mine \(round)", desk.path("note.txt"))
+            }
+            #expect(try Self.conflicts(desk, "note.txt").count == 16)
+            try desk.run("resolve", "note.txt", "--keep", "current")
+            #expect(try Self.conflicts(desk, "note.txt").isEmpty)
+            #expect(Self.read(desk, "note.txt") == "mine 19")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a program marks versions of its own document, and only those`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf one > note.txt; sleep 2.3; printf two > note.txt; printf x > b")
+            let old = try desk.shell(
+                "ls '\(desk.volume.root.text)/.shapeedit/versions/work/note.txt'")
+            let name = try #require(old.split(separator: "Z-").last?.split(separator: ".").first)
+            try desk.shell("setfattr -n user.shapeedit.conflict.\(name) -v unresolved note.txt")
+            #expect(try Self.conflicts(desk, "note.txt").count == 1)
+            for bad in [
+                "-n user.shapeedit.conflict.\(name) -v unresolved b",
+                "-n user.shapeedit.conflict.\(name) -v nonsense note.txt",
+                "-n user.shapeedit.conflict.9999-1 -v unresolved note.txt",
+            ] {
+                #expect(try desk.shell("setfattr \(bad) 2>&1 || true").isEmpty == false)
+            }
+            try desk.shell("setfattr -n user.shapeedit.conflict.\(name) -v none note.txt")
+            #expect(try Self.conflicts(desk, "note.txt").isEmpty)
+            #expect(try desk.fail(64, "resolve", "note.txt").contains("--keep"))
+        }
+    }
+}
