@@ -139,6 +139,7 @@ extension ControlSocket {
         case .coordinated: kind = listing.targets.isEmpty ? "presenter" : "claim"
         case .opening, .naming: kind = "operation"
         case .session: kind = "writing"
+        case .locking: kind = "lock"
         }
         let now = WallClock.now
         let age = Double(MonotonicClock.now &- listing.since) / 1e9

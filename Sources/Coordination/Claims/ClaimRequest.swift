@@ -55,14 +55,16 @@ package struct ClaimRequest: Sendable {
         case naming
         /// A write session that is open.
         case session
+        /// A file lock that is held, or wanted.
+        case locking
     }
 
     package var targets: [ClaimTarget]
     package var purpose: ClaimPurpose
     package var holder: ClaimHolder
     package var origin: Origin
-    /// Of a program that knows nothing of claims: its process, parent, grandparent and so on. It
-    /// works under the claims of all of them.
+    /// The process, its parent, grandparent and so on. A program that knows nothing of claims works
+    /// under the claims of all of them, and a claim by name under their locks.
     package var family: [Int32]
     /// The presenter on whose behalf the claim is: it is told nothing about it.
     package var presenter: PresenterID?

@@ -25,10 +25,8 @@ extension ClaimTable {
         if first.purpose == second.purpose { return false }
         switch (first.origin, second.origin) {
         case (.coordinated, .coordinated): break
-        case (.coordinated, _):
-            if second.family.contains(first.holder.process) { return false }
-        case (_, .coordinated):
-            if first.family.contains(second.holder.process) { return false }
+        case (.coordinated, _): if worksUnder(second, first) { return false }
+        case (_, .coordinated): if worksUnder(first, second) { return false }
         default: return false
         }
         return one.places.contains { place in
@@ -36,6 +34,13 @@ extension ClaimTable {
                 conflict(place, first.origin, $0, second.origin)
             }
         }
+    }
+
+    /// Whether a program that knows nothing of claims works under one by name, or holds the lock under
+    /// which that was asked for.
+    private static func worksUnder(_ program: ClaimRequest, _ claim: ClaimRequest) -> Bool {
+        program.family.contains(claim.holder.process)
+            || program.origin == .locking && claim.family.contains(program.holder.process)
     }
 
     private static func conflict(

@@ -9,9 +9,15 @@ struct ItemLocks<Waiter: Sendable>: Sendable {
         let waiter: Waiter
     }
 
+    /// A held flock(2).
+    struct Whole: Sendable {
+        let kind: LockKind
+        let process: Int32
+    }
+
     private(set) var records = RecordLocks()
     /// flock(2)'s, by owner: either one exclusive or any number of shared ones.
-    private(set) var wholes: [UInt64: LockKind] = [:]
+    private(set) var wholes: [UInt64: Whole] = [:]
     /// In the order in which they came.
     var waiting: [Waiting] = []
 
@@ -35,7 +41,8 @@ struct ItemLocks<Waiter: Sendable>: Sendable {
         case .record:
             records.set(
                 request.range, to: request.kind, owner: request.owner, process: request.process)
-        case .whole: wholes[request.owner] = request.kind
+        case .whole:
+            wholes[request.owner] = Whole(kind: request.kind, process: request.process)
         }
     }
 
@@ -60,8 +67,8 @@ struct ItemLocks<Waiter: Sendable>: Sendable {
     }
 
     private func conflicts(
-        _ held: (key: UInt64, value: LockKind), _ request: LockRequest
+        _ held: (key: UInt64, value: Whole), _ request: LockRequest
     ) -> Bool {
-        held.key != request.owner && (held.value == .exclusive || request.kind == .exclusive)
+        held.key != request.owner && (held.value.kind == .exclusive || request.kind == .exclusive)
     }
 }

@@ -24,7 +24,7 @@ package struct LockRequest: Hashable, Sendable {
     package var range: ClosedRange<Int64>
     /// What the kernel calls the lock owner.
     package var owner: UInt64
-    /// What F_GETLK tells others.
+    /// Who asked for it; F_GETLK tells others.
     package var process: Int32
 
     package init(

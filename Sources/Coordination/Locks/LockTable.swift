@@ -32,7 +32,7 @@ package struct LockTable<Waiter: Sendable>: Sendable {
     ) -> (outcome: LockOutcome, admitted: [Waiter]) {
         var locks = items.removeValue(forKey: request.item) ?? ItemLocks()
         if request.family == .whole {
-            if locks.wholes[request.owner] == request.kind {
+            if locks.wholes[request.owner]?.kind == request.kind {
                 items[request.item] = locks
                 return (.granted, [])
             }
@@ -101,10 +101,15 @@ package struct LockTable<Waiter: Sendable>: Sendable {
                 process: $0.process)
         }
         let wholes = locks.wholes.sorted { $0.key < $1.key }.map {
-            LockRequest(item: item, family: .whole, kind: $0.value, owner: $0.key, process: 0)
+            LockRequest(
+                item: item, family: .whole, kind: $0.value.kind, owner: $0.key,
+                process: $0.value.process)
         }
         return records + wholes
     }
+
+    /// The items that somebody holds or wants locks on.
+    package var lockedItems: some Collection<ItemNumber> { items.keys }
 
     /// Whether nothing is held and nobody waits.
     package var isEmpty: Bool { items.isEmpty }

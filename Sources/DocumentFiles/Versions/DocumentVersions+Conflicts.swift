@@ -24,38 +24,20 @@ extension DocumentVersions {
         try mark(version, "conflict", "none")
     }
 
-    /// Makes a document of its own of a version, beside the document.
-    ///
-    /// - Returns: its path, as the document was named.
-    package func copyBeside(_ version: DocumentVersion) throws(Failure) -> String {
+    /// Makes a new file with a version's content; fails where there is one.
+    package func copy(_ version: DocumentVersion, to path: String) throws(Failure) {
         let source = try content(of: version)
-        let folder = name.lastIndex(of: "/").map { String(name[...$0]) } ?? ""
-        let file = String(name.dropFirst(folder.count))
-        let dot = file.lastIndex(of: ".").flatMap { $0 == file.startIndex ? nil : $0 }
-        let (stem, suffix) = dot.map { (file[..<$0], file[$0...]) } ?? (file[...], "")
-        // Files of versions begin with the moment.
-        let moment = version.path.split(separator: "/").last?.prefix { $0 != "Z" } ?? ""
-        var number = 1
-        while true {
-            let end = number == 1 ? "" : " \(number)"
-            let copy = "\(folder)\(stem) (conflict \(moment)Z\(end))\(suffix)"
+        do throws(Errno) {
+            let status = try source.status()
+            let target = try OwnedDescriptor.open(
+                path, O_WRONLY | O_CREAT | O_EXCL, mode: status.st_mode & 0o777 | 0o200)
             do throws(Errno) {
-                let mode = try source.status().st_mode & 0o777 | 0o200
-                let target = try OwnedDescriptor.open(
-                    copy, O_RDWR | O_CREAT | O_EXCL, mode: mode)
-                do throws(Errno) {
-                    try WholeFile.copy(
-                        source, to: target, size: Int64(try source.status().st_size))
-                } catch {
-                    unlink(copy)
-                    throw error
-                }
-                return copy
+                try WholeFile.copy(source, to: target, size: Int64(status.st_size))
             } catch {
-                guard error.code == EEXIST else { throw Failure(copy, error) }
-                number += 1
+                unlink(path)
+                throw error
             }
-        }
+        } catch { throw Failure(path, error) }
     }
 
     /// Has somebody merge a version into the current one and writes the result, unless it was changed
@@ -65,7 +47,6 @@ extension DocumentVersions {
     package func merge(
         _ version: DocumentVersion, _ merge: (ConflictFiles) throws(Failure) -> Bool
     ) throws(Failure) -> Bool {
-        let before = try current().name
         var template = Array("\(Self.temporaryFolder)/shapeedit-merge-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Failure(Self.temporaryFolder, Errno.last) }
         let folder = String(
@@ -79,12 +60,13 @@ extension DocumentVersions {
             for path in [files.current, files.other, files.merged] { unlink(path) }
             rmdir(folder)
         }
-        try Self.copy(path, to: files.current)
-        try Self.copy(path, to: files.merged)
-        try Self.copy(version.path, to: files.other)
+        let now = try current()
+        try copy(now, to: files.current)
+        try copy(now, to: files.merged)
+        try copy(version, to: files.other)
         guard try merge(files) else { return false }
         let claim = try FileClaim(path)
-        if try current().name != before {
+        if try current().name != now.name {
             throw Failure(
                 .temporary, "\(name): it was saved by somebody else while it was merged; again?")
         }
@@ -99,13 +81,5 @@ extension DocumentVersions {
 
     private static var temporaryFolder: String {
         getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-    }
-
-    private static func copy(_ path: String, to copy: String) throws(Failure) {
-        do throws(Errno) {
-            let source = try OwnedDescriptor.open(path, O_RDONLY)
-            let target = try OwnedDescriptor.open(copy, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-            try WholeFile.copy(source, to: target, size: Int64(try source.status().st_size))
-        } catch { throw Failure(path, error) }
     }
 }

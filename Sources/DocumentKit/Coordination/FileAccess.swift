@@ -50,6 +50,8 @@ public struct Claimant: Hashable, Sendable {
         case operation
         /// A program has the document open for writing.
         case writing
+        /// A program holds or wants a file lock (flock, fcntl).
+        case lock
         /// A presenter that has not answered.
         case presenter
     }

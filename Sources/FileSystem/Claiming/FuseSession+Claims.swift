@@ -16,6 +16,8 @@ struct Operation: Sendable {
 extension Volume {
     /// How long an open waits for claims of others, in milliseconds.
     static let openPatience: UInt64 = 10_000
+    /// How long a lock does: for ever (a year).
+    static let lockPatience: UInt64 = 31_536_000_000
     /// How long a change of names does: the kernel keeps the directory locked meanwhile, and who
     /// holds the claim may need it.
     static let namingPatience: UInt64 = 100
@@ -32,6 +34,14 @@ extension Volume {
     /// A change of a file's size by its name, to claims.
     func resizing(_ node: NodeNumber) -> Operation? {
         operation(on: node, .write, .naming, Self.namingPatience, Errno(EBUSY))
+    }
+
+    /// A file lock, to claims. As for a lock that others hold, there is no end to the waiting but the
+    /// end of the claim, or a signal.
+    func locking(_ lock: LockRequest, wait: Bool) -> Operation? {
+        operation(
+            on: NodeNumber(lock.item, 0), lock.kind == .shared ? .read : .write, .locking,
+            wait ? Self.lockPatience : 0, Errno(EWOULDBLOCK))
     }
 
     private func operation(

@@ -11,22 +11,27 @@ extension Volume {
 
     /// Asks for a claim; `nil` if there are too many.
     ///
-    /// From the first claim on, write sessions count as claims of the processes that write.
+    /// From the first claim on, write sessions and file locks count as claims of the processes that
+    /// write, or hold them.
     ///
     /// - Parameter reply: called once, on another thread, if the answer has no outcome.
     package func claim(
         _ request: ClaimRequest, reply: @escaping @Sendable (ClaimID, Coordinator.Outcome) -> Void
     ) -> Coordinator.Answer? {
         // Who writes is asked for without the lock: /proc may take its time.
-        let writers = state.withLock { state in
-            Set(
+        let (writers, holders) = state.withLock { state in
+            let writers = Set(
                 state.sessions.values.lazy.filter { $0.claims.isEmpty }.flatMap { session in
                     Array(session.writers.keys) + Array(session.expected.keys)
                 })
+            return (writers, state.lockHolders)
         }
+        let lockers = Dictionary(uniqueKeysWithValues: holders.map { ($0, Operator($0)) })
         let families = Dictionary(uniqueKeysWithValues: writers.map { ($0, Operator($0)) })
+        let family = CallerProcess.family(of: request.holder.process)
         return state.withLock { state in
             var complete = request
+            complete.family = family
             for target in request.targets {
                 complete.targets += state.otherNames(of: target.path).map {
                     ClaimTarget($0, target.access)
@@ -38,6 +43,7 @@ extension Volume {
                         session, at: position, for: families[process] ?? Operator(known: process))
                 }
             }
+            state.claimLocks(lockers)
             return coordinator.claim(complete, reply: reply)
         }
     }

@@ -82,13 +82,25 @@ extension FuseSession {
         }
         let wanted = LockRequest(
             item: item, family: .whole, kind: operation & LOCK_SH != 0 ? .shared : .exclusive,
-            owner: info.pointee.lock_owner, process: 0)
+            owner: info.pointee.lock_owner,
+            process: CallerProcess.process(of: Request(pointer: request).caller.thread))
         take(wanted, Request(pointer: request), info, wait: operation & LOCK_NB == 0)
     }
 
+    /// Takes a lock when no claim of others is in the way.
     private func take(
         _ wanted: LockRequest, _ request: Request, _ info: UnsafeMutablePointer<fuse_file_info>,
         wait: Bool
+    ) {
+        let handle = Handle(rawValue: info.pointee.fh)
+        guard isClaimed else { return acquire(wanted, request, handle, wait: wait) }
+        whenFree(request, volume.locking(wanted, wait: wait)) { [self] in
+            acquire(wanted, request, handle, wait: wait)
+        }
+    }
+
+    private func acquire(
+        _ wanted: LockRequest, _ request: Request, _ handle: Handle, wait: Bool
     ) {
         var ticket: UInt64?
         if wait {
@@ -96,8 +108,7 @@ extension FuseSession {
             ticket = number
             answerInterrupts(of: request, .lock, number)
         }
-        volume.acquire(wanted, through: Handle(rawValue: info.pointee.fh), ticket: ticket) {
-            problem in
+        volume.acquire(wanted, through: handle, ticket: ticket) { problem in
             if let problem { request.fail(problem) } else { request.succeed() }
         }
     }

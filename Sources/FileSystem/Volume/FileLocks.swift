@@ -29,6 +29,7 @@ extension Volume {
             }
             let waiter = ticket.map { LockWaiter(ticket: $0) { reply(nil) } }
             let (outcome, admitted) = state.locks.acquire(request, waiter: waiter)
+            state.followLocks(request.item)
             switch outcome {
             case .granted: return (.some(nil), admitted)
             case .wouldBlock: return (Errno(EAGAIN), admitted)
@@ -71,7 +72,11 @@ extension Volume {
     func unlock(
         _ item: ItemNumber, _ family: LockFamily, _ range: ClosedRange<Int64>, _ owner: UInt64
     ) {
-        admit(state.withLock { $0.locks.release(item, family, range, owner: owner) })
+        admit(
+            state.withLock { state in
+                defer { state.followLocks(item) }
+                return state.locks.release(item, family, range, owner: owner)
+            })
     }
 
     /// A descriptor was closed: the process's fcntl locks on the file end.
@@ -83,6 +88,7 @@ extension Volume {
                 state.lockOwners[handle]?.remove(owner)
                 if state.lockOwners[handle]?.isEmpty == true { state.lockOwners[handle] = nil }
             }
+            defer { state.followLocks(item) }
             return state.locks.dropOwner(item, .record, owner)
         }
         admit(admitted)
@@ -94,6 +100,7 @@ extension Volume {
             guard let owners = state.lockOwners.removeValue(forKey: handle.rawValue) else {
                 return []
             }
+            defer { state.followLocks(item) }
             return owners.flatMap { state.locks.dropOwner(item, .record, $0) }
         }
         admit(admitted)
@@ -101,7 +108,11 @@ extension Volume {
 
     /// The last descriptor of an open file description that had an flock was closed.
     func dropWholeLocks(_ item: ItemNumber, _ owner: UInt64) {
-        admit(state.withLock { $0.locks.dropOwner(item, .whole, owner) })
+        admit(
+            state.withLock { state in
+                defer { state.followLocks(item) }
+                return state.locks.dropOwner(item, .whole, owner)
+            })
     }
 
     private func admit(_ waiters: [LockWaiter]) {

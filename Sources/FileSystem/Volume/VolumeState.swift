@@ -63,6 +63,8 @@ final class VolumeState {
     var smallFiles: [Int32: Int] = [:]
     var locks = LockTable<LockWaiter>()
     var tickets: [UInt64: LockTicket] = [:]
+    /// By item and owner, while anybody claims by name.
+    var lockClaims: [ItemNumber: [UInt64: LockClaim]] = [:]
     var nextTicket: UInt64 = 1
     /// Owners that took record locks through a handle: locks of an open file description (OFD) end
     /// with it, and the kernel does not say so.

@@ -120,7 +120,7 @@ struct ConflictTests {
                 try desk.run("resolve", "note.txt", "--keep", "both", "--json"))
             #expect(answer["kept"]?.text == "both")
             let copy = try #require(answer["copies"]?.elements.first?.text)
-            #expect(copy.hasPrefix("note (conflict ") && copy.hasSuffix(").txt"), "\(copy)")
+            #expect(copy.hasPrefix("note (conflict of ") && copy.hasSuffix(").txt"), "\(copy)")
             #expect(Self.read(desk, copy) == "theirs")
             #expect(Self.read(desk, "note.txt") == "and more still")
             #expect(try Self.conflicts(desk, "note.txt").isEmpty)

@@ -15,6 +15,8 @@ extension Claimant {
         switch (kind, state) {
         case (.presenter, _): what = "shows it and has not answered"
         case (.writing, _): what = "is writing \(paths)"
+        case (.lock, .waiting): what = "waits for a lock on \(paths)"
+        case (.lock, _): what = "has \(paths) locked"
         case (.operation, _): what = "uses \(paths)"
         case (.claim, .waiting): what = "waits for \(accesses) on \(paths)"
         case (.claim, _): what = "has \(accesses) on \(paths)"

@@ -101,16 +101,35 @@ struct ResolveCommand: ParsableCommand {
         case "current": kept = "current"
         case "both":
             kept = "both"
-            for version in conflicts { copies.append(try document.copyBeside(version)) }
+            for version in conflicts { copies.append(try copy(version, document)) }
         case let word?:
             kept = "version"
             let version = try document.find(word)
             _ = try document.restore(version.name)
         case nil:
-            for version in conflicts { try merge(version, document) }
+            // What was merged is done with, whatever happens to the next one.
+            for version in conflicts.dropLast() {
+                try merge(version, document)
+                try document.resolve(version)
+            }
+            if let last = conflicts.last { try merge(last, document) }
         }
-        for version in conflicts { try document.resolve(version) }
+        // None that came meanwhile.
+        let names = Set(conflicts.map(\.name))
+        for version in try document.conflicts() where names.contains(version.name) {
+            try document.resolve(version)
+        }
         report(kept, conflicts.map(\.name), copies)
+    }
+
+    private func copy(
+        _ version: DocumentVersion, _ document: DocumentVersions
+    ) throws(Failure) -> String {
+        let name = try ConflictCopy.keep(of: file) { (path) throws(Failure) in
+            try document.copy(version, to: path)
+        }
+        let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
+        return name.hasPrefix("/") ? name : folder + name
     }
 
     private func merge(_ version: DocumentVersion, _ document: DocumentVersions) throws(Failure) {
@@ -130,8 +149,6 @@ struct ResolveCommand: ParsableCommand {
                 "\(file): merging \(version.name) ended with \(status); nothing was changed: \(command)"
             )
         }
-        // What was merged is done with, whatever happens to the next one.
-        try document.resolve(version)
     }
 
     private func report(_ kept: String, _ names: [String], _ copies: [String]) {

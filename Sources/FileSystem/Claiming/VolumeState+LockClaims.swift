@@ -1,0 +1,65 @@
+internal import Catalog
+internal import Coordination
+internal import Model
+
+/// File locks as claims: while anybody claims by name, who holds a lock holds a claim.
+extension VolumeState {
+    /// The claims that stand for the locks of one owner on an item.
+    struct LockClaim {
+        var id: ClaimID
+        var kind: LockKind
+    }
+
+    /// Processes that hold locks which no claim stands for yet.
+    var lockHolders: Set<Int32> {
+        var holders: Set<Int32> = []
+        for item in locks.lockedItems {
+            for lock in locks.held(on: item) where lockClaims[item]?[lock.owner] == nil {
+                holders.insert(lock.process)
+            }
+        }
+        return holders
+    }
+
+    /// Has a claim stand for each lock that is held; those of processes that have ended count for
+    /// nobody, because nobody can tell on whose behalf they are.
+    ///
+    /// - Parameter holders: the processes that are there.
+    func claimLocks(_ holders: [Int32: Operator]) {
+        for agent in holders.values where !agent.command.isEmpty { note(agent) }
+        if holders.isEmpty { return }
+        for item in locks.lockedItems { claimLocks(of: item) }
+    }
+
+    /// The locks on an item have changed.
+    @inline(__always)
+    func followLocks(_ item: ItemNumber) {
+        if coordinator.isFollowed { claimLocks(of: item) }
+    }
+
+    @inline(never)
+    private func claimLocks(of item: ItemNumber) {
+        let position = index.find(item)
+        let paths = position == 0 ? [] : self.paths(of: position)
+        var wanted: [UInt64: LockRequest] = [:]
+        for lock in locks.held(on: item) where wanted[lock.owner]?.kind != .exclusive {
+            wanted[lock.owner] = lock
+        }
+        var claims = lockClaims[item] ?? [:]
+        var ended: [ClaimID] = []
+        for (owner, claim) in claims where wanted[owner]?.kind != claim.kind {
+            ended.append(claim.id)
+            claims[owner] = nil
+        }
+        // New ones first: nobody gets in between when a lock changes hands.
+        for (owner, lock) in wanted where claims[owner] == nil && !paths.isEmpty {
+            guard let agent = operators[lock.process] else { continue }
+            let targets = paths.map { ClaimTarget($0, lock.kind == .shared ? .read : .write) }
+            claims[owner] = LockClaim(
+                id: coordinator.note(agent.request(targets, .locking, deadline: .max)),
+                kind: lock.kind)
+        }
+        lockClaims[item] = claims.isEmpty ? nil : claims
+        coordinator.release(ended)
+    }
+}

@@ -1,0 +1,119 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// File locks and claims: one is the other's.
+@Suite(.oneAtATime) struct LockClaimTests {
+    @Test(arguments: DataPath.mounts)
+    func `a claim waits for locks of others, and says who holds them`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.store("file", "x")
+            let file = agent.open("file", O_RDONLY)
+            agent.lock(file, LOCK_EX)
+            let reading = try HeldClaim(volume, "--read", "file", "--timeout", "0.3")
+            let refused = reading.result()
+            #expect(
+                refused.status == 75 && refused.errorText.contains("file locked since"),
+                "\(refused)")
+            // One that waits gets it when the lock goes; others may read under a shared lock.
+            let waiting = try HeldClaim(volume, "--write", "file")
+            #expect(!waiting.isGranted(within: 200))
+            agent.lock(file, LOCK_SH)
+            #expect(!waiting.isGranted(within: 100))
+            agent.lock(file, LOCK_UN)
+            waiting.waitUntilGranted()
+            #expect(waiting.end().status == 0)
+            agent.lock(file, LOCK_SH)
+            let shared = try HeldClaim(volume, "--read", "file")
+            shared.waitUntilGranted()
+            #expect(shared.end().status == 0)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `a lock waits for claims of others`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let (a, b) = (try volume.agent(), try volume.agent())
+            a.store("file", "x")
+            let first = a.open("file", O_RDONLY)
+            let reading = try HeldClaim(volume, "--read", "file")
+            reading.waitUntilGranted()
+            a.lock(first, LOCK_SH | LOCK_NB)
+            a.lock(first, LOCK_UN)
+            a.lock(first, LOCK_EX | LOCK_NB, fails: EWOULDBLOCK)
+            a.beginLock(first, LOCK_EX)
+            #expect(!a.hasFinished(within: 200))
+            #expect(reading.end().status == 0)
+            a.finish("lock after the claim")
+            a.lock(first, LOCK_UN)
+            let second = b.open("file", O_RDWR)
+            let writing = try HeldClaim(volume, "--write", "file", "--timeout", "1")
+            // The second one has it open to write: nothing is granted before that ends.
+            #expect(writing.result().status == 75)
+            b.close(second)
+            let alone = try HeldClaim(volume, "--write", "file")
+            alone.waitUntilGranted()
+            a.lock(first, LOCK_SH | LOCK_NB, fails: EWOULDBLOCK)
+            a.catchSignal(SIGUSR1)
+            a.beginLock(first, LOCK_SH)
+            #expect(!a.hasFinished(within: 100))
+            a.signal(SIGUSR1)
+            a.finish("interrupted lock", fails: EINTR)
+            #expect(alone.end().status == 0)
+        }
+    }
+
+    @Test func `locks among themselves are as on ext4 while others have claims`() throws {
+        try withVolume(.passthrough) { volume in
+            let (a, b) = (try volume.agent(), try volume.agent())
+            a.store("file", "0123456789")
+            a.store("other", "x")
+            let claim = try HeldClaim(volume, "--write", "other")
+            claim.waitUntilGranted()
+            let (first, second) = (a.open("file", O_RDWR), b.open("file", O_RDWR))
+            // Two ranges of one file, of two processes.
+            a.lock(first, F_SETLK, RecordLock(F_WRLCK, start: 0, length: 5))
+            b.lock(second, F_SETLK, RecordLock(F_WRLCK, start: 5, length: 5))
+            b.lock(second, F_SETLK, RecordLock(F_WRLCK, start: 0, length: 5), fails: EAGAIN)
+            // Who takes no lock does not wait for one.
+            #expect(b.content("file") == "0123456789")
+            a.lock(first, F_SETLK, RecordLock(F_UNLCK, start: 0, length: 5))
+            b.lock(second, F_SETLK, RecordLock(F_WRLCK, start: 0, length: 5))
+            #expect(claim.end().status == 0)
+        }
+    }
+
+    @Test func `a command under a claim takes locks, and one under a lock claims`() throws {
+        try withVolume(.passthrough) { volume in
+            try volume.agent().store("file", "x")
+            let binary = try BuiltPrograms.shapeedit()
+            let result = try volume.run(
+                "timeout", "30", "sh", "-ec",
+                """
+                '\(binary)' coordinate --write file -- flock file echo one
+                flock file '\(binary)' coordinate --write file --timeout 5 -- echo two
+                # The taker of this lock has ended: the lock counts for nobody.
+                exec 9<file
+                flock 9
+                '\(binary)' coordinate --write file --timeout 5 -- echo three
+                """)
+            #expect(result.status == 0 && result.text == "one\ntwo\nthree\n", "\(result)")
+        }
+    }
+
+    @Test func `a killed process leaves neither lock nor claim`() throws {
+        try withVolume(.passthrough) { volume in
+            let (a, b) = (try volume.agent(), try volume.agent())
+            a.store("file", "x")
+            b.lock(b.open("file", O_RDONLY), LOCK_EX)
+            let waiting = try HeldClaim(volume, "--write", "file")
+            #expect(!waiting.isGranted(within: 200))
+            b.crash()
+            waiting.waitUntilGranted()
+            #expect(waiting.end().status == 0)
+        }
+    }
+}
