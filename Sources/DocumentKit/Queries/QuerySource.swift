@@ -60,16 +60,18 @@ final class MountQuery: QuerySource {
             default: throw Failure(.inputOutput, "\(mountPoint): \(error)")
             }
         }
-        var lines = bytes.split(separator: UInt8(ascii: "\n"))[...]
-        guard let head = lines.popFirst().flatMap(Self.object),
-            let sequence = head["sequence"]?.integer, head["count"]?.integer == lines.count
+        let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+        guard let head = (try? JSONValue.read(Array(bytes[..<end])))?.object,
+            let sequence = head["sequence"]?.integer, let count = head["count"]?.integer
         else { throw Failure(.inputOutput, "\(path): the answer is not whole") }
-        let found = lines.compactMap(Self.object).compactMap { FoundItem($0, in: mountPoint) }
+        var found: [FoundItem] = []
+        found.reserveCapacity(count)
+        bytes.withUnsafeBytes { bytes in
+            var reader = ResultReader(bytes, from: end, in: mountPoint)
+            while let item = reader.next() { found.append(item) }
+        }
+        if found.count != count { throw Failure(.inputOutput, "\(path): the answer is not whole") }
         return (found, sequence, head["problem"]?.string)
-    }
-
-    private static func object(_ line: ArraySlice<UInt8>) -> JSONObject? {
-        (try? JSONValue.readTolerantly(Array(line)))?.value.object
     }
 
     private func gone(_ error: Errno) -> Failure {

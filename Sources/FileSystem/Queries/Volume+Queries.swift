@@ -16,10 +16,17 @@ extension Volume {
         try log.flush(upTo: log.head)
         var text = "{\"sequence\": \(start), \"count\": \(results.count)"
         if let problem { text += ", \"problem\": \(quoted(problem))" }
-        text += "}\n"
-        for found in results { text += Self.line(found) }
-        return Array(text.utf8)
+        var bytes = Array((text + "}\n").utf8)
+        bytes.reserveCapacity(bytes.count + results.count * Self.usualLine)
+        for found in results {
+            FoundLine.append(found, to: &bytes)
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        return bytes
     }
+
+    /// Bytes of most results as text.
+    private static let usualLine = 192
 
     /// The results, the change before the looking began, and why some may be missing.
     func gather(_ query: Query) throws(Errno) -> ([Found], ChangeSequence, problem: String?) {
@@ -29,15 +36,6 @@ extension Volume {
         guard exists else { throw Errno(ENOENT) }
         while state.withLock({ gathering.step($0.index) }) {}
         return (gathering.results(), start, problem)
-    }
-
-    private static func line(_ found: Found) -> String {
-        "{\"path\": \(quoted(found.path)), \"item\": \(found.item.rawValue), "
-            + "\"document\": \(quoted(found.document.description)), "
-            + "\"folder\": \(found.isFolder), \"size\": \(found.size), "
-            + "\"modified\": \(quoted(found.modified.exactText)), "
-            + "\"promise\": \(found.isPromise)"
-            + (found.title.map { ", \"title\": \(quoted($0))" } ?? "") + "}\n"
     }
 
     /// What the query needs of what is not in memory, and why some of that may be missing.

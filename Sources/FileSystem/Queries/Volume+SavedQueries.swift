@@ -30,10 +30,13 @@ extension Volume {
 
     /// The query of a name; ENODATA if there is none.
     func savedQuery(_ name: String) throws(Errno) -> Query {
-        guard let found = savedQueries.first(where: { $0.name == name }) else {
+        let value = state.withLock { state in
+            state.index.attributes[state.index.find(.root)]?[Self.attribute(of: name)]
+        }
+        guard let value, let query = Query(String(decoding: value, as: UTF8.self)) else {
             throw Errno(ENODATA)
         }
-        return found.query
+        return query
     }
 
     /// Gives a query a name. EINVAL for a name that no folder can have, and for what is no query.
