@@ -1,6 +1,4 @@
-internal import Catalog
 internal import Coordination
-internal import Glibc
 internal import Model
 internal import SystemCalls
 
@@ -18,181 +16,124 @@ struct QueryLink: Sendable {
     static func folder(_ query: String) -> String { ".shapeedit/queries/\(query)" }
 }
 
-/// Tells those who watch the folder of a saved query what comes and goes in it, by repeating it on the
-/// mount (``Replayer``).
+/// The folders of saved queries: a live query each, as long as the kernel knows the folder. Only then can
+/// somebody watch it; who does is told of what comes and goes in it, by repeating it on the mount
+/// (``Replayer``).
 ///
-/// Any thread. The thread `queries` is there while the kernel knows such a folder: only then can
-/// somebody watch it. It waits for nobody but the volume's lock.
-final class QueryWatch: Sendable {
-    /// Changes gather until nothing has happened for so long, in milliseconds ...
-    private static let quiet: UInt64 = 100
-    /// ... but no longer than this.
-    private static let patience: UInt64 = 1_000
-    /// A folder in which more has changed at once is told of as a whole.
-    private static let most = 500
-    /// How often it is looked whether the folders are still known, in milliseconds.
-    private static let pace: UInt64 = 10_000
-
-    /// Looking takes at most this part of the thread's time, so that a large container with many
-    /// changes does nothing else.
-    private static let share: UInt64 = 20
-
-    private struct State {
-        /// Folders that were looked up, and whose names are not known yet.
-        var fresh: Set<String> = []
-        /// Folders whose names are known.
-        var watched: Set<String> = []
-        /// Something has changed: when first and last, as `MonotonicClock` has it.
-        var isStirred = false
-        var first: UInt64 = 0
-        var last: UInt64 = 0
-        /// Nothing is looked for before this moment.
-        var notBefore: UInt64 = 0
-        var isRunning = false
-        var ended = false
-
-        /// When changes are to be looked at.
-        var moment: UInt64 {
-            if !isStirred { return .max }
-            return max(
-                notBefore, min(last + quiet * 1_000_000, first + patience * 1_000_000))
-        }
-    }
-    private let state = Monitor(State())
+/// Any thread.
+final class QueryFolders: Sendable {
+    private let followed = Lock<[String: FollowedFolder]>([:])
+    private let queries: LiveQueries
     private unowned let volume: Volume
-    private unowned let tree: VirtualTree
 
-    init(_ volume: Volume, _ tree: VirtualTree) {
+    init(_ volume: Volume, _ queries: LiveQueries, known: @escaping @Sendable () -> Set<String>) {
         self.volume = volume
-        self.tree = tree
+        self.queries = queries
+        queries.setTidy { [weak self] in self?.keep(known()) }
     }
 
     /// A folder was looked up.
-    func begin(_ query: String) {
-        let (isNew, starts) = state.withLock { state -> (Bool, Bool) in
-            if state.ended || state.watched.contains(query) { return (false, false) }
-            defer { state.isRunning = true }
-            return (state.fresh.insert(query).inserted, !state.isRunning)
-        }
-        if starts {
-            Threads.start("queries", yielding: true) { [self] in run() }
-        } else if isNew {
-            state.signal { _ in }
-        }
+    func begin(_ name: String, _ query: Query) { _ = follow(name, query) }
+
+    /// The folder as of now; `nil` if there are too many queries.
+    func folder(_ name: String, _ query: Query) -> QueryFolder? {
+        guard let followed = follow(name, query) else { return nil }
+        queries.settle()
+        return followed.folder
     }
 
-    /// Results may be others. Also with the journal's lock held.
-    func stir() {
-        let now = MonotonicClock.now
-        let isFirst = state.withLock { state -> Bool in
-            state.last = now
-            if state.isStirred || !state.isRunning { return false }
-            (state.isStirred, state.first) = (true, now)
-            return true
-        }
-        if isFirst { state.signal { _ in } }
+    /// A query was saved or forgotten.
+    func changed(_ name: String, _ query: Query?) {
+        guard let before = followed.withLock({ $0[name] }), before.query != query else { return }
+        if let query { begin(name, query) } else { end([name]) }
     }
 
-    /// Returns when the thread is gone.
-    func stop() {
-        state.signal { $0.ended = true }
-        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
-            $0.isRunning ? nil : true
+    private func follow(_ name: String, _ query: Query) -> FollowedFolder? {
+        let (known, before) = followed.withLock { state -> (FollowedFolder?, FollowedFolder?) in
+            let known = state[name]
+            if known?.query == query, known?.hasEnded == false { return (known, nil) }
+            return (nil, state.removeValue(forKey: name))
         }
+        if let known { return known }
+        if let id = before?.id { queries.end(id) }
+        // Goes on from what is known to those who watch.
+        let made = FollowedFolder(name, query, volume, after: before?.folder)
+        guard let id = queries.follow(query, isLenient: true, made) else { return nil }
+        made.id = id
+        let other = followed.withLock { $0.updateValue(made, forKey: name) }
+        if let other = other?.id { queries.end(other) }
+        return made
     }
 
-    // MARK: The thread
-
-    private func run() {
-        let feed = volume.log.feed
-        let subscription = feed.subscribe(after: nil) { [self] in stir() }
-        var told: [String: [String: VirtualNode]] = [:]
-        while let (fresh, isDue) = next() {
-            for name in fresh { told[name] = links(name) }
-            let known = tree.knownQueries()
-            told = told.filter { known.contains($0.key) || fresh.contains($0.key) }
-            if isDue {
-                let start = MonotonicClock.now
-                for (name, before) in told {
-                    guard let now = links(name) else { continue }
-                    tell(name, from: before, to: now)
-                    told[name] = now
-                }
-                let end = MonotonicClock.now
-                state.withLock { $0.notBefore = end + (end - start) * Self.share }
-            }
-            if hasEnded(with: Set(told.keys)) { break }
-        }
-        feed.cancel(subscription)
+    /// Folders that the kernel does not know any more are not followed.
+    private func keep(_ known: Set<String>) {
+        end(followed.withLock { $0.keys.filter { !known.contains($0) } })
     }
 
-    private func links(_ query: String) -> [String: VirtualNode]? {
-        guard let folder = try? tree.results(of: query) else { return nil }
-        return Dictionary(folder.links) { first, _ in first }
-    }
-
-    /// Waits until there is something to look at: folders that are new, and whether others may have
-    /// changed; nil at the end.
-    private func next() -> (fresh: Set<String>, isDue: Bool)? {
-        let end = MonotonicClock.after(milliseconds: Self.pace)
-        while true {
-            let moment = state.withLock { $0.moment }
-            let found = state.wait(until: min(moment, end)) { state -> Bool? in
-                let isEarlier = state.moment < moment && moment == .max
-                return state.ended || !state.fresh.isEmpty || isEarlier ? true : nil
-            }
-            let now = MonotonicClock.now
-            let isReady = state.withLock { state in
-                state.ended || !state.fresh.isEmpty || now >= state.moment
-            }
-            if isReady || found == nil && now >= end { break }
+    private func end(_ names: [String]) {
+        let ended = followed.withLock { state in
+            names.compactMap { state.removeValue(forKey: $0)?.id }
         }
-        return state.signal { state in
-            if state.ended {
-                state.isRunning = false
-                return nil
-            }
-            let isDue = MonotonicClock.now >= state.moment
-            if isDue { state.isStirred = false }
-            defer { state.fresh = [] }
-            return (state.fresh, isDue)
-        }
-    }
-
-    /// Whether there is nobody to tell any more: then the thread is as good as gone.
-    private func hasEnded(with watched: Set<String>) -> Bool {
-        state.signal { state in
-            state.watched = watched
-            if !watched.isEmpty || !state.fresh.isEmpty { return false }
-            state.isRunning = false
-            return true
-        }
-    }
-
-    private func tell(
-        _ query: String, from before: [String: VirtualNode], to now: [String: VirtualNode]
-    ) {
-        let gone = before.filter { now[$0.key] != $0.value }
-        let came = now.filter { before[$0.key] != $0.value }
-        if gone.isEmpty, came.isEmpty { return }
-        guard gone.count + came.count <= Self.most else {
-            volume.replayer?.add(path: Array(QueryLink.folder(query).utf8))
-            return
-        }
-        volume.replayer?.add(
-            gone.map { QueryLink(query: query, name: $0.key, node: $0.value, isGone: true) }
-                + came.map { QueryLink(query: query, name: $0.key, node: $0.value, isGone: false) })
+        for id in ended { queries.end(id) }
     }
 }
 
-extension VirtualTree {
-    /// The saved queries whose folders the kernel knows.
-    func knownQueries() -> Set<String> {
-        state.withLock { state in
-            Set(
-                state.numbers.keys.compactMap { node in
-                    if case .query(let name) = node { name } else { nil }
-                })
+/// The folder of a saved query that is followed.
+private final class FollowedFolder: QueryFollower, @unchecked Sendable {
+    // Unchecked because `id` is set once, before others see it.
+
+    /// A folder in which more has changed at once is told of as a whole.
+    private static let most = 500
+
+    private struct State {
+        var results: [Found] = []
+        var folder: QueryFolder?
+        var hasEnded = false
+    }
+    let query: Query
+    var id: LiveQueryID?
+    private let name: String
+    private let state: Lock<State>
+    private unowned let volume: Volume
+
+    init(_ name: String, _ query: Query, _ volume: Volume, after before: QueryFolder?) {
+        self.name = name
+        self.query = query
+        self.volume = volume
+        state = Lock(State(folder: before))
+    }
+
+    /// What was told last.
+    var folder: QueryFolder? { state.withLock { $0.folder } }
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    func take(_ news: QueryNews) {
+        let (before, now) = state.withLock { state -> (QueryFolder?, QueryFolder?) in
+            let before = state.folder
+            switch news {
+            case .gathered(let results, problem: _): state.results = results
+            case .changed(let batch): batch.apply(to: &state.results)
+            case .ended:
+                state.hasEnded = true
+                return (nil, nil)
+            }
+            state.folder = QueryFolder(state.results)
+            return (before, state.folder)
         }
+        if let before, let now { tell(from: before, to: now) }
+    }
+
+    private func tell(from before: QueryFolder, to now: QueryFolder) {
+        guard let replayer = volume.replayer else { return }
+        let gone = before.links.filter { now.node($0.0) != $0.1 }
+        let came = now.links.filter { before.node($0.0) != $0.1 }
+        if gone.isEmpty, came.isEmpty { return }
+        guard gone.count + came.count <= Self.most else {
+            replayer.add(path: Array(QueryLink.folder(name).utf8))
+            return
+        }
+        replayer.add(
+            gone.map { QueryLink(query: name, name: $0.0, node: $0.1, isGone: true) }
+                + came.map { QueryLink(query: name, name: $0.0, node: $0.1, isGone: false) })
     }
 }

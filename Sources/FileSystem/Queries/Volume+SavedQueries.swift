@@ -48,11 +48,15 @@ extension Volume {
             let query = Query(text)
         else { throw Errno(EINVAL) }
         let value = Array(query.description.utf8)
-        return try keep(node, Self.attribute(of: name), value, flags: flags, caller)
+        let nodes = try keep(node, Self.attribute(of: name), value, flags: flags, caller)
+        queryFolders?.changed(name, query)
+        return nodes
     }
 
     /// Forgets a query; ENODATA if there is none of that name.
     func forgetQuery(_ name: String, _ caller: Caller) throws(Errno) -> [NodeNumber] {
-        try letGo(Self.root, Self.attribute(of: name), caller)
+        let nodes = try letGo(Self.root, Self.attribute(of: name), caller)
+        queryFolders?.changed(name, nil)
+        return nodes
     }
 }

@@ -18,6 +18,7 @@ import Testing
         .enabled(if: isInstalled("python3"), "needs python3"),
         arguments: [
             "describe", "claims", "parameters", "prepare", "lease", "changes", "moved", "writing",
+            "queries", "many", "events",
         ])
     func `a Varlink client of another make is served`(_ scenario: String) throws {
         try withVolume(.passthrough) { volume in
