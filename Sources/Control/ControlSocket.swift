@@ -78,8 +78,9 @@ package final class ControlSocket: VarlinkService {
         case "org.shapeedit.Control.Present" where call.more: present(call.parameters, reply)
         case "org.shapeedit.Control.Query" where call.more: query(call.parameters, reply)
         case "org.shapeedit.Control.Events" where call.more: events(call.parameters, reply)
+        case "org.shapeedit.Control.Progress" where call.more: progress(reply)
         case "org.shapeedit.Control.Present", "org.shapeedit.Control.Query",
-            "org.shapeedit.Control.Events":
+            "org.shapeedit.Control.Events", "org.shapeedit.Control.Progress":
             reply.send(VarlinkError.expectedMore)
         case "org.shapeedit.Control.Prepared": prepared(call.parameters, reply)
         case "org.shapeedit.Control.Status": tellStatus(reply)

@@ -1,8 +1,8 @@
 """What programs get from the control socket, by the Varlink client of PyPI.
 
-    control.py SCENARIO SOCKET FOLDER DESCRIPTION
+    control.py SCENARIO SOCKET FOLDER DESCRIPTION [STORE]
 
-FOLDER is an empty folder of the mount, `work` below its root; DESCRIPTION the interface's file. Prints
+FOLDER is an empty folder of the mount, `work` below its root; DESCRIPTION the interface's file, STORE the folder of the container's store. Prints
 "passed" if all was as it should be.
 """
 
@@ -14,7 +14,7 @@ import threading
 
 import varlink
 
-SCENARIO, SOCKET, FOLDER, DESCRIPTION = sys.argv[1:]
+SCENARIO, SOCKET, FOLDER, DESCRIPTION, *MORE = sys.argv[1:]
 INTERFACE = "org.shapeedit.Control"
 PATIENCE = 30
 
@@ -91,7 +91,7 @@ def describe():
     service = client.open("org.varlink.service")
     told = service.GetInterfaceDescription(interface=INTERFACE)["description"]
     assert told == written
-    methods = {"Claim", "Release", "Claims", "Present", "Prepared", "Query", "Events", "Status"}
+    methods = {"Claim", "Release", "Claims", "Present", "Prepared", "Query", "Events", "Progress", "Status"}
     assert methods <= set(client.get_interface(INTERFACE).members)
     fails(
         "org.varlink.service.InterfaceNotFound",
@@ -435,6 +435,31 @@ def events():
     wrong = "org.varlink.service.InvalidParameter"
     for after in [1 << 60, -1]:
         fails(wrong, lambda: list(connect().Events(after=after, _more=True)))
+
+
+def progress():
+    first = next(connect().Progress(_more=True))
+    assert first == {"downloads": [], "uploads": 0, "uploadBytes": 0}, first
+    fails("org.varlink.service.ExpectedMore", lambda: connect().Progress())
+
+
+def uploads():
+    """What waits while the store is not there, and goes when it is again."""
+    store_folder = MORE[0]
+    os.rename(store_folder, store_folder + ".away")
+    replies = connect().Progress(_more=True)
+    assert next(replies) == {"downloads": [], "uploads": 0, "uploadBytes": 0}
+    for name in ["one", "two"]:
+        with open(at(name), "wb") as file:
+            file.write(os.urandom(3_000_000))
+        by_others(f"sync {name}")
+    while (told := next(replies))["uploads"] < 2:
+        pass
+    assert told["uploadBytes"] == 6_000_000, told
+    os.rename(store_folder + ".away", store_folder)
+    while (told := next(replies))["uploads"] > 0:
+        pass
+    assert told["uploadBytes"] == 0, told
 
 
 globals()[SCENARIO]()
