@@ -16,6 +16,10 @@ LOCKS = 5_000
 CLAIMS = 500
 CHANGES = 50
 LOOKS = 5
+UPDATES = 20
+LIVE = 1_000
+SAVES = 200
+ROUNDS = 10
 WORDS = ("apple", "bread", "cheese", "dates", "eggs", "figs", "grapes", "honey")
 
 
@@ -174,12 +178,80 @@ def looking(mount, count):
                          ("words", "text=apple&sort=path")):
         results[label] = median_of(LOOKS, lambda _: ask(query))
 
+    results["command"] = median_of(LOOKS, lambda _: mount.run("find", mount.root))
+
     def change(number):
         save(mount, f"new{number}.txt", f"zebra{number}")
         if ask(f"text=zebra{number}") != 1:
             raise RuntimeError("a document is not found by its words after its close")
     results["new words"] = median_of(LOOKS, change)
     return results
+
+
+def updating(mount, path):
+    """Seconds from a close until a live query of all documents tells of it, after a quiet time."""
+    control = Control(path)
+    control.send("Query", {"query": "sort=path"}, more=True)
+
+    def batch():
+        while True:
+            part = control.receive()
+            yield part
+            if part["complete"]:
+                return
+
+    for _ in batch():
+        pass
+    times = []
+    for number in range(UPDATES):
+        name = f"update{number}"
+        time.sleep(0.3)
+        save(mount, name, "x")
+        start = time.perf_counter()
+        told = [new["result"]["path"] for part in batch() for new in part.get("added", [])]
+        times.append(max(time.perf_counter() - start, 0))
+        if told != [name]:
+            raise RuntimeError(f"{told} was told instead of {name}")
+        control.socket.settimeout(0.25)
+        try:
+            # Its content, if that came a moment later.
+            for _ in batch():
+                pass
+        except TimeoutError:
+            pass
+        control.socket.settimeout(None)
+    control.socket.close()
+    return statistics.median(times)
+
+
+def publishing(mount):
+    """{without, with}: seconds of a save without live queries and with a thousand; in turns."""
+    root = os.open(mount.root, os.O_RDONLY)
+    texts = [f"name=*{number:03}*&sort=name" for number in range(LIVE // 2)]
+    texts += [f"type=txt&folder=d{number % 100}&largest={number}" for number in range(LIVE // 2)]
+    times = {"without": [], "with": []}
+    for turn in range(2 * ROUNDS):
+        label = "with" if turn % 2 else "without"
+        folders = []
+        if label == "with":
+            # A folder of a saved query is followed as long as the kernel knows it.
+            for number, text in enumerate(texts):
+                os.setxattr(root, f"user.shapeedit.query.q{number}", text.encode())
+                folders.append(os.open(
+                    os.path.join(mount.root, f".shapeedit/queries/q{number}"), os.O_RDONLY))
+            os.listdir(folders[-1])
+        start = time.perf_counter()
+        for number in range(SAVES):
+            save(mount, f"saved{number}", f"{turn}")
+        times[label].append((time.perf_counter() - start) / SAVES)
+        for folder in folders:
+            os.close(folder)
+        if folders:
+            for number in range(len(texts)):
+                os.removexattr(root, f"user.shapeedit.query.q{number}")
+        time.sleep(0.3)
+    os.close(root)
+    return {label: statistics.median(found) for label, found in times.items()}
 
 
 def measure(binary, folder, sizes, say):
@@ -197,6 +269,8 @@ def measure(binary, folder, sizes, say):
                        "present": presenting(mount, path), "event": following(mount)}
             say(f"coordination: queries among {sizes.documents:,} documents")
             results["queries"] = looking(mount, sizes.documents)
+            results["update"] = updating(mount, path)
+            results["publish"] = publishing(mount)
             return results
     finally:
         if before is None:

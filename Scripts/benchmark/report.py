@@ -185,9 +185,13 @@ def _coordination(results):
             ("close until a presenter is told", results["present"]),
             ("close until `.shapeedit/events` tells of it", results["event"]),
             (f"all of {queries['count']:,} documents by path", queries["all"]),
+            ("the same by `shapeedit find`", queries["command"]),
             ("one of them by its name", queries["one"]),
             ("those with a word", queries["words"]),
-            ("a new document and a query for a word in it", queries["new words"])]
+            ("a new document and a query for a word in it", queries["new words"]),
+            ("close until a live query of all of them tells of it", results["update"]),
+            ("a save without live queries", results["publish"]["without"]),
+            ("a save with 1,000 live queries", results["publish"]["with"])]
     return ["| Coordination and queries | |", "|---|---:|"] + [
         f"| {title} | {seconds * 1e3:,.3f} ms |" for title, seconds in rows]
 

@@ -15,6 +15,8 @@ package final class ControlSocket: VarlinkService {
     struct Holdings {
         var claims: Set<ClaimID> = []
         var presenters: Set<PresenterID> = []
+        /// Ends what is followed for it.
+        var end: (@Sendable () -> Void)?
     }
 
     /// A purpose that clients named, as long as a claim has it.
@@ -73,12 +75,13 @@ package final class ControlSocket: VarlinkService {
         case "org.shapeedit.Control.Claim": claim(call.parameters, reply)
         case "org.shapeedit.Control.Release": release(call.parameters, reply)
         case "org.shapeedit.Control.Claims": list(reply)
-        case "org.shapeedit.Control.Present":
-            if call.more {
-                present(call.parameters, reply)
-            } else {
-                reply.send(VarlinkError.expectedMore)
-            }
+        case "org.shapeedit.Control.Present" where call.more: present(call.parameters, reply)
+        case "org.shapeedit.Control.Query" where call.more: query(call.parameters, reply)
+        case "org.shapeedit.Control.Events" where call.more: events(call.parameters, reply)
+        case "org.shapeedit.Control.Progress" where call.more: progress(reply)
+        case "org.shapeedit.Control.Present", "org.shapeedit.Control.Query",
+            "org.shapeedit.Control.Events", "org.shapeedit.Control.Progress":
+            reply.send(VarlinkError.expectedMore)
         case "org.shapeedit.Control.Prepared": prepared(call.parameters, reply)
         case "org.shapeedit.Control.Status": tellStatus(reply)
         default: reply.send(VarlinkError.methodNotFound(call.method))
@@ -95,6 +98,7 @@ package final class ControlSocket: VarlinkService {
         guard let holdings else { return }
         volume.coordinator.release(Array(holdings.claims))
         for presenter in holdings.presenters { volume.coordinator.dismiss(presenter) }
+        holdings.end?()
     }
 
     private func tellStatus(_ reply: VarlinkReplier) {

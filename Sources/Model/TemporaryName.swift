@@ -34,6 +34,16 @@ package func isTemporaryName(_ name: [UInt8]) -> Bool {
     return tail.isSixAlphanumerics && tail.classChanges >= (isHidden ? 2 : 3)
 }
 
+/// As the other one, for many names: most are told apart by a look at their ends.
+package func isTemporaryName(_ name: UnsafeRawBufferPointer) -> Bool {
+    guard let first = name.first, let last = name.last else { return false }
+    let mayBe =
+        first == UInt8(ascii: ".") || first == UInt8(ascii: "#") || first == UInt8(ascii: "4")
+        || last == UInt8(ascii: "~")
+        || name.count > 7 && name[name.count - 7] == UInt8(ascii: ".")
+    return mayBe && isTemporaryName(Array(name))
+}
+
 extension ArraySlice<UInt8> {
     fileprivate func without(prefix: StaticString) -> ArraySlice<UInt8>? {
         prefix.withUTF8Buffer { starts(with: $0) ? dropFirst($0.count) : nil }

@@ -8,21 +8,47 @@ extension Timestamp {
 
     /// As ISO 8601 has it, to the nanosecond: `2026-11-21T19:45:52.123456789Z`.
     package var exactText: String {
-        let parts = civil
-        let digits = String(nanoseconds)
-        let fraction = String(repeating: "0", count: 9 - digits.utf8.count) + digits
-        return "\(parts.day)T\(parts.hour):\(parts.minute):\(parts.second).\(fraction)Z"
+        var bytes: [UInt8] = []
+        appendExactText(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends ``exactText`` without making a string of it.
+    package func appendExactText(to bytes: inout [UInt8]) {
+        let (days, second) = daysAndSeconds
+        let (year, month, day) = Self.date(days)
+        func put(_ value: Int, _ digits: Int, _ end: Unicode.Scalar) {
+            var unit = 1
+            for _ in 1..<digits { unit *= 10 }
+            while unit > 0 {
+                bytes.append(UInt8(ascii: "0") + UInt8(value / unit % 10))
+                unit /= 10
+            }
+            bytes.append(UInt8(ascii: end))
+        }
+        put(year, 4, "-")
+        put(month, 2, "-")
+        put(day, 2, "T")
+        put(second / 3600, 2, ":")
+        put(second / 60 % 60, 2, ":")
+        put(second % 60, 2, ".")
+        put(Int(nanoseconds), 9, "Z")
     }
 
     private var civil: (day: String, hour: String, minute: String, second: String) {
-        let days = Int((Double(seconds) / 86_400).rounded(.down))
-        let second = Int(seconds) - days * 86_400
+        let (days, second) = daysAndSeconds
         let (year, month, day) = Self.date(days)
         func two(_ value: Int) -> String { (value < 10 ? "0" : "") + String(value) }
         return (
             "\(year)-\(two(month))-\(two(day))", two(second / 3600), two(second / 60 % 60),
             two(second % 60)
         )
+    }
+
+    /// Days since 1970-01-01, and the seconds of the day.
+    private var daysAndSeconds: (days: Int, seconds: Int) {
+        let days = Int((Double(seconds) / 86_400).rounded(.down))
+        return (days, Int(seconds) - days * 86_400)
     }
 
     /// The civil date of a day counted from 1970-01-01 (Hinnant's method).

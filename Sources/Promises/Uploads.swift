@@ -37,6 +37,8 @@ package final class Uploads: Sendable {
         var sending: [ContentHash: Int] = [:]
         var reserved: Set<ContentHash> = []
         var workers = 0
+        /// Of all that wait or are on their way.
+        var bytes: Int64 = 0
         var left: Int { queue.count - next }
         /// How often contents have failed that may be at fault themselves.
         var failures: [NodeNumber: Int] = [:]
@@ -100,6 +102,9 @@ package final class Uploads: Sendable {
         state.withLock { $0.left + $0.aside.count + $0.running.count }
     }
 
+    /// Bytes of those.
+    package var bytes: Int64 { state.withLock { $0.bytes } }
+
     /// Why the last attempt failed; `nil` since one succeeded.
     package var problem: String? { state.withLock { $0.problem } }
 
@@ -109,6 +114,7 @@ package final class Uploads: Sendable {
         let starts = state.signal { state -> Int in
             if state.ended { return 0 }
             state.queue += jobs
+            state.bytes += jobs.reduce(0) { $0 + $1.blob.size }
             let starts = min(Self.workers, state.left) - state.workers
             state.workers += max(starts, 0)
             return max(starts, 0)
@@ -202,6 +208,7 @@ package final class Uploads: Sendable {
         }
         state.signal { state in
             state.running[job.node] = nil
+            if failure == nil || failure?.kind == .cancelled { state.bytes -= job.blob.size }
             guard let failure else {
                 state.problem = nil
                 state.wait = Self.firstWait

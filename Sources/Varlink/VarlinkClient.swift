@@ -8,6 +8,8 @@ package final class VarlinkClient: @unchecked Sendable {
     // Unchecked because `input` belongs to the thread that calls, as the caller sees to.
     private let descriptor: OwnedDescriptor
     private var input: [UInt8] = []
+    /// How much of it is known to hold no end of a message.
+    private var searched = 0
 
     /// Connects to the socket at `path`.
     package init(_ path: String) throws(Failure) {
@@ -31,19 +33,22 @@ package final class VarlinkClient: @unchecked Sendable {
         }
     }
 
+    /// Readable when there may be a reply.
+    package var number: Int32 { descriptor.number }
+
     /// The next reply; waits so many milliseconds for it, or until the connection ends.
     package func next(milliseconds: Int?) throws(Failure) -> VarlinkReply {
+        guard let reply = VarlinkReply(try message(milliseconds: milliseconds)) else {
+            throw Failure(.software, "the mount's daemon sent what is no reply")
+        }
+        return reply
+    }
+
+    /// The next reply as it came, without its end; waits as ``next(milliseconds:)``.
+    package func message(milliseconds: Int?) throws(Failure) -> [UInt8] {
         let deadline = milliseconds.map { MonotonicClock.after(milliseconds: UInt64($0)) }
-        var bytes = [UInt8](repeating: 0, count: 65_536)
         while true {
-            if let end = input.firstIndex(of: 0) {
-                let message = Array(input[..<end])
-                input.removeSubrange(...end)
-                guard let reply = VarlinkReply(message) else {
-                    throw Failure(.software, "the mount's daemon sent what is no reply")
-                }
-                return reply
-            }
+            if let message = firstMessage() { return message }
             if let deadline {
                 let now = MonotonicClock.now
                 guard now < deadline else {
@@ -53,13 +58,41 @@ package final class VarlinkClient: @unchecked Sendable {
                 let left = Int32(clamping: (deadline - now) / 1_000_000 + 1)
                 if poll(&polled, 1, left) <= 0 { continue }
             }
-            let count = recv(descriptor.number, &bytes, bytes.count, 0)
-            if count < 0, errno == EINTR { continue }
-            if count <= 0 {
-                throw Failure(.unavailable, "the mount's daemon closed the connection")
-            }
-            input += bytes[..<count]
+            _ = try receive(0)
         }
+    }
+
+    /// The next reply as it came, if it is here.
+    package func messageNow() throws(Failure) -> [UInt8]? {
+        while true {
+            if let message = firstMessage() { return message }
+            if try !receive(Int32(MSG_DONTWAIT)) { return nil }
+        }
+    }
+
+    private func firstMessage() -> [UInt8]? {
+        guard let end = input[searched...].firstIndex(of: 0) else {
+            searched = input.count
+            return nil
+        }
+        defer {
+            input.removeSubrange(...end)
+            searched = 0
+        }
+        return Array(input[..<end])
+    }
+
+    /// Takes what is there; false if there is nothing.
+    private func receive(_ flags: Int32) throws(Failure) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor.number, &bytes, bytes.count, flags)
+        if count < 0, errno == EINTR { return true }
+        if count < 0, errno == EAGAIN { return false }
+        if count <= 0 {
+            throw Failure(.unavailable, "the mount's daemon closed the connection")
+        }
+        input += bytes[..<count]
+        return true
     }
 
     /// Ends the connection: who waits for a reply gets an error. Any thread.

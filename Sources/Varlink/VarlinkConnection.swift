@@ -14,6 +14,8 @@ final class VarlinkConnection {
     var output: [UInt8] = []
     /// When it took something last, or there was nothing to take (monotonic nanoseconds).
     var lastRead = MonotonicClock.now
+    /// Has the replies to the call that is under way.
+    var stream: (any VarlinkStream)?
     /// A call is under way.
     var isBusy = false
     /// The client sends nothing more.

@@ -8,6 +8,8 @@ final class VarlinkOutbox: Sendable {
     private struct State {
         var replies: [(client: VarlinkClientID, bytes: [UInt8], isLast: Bool)] = []
         var sizes: [VarlinkClientID: Int] = [:]
+        /// Clients whose streams may have something, with the stream if it is new.
+        var streams: [VarlinkClientID: (any VarlinkStream)?] = [:]
         var ended = false
     }
     private let state = Lock(State())
@@ -31,14 +33,33 @@ final class VarlinkOutbox: Sendable {
         wake()
     }
 
-    /// All replies since the last time, in order.
-    func take() -> [(client: VarlinkClientID, bytes: [UInt8], isLast: Bool)] {
+    /// Replies come from a stream.
+    func put(_ stream: any VarlinkStream, to client: VarlinkClientID) {
+        state.withLock { $0.streams[client] = .some(stream) }
+        wake()
+    }
+
+    /// The client's stream may have something.
+    func wake(_ client: VarlinkClientID) {
+        let isFirst = state.withLock { state -> Bool in
+            if state.streams[client] != nil { return false }
+            state.streams[client] = .some(nil)
+            return true
+        }
+        if isFirst { wake() }
+    }
+
+    /// All replies since the last time, in order, and the streams that may have some.
+    func take() -> (
+        replies: [(client: VarlinkClientID, bytes: [UInt8], isLast: Bool)],
+        streams: [VarlinkClientID: (any VarlinkStream)?]
+    ) {
         var count: UInt64 = 0
         _ = read(number, &count, 8)
         return state.withLock { state in
-            defer { state.replies = [] }
+            defer { (state.replies, state.streams) = ([], [:]) }
             for (client, size) in state.sizes where size <= Self.most { state.sizes[client] = nil }
-            return state.replies
+            return (state.replies, state.streams)
         }
     }
 
@@ -50,6 +71,7 @@ final class VarlinkOutbox: Sendable {
     func forget(_ client: VarlinkClientID) {
         state.withLock { state in
             state.sizes[client] = nil
+            state.streams[client] = nil
             state.replies.removeAll { $0.client == client }
         }
     }

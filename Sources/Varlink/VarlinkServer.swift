@@ -35,6 +35,12 @@ package struct VarlinkReplier: Sendable {
     package func send(_ reply: VarlinkReply) {
         outbox.put(isOneWay ? [] : reply.bytes, to: client, isLast: !reply.continues)
     }
+
+    /// Answers with what a stream has, as long as it has something.
+    package func send(_ stream: any VarlinkStream) { outbox.put(stream, to: client) }
+
+    /// The stream may have something.
+    package func wake() { outbox.wake(client) }
 }
 
 /// Serves Varlink on a Unix socket: one thread for all clients, which never waits for one.
@@ -158,7 +164,11 @@ package final class VarlinkServer: @unchecked Sendable {
     private func serve(_ id: VarlinkClientID, _ events: Int16) {
         guard let connection = connections[id] else { return }
         if events & Int16(POLLERR | POLLNVAL) != 0 { return close(id) }
-        if events & Int16(POLLOUT) != 0, !connection.write() { return close(id) }
+        if events & Int16(POLLOUT) != 0 {
+            if !connection.write() { return close(id) }
+            draw(id)
+            if connections[id] == nil { return }
+        }
         if events & Int16(POLLIN) != 0 {
             if !connection.read(limits.message) { connection.isFinished = true }
             handleNext(id)
@@ -217,15 +227,38 @@ package final class VarlinkServer: @unchecked Sendable {
 
     /// Passes replies on to the connections.
     private func deliver() {
-        for (id, bytes, isLast) in outbox.take() {
-            guard let connection = connections[id] else { continue }
-            if connection.output.isEmpty { connection.lastRead = MonotonicClock.now }
-            connection.output += bytes
-            if !connection.write() {
-                close(id)
-            } else if isLast, connection.isBusy {
-                connection.isBusy = false
-                ready.insert(id)
+        let (replies, streams) = outbox.take()
+        for (id, bytes, isLast) in replies { pass(bytes, to: id, isLast: isLast) }
+        for (id, stream) in streams {
+            if let stream { connections[id]?.stream = stream }
+            draw(id)
+        }
+    }
+
+    private func pass(_ bytes: [UInt8], to id: VarlinkClientID, isLast: Bool) {
+        guard let connection = connections[id] else { return }
+        if connection.output.isEmpty { connection.lastRead = MonotonicClock.now }
+        connection.output += bytes
+        if !connection.write() {
+            close(id)
+        } else if isLast, connection.isBusy {
+            connection.isBusy = false
+            ready.insert(id)
+        }
+    }
+
+    /// Takes replies from the connection's stream until the client has to read first.
+    private func draw(_ id: VarlinkClientID) {
+        while let connection = connections[id], let stream = connection.stream,
+            connection.output.isEmpty
+        {
+            switch stream.next() {
+            case .message(let bytes): pass(bytes + [0], to: id, isLast: false)
+            case .last(let reply):
+                connection.stream = nil
+                pass(reply.bytes, to: id, isLast: true)
+            case .nothing: return
+            case .overfull: return close(id)
             }
         }
     }

@@ -15,6 +15,9 @@ package struct ChangeRow: Hashable, Sendable {
     package var process: Int32
     /// Of a rename: where the name was.
     package var former: NamePlace?
+    /// Other items that the change made others: what was replaced, the folders of names. Only in rows of
+    /// ``ChangeFeed``, the catalog does not keep it.
+    package var others: [ItemNumber] = []
 
     package init(
         sequence: ChangeSequence, time: Timestamp, kind: ChangeKind, item: ItemNumber,
@@ -36,5 +39,8 @@ package struct ChangeRow: Hashable, Sendable {
             sequence: mutation.sequence, time: mutation.time, kind: mutation.kind,
             item: mutation.item, parent: mutation.parent, name: mutation.name,
             process: mutation.process, former: mutation.former)
+        for case .putItem(let row) in mutation.effects where row.number != mutation.item {
+            others.append(row.number)
+        }
     }
 }

@@ -15,13 +15,13 @@ package struct Knowledge: Sendable {
 
 /// Looks at the items of a container one directory after the other, so that whoever guards the index
 /// can let others in between. What is moved meanwhile may be missed or found twice; whoever needs more
-/// follows the changes since, and looks again.
+/// follows the changes since.
 package struct Gathering {
     private let query: Query
     private let selection: Selection
     private let knowledge: Knowledge
-    private var found: [Found] = []
-    /// Directories that are still to be looked at, with where to go on.
+    package private(set) var found: [Found] = []
+    /// Directories that are still to be looked at, with where to go on; paths end with a slash.
     private var open: [(item: ItemNumber, path: String, cursor: UInt64)] = []
     /// Names looked at in one step.
     private static let step = 512
@@ -34,34 +34,31 @@ package struct Gathering {
 
     /// Finds the folder of the query; says whether there is one.
     package mutating func begin(_ index: MemoryIndex) -> Bool {
-        var position = index.find(.root)
-        for name in query.folder.split(separator: "/") {
-            guard position != 0, index[item: position].pointee.isDirectory else { return false }
-            let found = Array(name.utf8).withUnsafeBytes { index.lookup(position, $0) }
-            position = found == 0 ? 0 : index[name: found].pointee.item
-        }
+        let names = query.folder.split(separator: "/")
+        let position = index.item(at: query.folder.utf8)
         guard position != 0, index[item: position].pointee.isDirectory else { return false }
-        let path = query.folder.split(separator: "/").joined(separator: "/")
+        let path = names.isEmpty ? "" : names.joined(separator: "/") + "/"
         open = [(ItemNumber(rawValue: index[item: position].pointee.number), path, 0)]
         return true
     }
 
     /// Looks at some names more; says whether there are others left.
     package mutating func step(_ index: MemoryIndex) -> Bool {
-        guard let directory = open.popLast() else { return false }
-        let position = index.find(directory.item)
-        // Gone since.
-        guard position != 0 else { return !open.isEmpty }
-        var name = index.child(of: position, after: directory.cursor)
         var count = 0
-        while name != 0 {
-            look(at: name, in: directory.path, index)
-            count += 1
-            if count == Self.step {
-                open.append((directory.item, directory.path, index.cursor(name)))
-                break
+        while count < Self.step, let directory = open.popLast() {
+            let position = index.find(directory.item)
+            // Gone since.
+            if position == 0 { continue }
+            var name = index.child(of: position, after: directory.cursor)
+            while name != 0 {
+                look(at: name, in: directory.path, index)
+                count += 1
+                if count == Self.step {
+                    open.append((directory.item, directory.path, index.cursor(name)))
+                    break
+                }
+                name = index[name: name].pointee.next
             }
-            name = index[name: name].pointee.next
         }
         return !open.isEmpty
     }
@@ -72,28 +69,35 @@ package struct Gathering {
         let bytes = index.nameBytes(name)
         if !query.hidden, bytes.first == UInt8(ascii: ".") { return }
         let record = index[item: index[name: name].pointee.item]
-        let text = String(decoding: bytes, as: UTF8.self)
-        var path: String { folder.isEmpty ? text : folder + "/" + text }
-        if record.pointee.isDirectory {
-            open.append((ItemNumber(rawValue: record.pointee.number), path, 0))
-        }
-        let facts = Selection.Facts(
-            isRegular: record.pointee.isRegular, isFolder: record.pointee.isDirectory,
-            size: record.pointee.isRegular ? record.pointee.size : 0,
-            modified: Timestamp(rawValue: record.pointee.modified),
-            isPromise: record.pointee.isRegular && record.pointee.place == .promised)
         let item = ItemNumber(rawValue: record.pointee.number)
+        if record.pointee.isDirectory {
+            open.append((item, folder + String(decoding: bytes, as: UTF8.self) + "/", 0))
+        }
+        let facts = Selection.Facts(record)
         if let items = knowledge.items, !items.contains(item) { return }
         let document = DocumentID(rawValue: record.pointee.document)
         if let documents = knowledge.documents, !documents.contains(document) { return }
-        if !selection.accepts(text, facts) { return }
+        if !selection.accepts(bytes, facts) { return }
+        let title = knowledge.titles.isEmpty ? nil : knowledge.titles[document]
         found.append(
             Found(
-                item: item, document: document, path: path, isFolder: facts.isFolder,
-                size: facts.size, modified: facts.modified, isPromise: facts.isPromise,
-                title: knowledge.titles[document].flatMap { $0.isEmpty ? nil : $0 }))
+                item: item, document: document,
+                path: folder + String(decoding: bytes, as: UTF8.self),
+                isFolder: facts.isFolder, size: facts.size, modified: facts.modified,
+                isPromise: facts.isPromise, title: title == "" ? nil : title))
     }
 
     /// What was found, in the query's order.
     package func results() -> [Found] { selection.ordered(found) }
+}
+
+extension Selection.Facts {
+    package init(_ record: UnsafeMutablePointer<ItemRecord>) {
+        let isRegular = record.pointee.isRegular
+        self.init(
+            isRegular: isRegular, isFolder: record.pointee.isDirectory,
+            size: isRegular ? record.pointee.size : 0,
+            modified: Timestamp(rawValue: record.pointee.modified),
+            isPromise: isRegular && record.pointee.place == .promised)
+    }
 }

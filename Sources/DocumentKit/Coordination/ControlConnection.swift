@@ -63,13 +63,37 @@ final class ControlConnection: Sendable {
         do throws(Failure) { reply = try client.next(milliseconds: milliseconds) } catch {
             throw .unavailable(error.message)
         }
+        return try parameters(of: reply)
+    }
+
+    /// Readable when there may be a message.
+    var descriptor: Int32 { client.number }
+
+    /// The next reply as it came; without a time `nil` if there is none now.
+    func message(milliseconds: Int?) throws(CoordinationError) -> [UInt8]? {
+        do throws(Failure) {
+            if let milliseconds { return try client.message(milliseconds: milliseconds) }
+            return try client.messageNow()
+        } catch { throw .unavailable(error.message) }
+    }
+
+    /// What a reply says that came as ``message(milliseconds:)``.
+    func parameters(_ message: [UInt8]) throws(CoordinationError) -> JSONObject {
+        guard let reply = VarlinkReply(message) else {
+            throw .unavailable("the mount's daemon sent what is no reply")
+        }
+        return try parameters(of: reply)
+    }
+
+    private func parameters(of reply: VarlinkReply) throws(CoordinationError) -> JSONObject {
         guard let error = reply.error else { return reply.parameters }
         let holders = (reply.parameters["holders"]?.array ?? []).compactMap { $0.object }
             .compactMap(Claimant.init)
         switch error.split(separator: ".").last {
         case "TimedOut": throw .timedOut(holders)
         case "Deadlock": throw .deadlock(holders)
-        case "TooMany": throw .unavailable("there are too many claims or presenters")
+        case "TooMany": throw .unavailable("there are too many claims, presenters or queries")
+        case "NoSuchFolder": throw .badPath("", "there is no such folder")
         case "Ending": throw .unavailable("the mount goes away")
         default: throw .unavailable("the mount's daemon answers \(error)")
         }

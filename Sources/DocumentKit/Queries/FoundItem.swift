@@ -22,7 +22,7 @@ public struct FoundItem: Hashable, Sendable {
 }
 
 extension FoundItem {
-    /// Reads a line of `.shapeedit/find/<query>`; `nil` if it is none.
+    /// Reads a result as the daemon tells it; `nil` if it is none.
     init?(_ object: JSONObject, in mountPoint: String) {
         guard let path = object["path"]?.string, let item = object["item"]?.integer,
             let document = object["document"]?.string, let size = object["size"]?.integer,

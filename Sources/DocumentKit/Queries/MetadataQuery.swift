@@ -17,7 +17,7 @@ public enum MetadataUpdate: Sendable {
 ///
 /// In a mounted container the daemon is asked and nothing is opened or fetched; elsewhere the folder is
 /// gone through and watched by inotify(7). Changes come as one batch when nothing has happened for
-/// 100 ms, or after a second at the latest. Any thread. One that was started is kept until ``stop()``.
+/// 100 ms, or after a second at the latest; in a container the first after a quiet time comes at once. Any thread. One that was started is kept until ``stop()``.
 public final class MetadataQuery: Sendable {
     private struct State {
         var results: [FoundItem] = []
@@ -53,7 +53,7 @@ public final class MetadataQuery: Sendable {
         query.folder = place.relative
         let asked = query
         if let point = place.mountPoint {
-            try self.init({ () throws(Failure) in MountQuery(asked, in: point) }, notify)
+            try self.init({ () throws(Failure) in try MountQuery(asked, in: point) }, notify)
         } else {
             try self.init(
                 { () throws(Failure) in try FolderQuery(asked, in: place.absolute) }, notify)
@@ -65,7 +65,7 @@ public final class MetadataQuery: Sendable {
         _ query: Query, in mountPoint: String,
         _ notify: @escaping @Sendable (MetadataUpdate) -> Void
     ) throws(DocumentProblem) {
-        try self.init({ () throws(Failure) in MountQuery(query, in: mountPoint) }, notify)
+        try self.init({ () throws(Failure) in try MountQuery(query, in: mountPoint) }, notify)
     }
 
     private init(
@@ -82,10 +82,7 @@ public final class MetadataQuery: Sendable {
     /// What a query of a mount finds now, and why some may be missing.
     package static func find(_ query: Query, in mountPoint: String) throws(Failure)
         -> (results: [FoundItem], problem: String?)
-    {
-        let (results, _, problem) = try MountQuery(query, in: mountPoint).find()
-        return (results, problem)
-    }
+    { try FindFile.read(query, in: mountPoint) }
 
     /// What was told last.
     public var results: [FoundItem] { state.withLock { $0.results } }
@@ -146,10 +143,10 @@ public final class MetadataQuery: Sendable {
                 if hasEnded { return }
                 if !isBehind || isDisabled { continue }
                 isBehind = false
-                let now = try source.results()
+                let (known, now) = source.update()
                 let difference = state.withLock { state in
                     defer { state.results = now }
-                    return Self.difference(from: state.results, to: now)
+                    return known ?? Self.difference(from: state.results, to: now)
                 }
                 if !difference.isEmpty { notify(.changed(difference, now)) }
             }
@@ -169,11 +166,13 @@ public final class MetadataQuery: Sendable {
             return false
         }
         let deadline = MonotonicClock.after(milliseconds: Self.patience)
+        var isNews = false
         repeat {
-            try source.take()
+            if try source.take() { isNews = true }
             entries[0].revents = 0
-        } while poll(&entries, 1, Self.quiet) > 0 && MonotonicClock.now < deadline
-        return true
+        } while !source.isBatched && poll(&entries, 1, Self.quiet) > 0
+            && MonotonicClock.now < deadline
+        return isNews
     }
 
     private static func difference(from old: [FoundItem], to new: [FoundItem]) -> ListDifference {

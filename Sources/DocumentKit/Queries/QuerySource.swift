@@ -1,90 +1,20 @@
-internal import Documents
 internal import Glibc
 internal import Model
 internal import SystemCalls
 
 /// Where the results of a query come from. For one thread at a time.
 protocol QuerySource: AnyObject {
-    /// What is found now, in the query's order.
+    /// What is found first, in the query's order.
     func results() throws(Failure) -> [FoundItem]
     /// Readable when something happened.
     var descriptor: Int32 { get }
-    /// Takes what happened; does not wait. Throws when nothing will happen any more.
-    func take() throws(Failure)
-}
-
-/// A query of a mounted container, by `.shapeedit/find` and `.shapeedit/events`.
-final class MountQuery: QuerySource {
-    private let mountPoint: String
-    private let query: Query
-    /// From the first results on.
-    private var events: OwnedDescriptor?
-
-    /// - Parameter query: its folder is below the mount.
-    init(_ query: Query, in mountPoint: String) {
-        self.query = query
-        self.mountPoint = mountPoint
-    }
-
-    var descriptor: Int32 {
-        switch events {
-        case .some(let events): events.number
-        case .none: -1
-        }
-    }
-
-    func results() throws(Failure) -> [FoundItem] {
-        let (found, sequence, _) = try find()
-        if descriptor < 0 {
-            do throws(Errno) {
-                events = try OwnedDescriptor.open(
-                    mountPoint + "/.shapeedit/events-\(sequence)", O_RDONLY | O_NONBLOCK)
-            } catch { throw gone(error) }
-        }
-        return found
-    }
-
-    /// The results, the change that they are at least as new as, and why some may be missing.
-    func find() throws(Failure) -> (results: [FoundItem], sequence: Int, problem: String?) {
-        let path = mountPoint + "/.shapeedit/find/" + query.description
-        let bytes: [UInt8]
-        do throws(Errno) {
-            bytes = try WholeFile.read(try OwnedDescriptor.open(path, O_RDONLY), limit: 1 << 31)
-        } catch {
-            switch error.code {
-            case ENOENT: throw Failure(.noInput, "\(mountPoint)/\(query.folder): \(error)")
-            case EACCES, EPERM:
-                throw Failure(
-                    .noPermission, "\(mountPoint): only the owner of the mount may search")
-            case ENAMETOOLONG: throw Failure(.usage, "the query is too long")
-            default: throw Failure(.inputOutput, "\(mountPoint): \(error)")
-            }
-        }
-        var lines = bytes.split(separator: UInt8(ascii: "\n"))[...]
-        guard let head = lines.popFirst().flatMap(Self.object),
-            let sequence = head["sequence"]?.integer, head["count"]?.integer == lines.count
-        else { throw Failure(.inputOutput, "\(path): the answer is not whole") }
-        let found = lines.compactMap(Self.object).compactMap { FoundItem($0, in: mountPoint) }
-        return (found, sequence, head["problem"]?.string)
-    }
-
-    private static func object(_ line: ArraySlice<UInt8>) -> JSONObject? {
-        (try? JSONValue.readTolerantly(Array(line)))?.value.object
-    }
-
-    private func gone(_ error: Errno) -> Failure {
-        Failure(.unavailable, "\(mountPoint): the mount went away (\(error))")
-    }
-
-    func take() throws(Failure) {
-        var block = [UInt8](repeating: 0, count: 1 << 16)
-        do throws(Errno) {
-            while try check({ Glibc.read(descriptor, &block, block.count) }) > 0 {}
-            throw Errno(ENODEV)
-        } catch {
-            if error.code != EAGAIN { throw gone(error) }
-        }
-    }
+    /// What happened comes as batches already.
+    var isBatched: Bool { get }
+    /// Takes what happened; does not wait. Says whether there may be other results. Throws when nothing
+    /// will happen any more.
+    func take() throws(Failure) -> Bool
+    /// What is found now, and how that is another list than the one before if that is known.
+    func update() -> (difference: ListDifference?, results: [FoundItem])
 }
 
 /// A query of a folder outside of containers.
@@ -107,7 +37,14 @@ final class FolderQuery: QuerySource {
 
     var descriptor: Int32 { inotify.number }
 
-    func take() { _ = tree.follow(inotify.take()) }
+    var isBatched: Bool { false }
+
+    func take() -> Bool {
+        _ = tree.follow(inotify.take())
+        return true
+    }
+
+    func update() -> (difference: ListDifference?, results: [FoundItem]) { (nil, results()) }
 
     func results() -> [FoundItem] {
         let selection = Selection(query)

@@ -29,6 +29,10 @@ final class EventStream: Sendable {
         var left: Int { bytes.count - read }
     }
     private let state = Lock(State())
+    /// Called when there are lines, or no more come; for who takes them by ``takeLines()``.
+    private let wake: @Sendable () -> Void
+
+    init(wake: @escaping @Sendable () -> Void = {}) { self.wake = wake }
 
     /// Whether more lines are wanted.
     var wantsLines: Bool { state.withLock { !$0.ended && $0.left < Self.most } }
@@ -57,6 +61,12 @@ final class EventStream: Sendable {
         }
         for (request, bytes) in answers { request.answer(bytes) }
         Self.notify(poll)
+        wake()
+    }
+
+    /// The lines that wait; `nil` if there are none and no more come.
+    func takeLines() -> [UInt8]? {
+        state.withLock { $0.left == 0 && $0.ended ? nil : Self.take(.max >> 1, &$0) }
     }
 
     /// Whole lines as far as they fit; a part of one that does not fit alone.
@@ -157,5 +167,6 @@ final class EventStream: Sendable {
         }
         for request in requests { request.fail(Errno(ENODEV)) }
         if let poll { fuse_pollhandle_destroy(poll) }
+        wake()
     }
 }

@@ -1,6 +1,6 @@
 internal import Catalog
 internal import Coordination
-internal import Model
+package import Model
 internal import Promises
 internal import SystemCalls
 
@@ -8,14 +8,14 @@ internal import SystemCalls
 ///
 /// Any thread. The thread `events` runs while the file is open anywhere; it alone waits for the
 /// catalog.
-final class VolumeEvents: Sendable {
+package final class VolumeEvents: Sendable {
     /// How often progress is told, in milliseconds.
     private static let pace: UInt64 = 500
     /// Changes taken at a time, and looked ahead for what became of a path.
     private static let portion = 512
 
     private struct Follower: Sendable {
-        let stream = EventStream()
+        let stream: EventStream
         let reader: ChangeReader
     }
     /// What was taken for a follower and not told yet.
@@ -49,7 +49,11 @@ final class VolumeEvents: Sendable {
     // MARK: Open files
 
     /// Opens a stream that begins after `sequence`, or with what happens next: its handle.
-    func open(after sequence: ChangeSequence?) -> UInt64 {
+    ///
+    /// - Parameter wake: called when there are lines for ``takeLines(_:)``, or no more come; on any thread.
+    package func open(
+        after sequence: ChangeSequence?, wake: @escaping @Sendable () -> Void = {}
+    ) -> UInt64 {
         let reader = ChangeReader(container, after: sequence) { [state] in
             state.signal { $0.stirred = true }
         }
@@ -59,14 +63,23 @@ final class VolumeEvents: Sendable {
                 state.isRunning = true
                 state.stirred = true
             }
-            state.followers[state.nextHandle] = Follower(reader: reader)
+            state.followers[state.nextHandle] = Follower(
+                stream: EventStream(wake: wake), reader: reader)
             return (state.nextHandle, !state.isRunning)
         }
         if starts { Threads.start("events") { [self] in run() } }
         return handle
     }
 
-    func close(_ handle: UInt64) {
+    /// The whole lines that wait, none if there are none now; `nil` at the end of the mount.
+    package func takeLines(_ handle: UInt64) -> [UInt8]? {
+        guard let lines = stream(handle)?.takeLines() else { return nil }
+        // There is room for others.
+        if !lines.isEmpty { stir() }
+        return lines
+    }
+
+    package func close(_ handle: UInt64) {
         let follower = state.signal { $0.followers.removeValue(forKey: handle) }
         follower?.reader.end()
         follower?.stream.end()

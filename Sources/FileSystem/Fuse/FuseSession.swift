@@ -37,7 +37,7 @@ package final class FuseSession: @unchecked Sendable {
         connection.pointee.want_passthrough = options.passthrough && mayPass ? 1 : 0
         try mount(options)
         volume.pictures?.attach(virtual)
-        volume.watchQueries(virtual)
+        volume.followQueries(virtual)
     }
 
     private func mount(_ options: Options) throws(Failure) {

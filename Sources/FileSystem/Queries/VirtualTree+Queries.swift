@@ -5,12 +5,20 @@ internal import SystemCalls
 
 /// The results of a saved query, as its folder shows them.
 struct QueryFolder: Sendable {
-    /// What the results follow from: the last change, and how often words were written down.
-    var state: (change: ChangeSequence, texts: UInt64)
-    var query: Query
-    var links: [(String, VirtualNode)]
+    let links: [(String, VirtualNode)]
     /// The links' places by their names.
-    var places: [String: Int]
+    private let places: [String: Int]
+
+    /// - Parameter results: in the query's order.
+    init(_ results: [Found]) {
+        links = VirtualTree.distinct(
+            results.map { (String($0.name), VirtualNode.found($0.path)) })
+        places = Dictionary(
+            links.enumerated().map { ($1.0, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// What a link leads to.
+    func node(_ name: String) -> VirtualNode? { places[name].map { links[$0].1 } }
 }
 
 /// `.shapeedit/queries`: a folder of symlinks for each saved query.
@@ -20,8 +28,8 @@ extension VirtualTree {
     }
 
     func query(named name: String) throws(Errno) -> VirtualNode {
-        guard (try? volume.savedQuery(name)) != nil else { throw Errno(ENOENT) }
-        volume.queryWatch?.begin(name)
+        guard let query = try? volume.savedQuery(name) else { throw Errno(ENOENT) }
+        volume.queryFolders?.begin(name, query)
         return .query(name)
     }
 
@@ -29,32 +37,29 @@ extension VirtualTree {
     ///
     /// - Parameter isContinued: as they were when the listing began.
     func results(of name: String, isContinued: Bool = false) throws(Errno) -> QueryFolder {
-        let known = state.withLock { $0.folders[name] }
-        if isContinued, let known { return known }
+        if isContinued, let known = state.withLock({ $0.folders[name] }) { return known }
         guard let query = try? volume.savedQuery(name) else {
             state.withLock { $0.folders[name] = nil }
             throw Errno(ENOENT)
         }
-        let now = (volume.log.head, volume.texts?.round ?? 0)
-        if let known, known.state == now, known.query == query { return known }
-        let found: [Found]
-        do throws(Errno) { found = try volume.gather(query).0 } catch {
-            // The folder it looks into is gone.
-            guard error.code == ENOENT else { throw error }
-            found = []
-        }
-        let links = Self.distinct(found.map { (String($0.name), VirtualNode.found($0.path)) })
-        let places = Dictionary(
-            links.enumerated().map { ($1.0, $0) }, uniquingKeysWith: { first, _ in first })
-        let folder = QueryFolder(state: now, query: query, links: links, places: places)
+        guard let folder = volume.queryFolders?.folder(name, query) else { throw Errno(EMFILE) }
         state.withLock { $0.folders[name] = folder }
         return folder
     }
 
     func result(_ text: String, of name: String) throws(Errno) -> VirtualNode {
-        let folder = try results(of: name)
-        guard let place = folder.places[text] else { throw Errno(ENOENT) }
-        return folder.links[place].1
+        guard let node = try results(of: name).node(text) else { throw Errno(ENOENT) }
+        return node
+    }
+
+    /// The saved queries whose folders the kernel knows.
+    func knownQueries() -> Set<String> {
+        state.withLock { state in
+            Set(
+                state.numbers.keys.compactMap { node in
+                    if case .query(let name) = node { name } else { nil }
+                })
+        }
     }
 
     /// rmdir(2): forgets a saved query; EROFS for all other folders.

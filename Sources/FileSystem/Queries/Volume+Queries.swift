@@ -4,6 +4,17 @@ internal import Glibc
 internal import Model
 internal import SystemCalls
 
+/// What looking for a query's results gave.
+struct Gathered {
+    /// In no order.
+    var found: [Found] = []
+    /// The change before the looking began.
+    var start: ChangeSequence = 0
+    var knowledge = Knowledge()
+    /// Why some may be missing.
+    var problem: String?
+}
+
 /// Queries: the file `.shapeedit/find/<query>` has the results, a JSON object a line.
 extension Volume {
     /// The results as of now; ENOENT if there is no folder of that path.
@@ -11,37 +22,37 @@ extension Volume {
     /// The first line says after which change the looking began: who follows the events from there
     /// misses nothing.
     func findings(_ query: Query) throws(Errno) -> [UInt8] {
-        let (results, start, problem) = try gather(query)
+        let gathered = try gather(query)
+        let (results, start) = (Selection(query).ordered(gathered.found), gathered.start)
         // What was told is there after a crash.
         try log.flush(upTo: log.head)
         var text = "{\"sequence\": \(start), \"count\": \(results.count)"
-        if let problem { text += ", \"problem\": \(quoted(problem))" }
-        text += "}\n"
-        for found in results { text += Self.line(found) }
-        return Array(text.utf8)
+        if let problem = gathered.problem { text += ", \"problem\": \(quoted(problem))" }
+        var bytes = Array((text + "}\n").utf8)
+        bytes.reserveCapacity(bytes.count + results.count * Self.usualLine)
+        for found in results {
+            FoundLine.append(found, to: &bytes)
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        return bytes
     }
 
-    /// The results, the change before the looking began, and why some may be missing.
-    func gather(_ query: Query) throws(Errno) -> ([Found], ChangeSequence, problem: String?) {
+    /// Bytes of most results as text.
+    private static let usualLine = 192
+
+    /// All that is found, in no order; ENOENT if there is no folder of that path.
+    func gather(_ query: Query) throws(Errno) -> Gathered {
         let (knowledge, problem) = try knowledge(query)
         var gathering = Gathering(query, knowledge)
         let (start, exists) = state.withLock { (log.head, gathering.begin($0.index)) }
         guard exists else { throw Errno(ENOENT) }
         while state.withLock({ gathering.step($0.index) }) {}
-        return (gathering.results(), start, problem)
-    }
-
-    private static func line(_ found: Found) -> String {
-        "{\"path\": \(quoted(found.path)), \"item\": \(found.item.rawValue), "
-            + "\"document\": \(quoted(found.document.description)), "
-            + "\"folder\": \(found.isFolder), \"size\": \(found.size), "
-            + "\"modified\": \(quoted(found.modified.exactText)), "
-            + "\"promise\": \(found.isPromise)"
-            + (found.title.map { ", \"title\": \(quoted($0))" } ?? "") + "}\n"
+        return Gathered(
+            found: gathering.found, start: start, knowledge: knowledge, problem: problem)
     }
 
     /// What the query needs of what is not in memory, and why some of that may be missing.
-    private func knowledge(_ query: Query) throws(Errno) -> (Knowledge, problem: String?) {
+    func knowledge(_ query: Query) throws(Errno) -> (Knowledge, problem: String?) {
         var knowledge = Knowledge()
         var problem: String?
         do throws(Failure) {
@@ -69,20 +80,14 @@ extension Volume {
 }
 
 extension VolumeState {
-    /// Where programs keep the tags that people give to files: words with commas between.
-    private static let tagAttribute = Array("user.xdg.tags".utf8)
-
     /// The items that have a tag, in any case of letters.
     fileprivate func items(tagged tag: String) -> Set<ItemNumber> {
         let wanted = tag.lowercased()
         var items: Set<ItemNumber> = []
         for (position, attributes) in index.attributes {
-            guard let value = attributes[Self.tagAttribute] else { continue }
-            let isTagged = String(decoding: value, as: UTF8.self).split(separator: ",").contains {
-                $0.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
-                    == wanted
+            if let value = attributes[ItemTags.attribute], ItemTags.contains(value, wanted) {
+                items.insert(number(position))
             }
-            if isTagged { items.insert(number(position)) }
         }
         return items
     }

@@ -30,10 +30,13 @@ extension Volume {
 
     /// The query of a name; ENODATA if there is none.
     func savedQuery(_ name: String) throws(Errno) -> Query {
-        guard let found = savedQueries.first(where: { $0.name == name }) else {
+        let value = state.withLock { state in
+            state.index.attributes[state.index.find(.root)]?[Self.attribute(of: name)]
+        }
+        guard let value, let query = Query(String(decoding: value, as: UTF8.self)) else {
             throw Errno(ENODATA)
         }
-        return found.query
+        return query
     }
 
     /// Gives a query a name. EINVAL for a name that no folder can have, and for what is no query.
@@ -45,11 +48,15 @@ extension Volume {
             let query = Query(text)
         else { throw Errno(EINVAL) }
         let value = Array(query.description.utf8)
-        return try keep(node, Self.attribute(of: name), value, flags: flags, caller)
+        let nodes = try keep(node, Self.attribute(of: name), value, flags: flags, caller)
+        queryFolders?.changed(name, query)
+        return nodes
     }
 
     /// Forgets a query; ENODATA if there is none of that name.
     func forgetQuery(_ name: String, _ caller: Caller) throws(Errno) -> [NodeNumber] {
-        try letGo(Self.root, Self.attribute(of: name), caller)
+        let nodes = try letGo(Self.root, Self.attribute(of: name), caller)
+        queryFolders?.changed(name, nil)
+        return nodes
     }
 }

@@ -246,7 +246,7 @@ final class TextIndexer: Sendable {
         }
         for then in done { then() }
         // Queries for words find others now.
-        volume.queryWatch?.stir()
+        volume.liveQueries?.stir()
     }
 
     private func open() throws(Failure) {

@@ -30,8 +30,6 @@ extension Volume {
         if let space {
             fields += [("freeBytes", String(space.free)), ("totalBytes", String(space.total))]
         }
-        let downloads = [link?.downloads, sources?.isInUse == true ? sources?.downloads : nil]
-            .compactMap { $0 }
         if !downloads.isEmpty {
             let active = downloads.flatMap(\.active)
             fields += [
@@ -70,7 +68,7 @@ extension Volume {
     private static let mostTransfers = 100
 
     /// The documents that are on their way, as JSON in one line.
-    private func transfers(_ active: [(blob: Blob, received: Int64, nodes: Set<NodeNumber>)])
+    func transfers(_ active: [(blob: Blob, received: Int64, nodes: Set<NodeNumber>)])
         -> String
     {
         var list: [String] = []

@@ -2,7 +2,7 @@ internal import Catalog
 internal import Content
 package import Coordination
 internal import Glibc
-internal import Model
+package import Model
 internal import SystemCalls
 
 /// What the volume needs from the kernel's side of a mount. Implemented by the FUSE session.
@@ -26,8 +26,8 @@ protocol KernelChannel: Sendable {
 /// Any thread. Operations return when they are done or throw the errno to answer; those that may
 /// have to wait for a publish return `nil` and are called again through ``afterClosing(_:_:)``.
 package final class Volume: @unchecked Sendable {
-    // Unchecked because `channel`, `link`, `sources`, `pictures`, `texts`, `recentFiles` and
-    // `replayer` are set once, before the first request.
+    // Unchecked because `channel`, `link`, `sources`, `pictures`, `texts`, `recentFiles`,
+    // `replayer`, `liveQueries` and `queryFolders` are set once, before the first request.
     let container: Container
     let content: LocalContent
     let log: ChangeLog
@@ -37,7 +37,7 @@ package final class Volume: @unchecked Sendable {
     let keeper = Keeper()
     let openNotes = OpenNotes()
     /// Those who follow what happens.
-    let events: VolumeEvents
+    package let events: VolumeEvents
     /// Claims and presenters.
     package let coordinator = Coordinator()
     /// Mounted with noatime: reads leave no trace.
@@ -63,8 +63,10 @@ package final class Volume: @unchecked Sendable {
     /// Set once before the first request; nil for a volume that lets nobody know of changes that came
     /// otherwise than through its mount.
     private(set) var replayer: Replayer?
-    /// Set once before the first request; nil without a replayer.
-    private(set) var queryWatch: QueryWatch?
+    /// Set once before the first request; nil for a volume that is not mounted.
+    package private(set) var liveQueries: LiveQueries?
+    /// Set once with it.
+    private(set) var queryFolders: QueryFolders?
 
     /// How long others wait for the RELEASE after a FLUSH, in milliseconds. It follows within a few;
     /// if it does not, a dup or a mapping lives on.
@@ -85,6 +87,9 @@ package final class Volume: @unchecked Sendable {
     static let nearlyFullDisk: UInt64 = 64 << 20
     /// With less room than this the disk counts as full, in bytes.
     static let fullDisk: UInt64 = 128 << 10
+
+    /// The last change that was recorded.
+    package var lastChange: ChangeSequence { log.head }
 
     package init(container: Container) {
         self.container = container
@@ -123,9 +128,11 @@ package final class Volume: @unchecked Sendable {
         replayer = Replayer(self, program: program, mountPoint: mountPoint)
     }
 
-    /// Tells those who watch folders of saved queries what comes and goes there.
-    func watchQueries(_ tree: VirtualTree) {
-        if replayer != nil { queryWatch = QueryWatch(self, tree) }
+    /// Lets queries be followed. Before the first request.
+    func followQueries(_ tree: VirtualTree) {
+        let queries = LiveQueries(self)
+        liveQueries = queries
+        queryFolders = QueryFolders(self, queries) { [unowned tree] in tree.knownQueries() }
     }
 
     /// Starts the volume's threads.
@@ -150,7 +157,7 @@ package final class Volume: @unchecked Sendable {
         coordinator.stop()
         link?.stop()
         sources?.downloads.stop()
-        queryWatch?.stop()
+        liveQueries?.stop()
         texts?.stop()
         pictures?.stop()
         keeper.stop()

@@ -1,16 +1,16 @@
 /// An item that a query found, under one of its names.
-package struct Found: Hashable, Sendable {
-    package var item: ItemNumber
-    package var document: DocumentID
+package final class Found: Sendable {
+    package let item: ItemNumber
+    package let document: DocumentID
     /// Below the root.
-    package var path: String
-    package var isFolder: Bool
+    package let path: String
+    package let isFolder: Bool
     /// Bytes; 0 of folders.
-    package var size: Int64
-    package var modified: Timestamp
-    package var isPromise: Bool
+    package let size: Int64
+    package let modified: Timestamp
+    package let isPromise: Bool
     /// What it is called apart from its name; nil if it has no title, or nobody asked for titles.
-    package var title: String?
+    package let title: String?
 
     package init(
         item: ItemNumber, document: DocumentID, path: String, isFolder: Bool, size: Int64,
@@ -27,12 +27,28 @@ package struct Found: Hashable, Sendable {
     }
 
     /// Behind the last slash of ``path``.
-    package var name: Substring { path.split(separator: "/").last ?? "" }
-    /// Behind the last dot of the name, in lower case; empty if there is none.
-    var type: String { Self.type(of: name) }
+    package var name: Substring {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] }
+            ?? path[...]
+    }
 
-    static func type(of name: some StringProtocol) -> String {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
-        return name[name.index(after: dot)...].lowercased()
+    /// Behind the last dot of the name, in lower case; empty if there is none.
+    var type: String {
+        let name = name
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else {
+            return ""
+        }
+        return name[name.utf8.index(after: dot)...].lowercased()
+    }
+}
+
+extension Found: Equatable {
+    package static func == (one: Found, other: Found) -> Bool {
+        one === other
+            || one.item == other.item && one.size == other.size && one.modified == other.modified
+                && one.document == other.document && one.isFolder == other.isFolder
+                && one.isPromise == other.isPromise
+                // As bytes: names that look alike are two names.
+                && one.path.utf8.elementsEqual(other.path.utf8) && one.title == other.title
     }
 }

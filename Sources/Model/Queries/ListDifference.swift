@@ -10,6 +10,8 @@ public struct ListDifference: Hashable, Sendable {
         public var from: Int
         /// Index in the new list.
         public var to: Int
+
+        package init(from: Int, to: Int) { (self.from, self.to) = (from, to) }
     }
     /// Indices of the old list.
     public private(set) var removed: [Int] = []
@@ -23,6 +25,55 @@ public struct ListDifference: Hashable, Sendable {
     /// The lists are equal.
     public var isEmpty: Bool {
         removed.isEmpty && added.isEmpty && moved.isEmpty && updated.isEmpty
+    }
+
+    /// With more than so many changes a list is made anew instead of changed.
+    private static let many = 64
+
+    /// Makes the old list the new one.
+    ///
+    /// - Parameters:
+    ///   - news: what is at the indices of ``added``.
+    ///   - changes: what is at the indices of ``updated``.
+    package func apply<Element>(
+        to list: inout [Element], added news: [Element], updated changes: [Element]
+    ) {
+        var coming = Array(zip(added, news)) + moved.map { ($0.to, list[$0.from]) }
+        coming.sort { $0.0 < $1.0 }
+        let going = (removed + moved.map(\.from)).sorted()
+        if going.count + coming.count <= Self.many {
+            for index in going.reversed() { list.remove(at: index) }
+            for (index, element) in coming { list.insert(element, at: index) }
+        } else {
+            var made: [Element] = []
+            made.reserveCapacity(list.count - going.count + coming.count)
+            var (gone, come) = (0, 0)
+            for (index, element) in list.enumerated() {
+                if gone < going.count, going[gone] == index {
+                    gone += 1
+                    continue
+                }
+                while come < coming.count, coming[come].0 == made.count {
+                    made.append(coming[come].1)
+                    come += 1
+                }
+                made.append(element)
+            }
+            made += coming[come...].map(\.1)
+            list = made
+        }
+        for (index, element) in zip(updated, changes) { list[index] = element }
+    }
+
+    /// Whether all indices are those of a list of so many elements and of one that can follow it.
+    package func fits(_ count: Int) -> Bool {
+        let left = count - removed.count - moved.count
+        let now = left + added.count + moved.count
+        func isIn(_ indices: [Int], _ end: Int) -> Bool {
+            indices.allSatisfy { (0..<end).contains($0) } && Set(indices).count == indices.count
+        }
+        return left >= 0 && isIn(removed + moved.map(\.from), count)
+            && isIn(added + moved.map(\.to), now) && isIn(updated, now)
     }
 
     /// Compares by `key`, which is unique in each list. As few elements move as can be.
@@ -49,8 +100,13 @@ public struct ListDifference: Hashable, Sendable {
         moved.sort { $0.to < $1.to }
     }
 
+    /// A difference whose parts are known; all in ascending order, moves by where they go.
+    package init(removed: [Int], added: [Int], moved: [Move], updated: [Int]) {
+        (self.removed, self.added, self.moved, self.updated) = (removed, added, moved, updated)
+    }
+
     /// The indices of a longest increasing part of different numbers.
-    private static func longestRise(_ numbers: [Int]) -> Set<Int> {
+    static func longestRise(_ numbers: [Int]) -> Set<Int> {
         // tails[n]: where the part of length n + 1 with the smallest end ends.
         var tails: [Int] = []
         var before = [Int](repeating: -1, count: numbers.count)

@@ -1,35 +1,63 @@
 /// A pattern of names: with `*` (any characters) or `?` (one character) for all of a name, else for a
 /// part of it; upper and lower case are the same.
-package struct NamePattern {
-    private let pattern: [Character]
+package struct NamePattern: Sendable {
+    private let characters: [Character]
+    /// The same as bytes if all of it is ASCII: then it is compared with names of ASCII as it is.
+    private let bytes: [UInt8]?
     private let isWhole: Bool
 
     package init(_ text: String) {
-        pattern = Array(text.lowercased())
-        isWhole = pattern.contains("*") || pattern.contains("?")
+        let folded = text.lowercased()
+        characters = Array(folded)
+        bytes = folded.utf8.allSatisfy { $0 < 0x80 } ? Array(folded.utf8) : nil
+        isWhole = characters.contains("*") || characters.contains("?")
     }
 
     package func matches(_ name: String) -> Bool {
-        let name = Array(name.lowercased())
-        return isWhole ? matchesAll(name) : pattern.isEmpty || contains(name)
+        var name = name
+        return name.withUTF8 { matches(UnsafeRawBufferPointer($0)) }
     }
 
-    private func contains(_ name: [Character]) -> Bool {
-        guard name.count >= pattern.count else { return false }
-        return (0...name.count - pattern.count).contains { start in
-            name[start..<start + pattern.count].elementsEqual(pattern)
+    /// - Parameter name: UTF-8; what is none counts as U+FFFD.
+    package func matches(_ name: UnsafeRawBufferPointer) -> Bool {
+        if let bytes, !name.contains(where: { $0 >= 0x80 }) {
+            return matches(bytes, FoldedBytes(bytes: name), UInt8(ascii: "*"), UInt8(ascii: "?"))
         }
+        let name = Array(String(decoding: name, as: UTF8.self).lowercased())
+        return matches(characters, name, "*", "?")
+    }
+
+    private func matches<Name: RandomAccessCollection>(
+        _ pattern: [Name.Element], _ name: Name, _ many: Name.Element, _ one: Name.Element
+    ) -> Bool where Name.Element: Equatable, Name.Index == Int {
+        isWhole
+            ? Self.matchesAll(pattern, name, many, one)
+            : pattern.isEmpty || Self.contains(pattern, name)
+    }
+
+    private static func contains<Name: RandomAccessCollection>(
+        _ pattern: [Name.Element], _ name: Name
+    ) -> Bool where Name.Element: Equatable, Name.Index == Int {
+        guard name.count >= pattern.count else { return false }
+        for start in 0...name.count - pattern.count where name[start] == pattern[0] {
+            var length = 1
+            while length < pattern.count, name[start + length] == pattern[length] { length += 1 }
+            if length == pattern.count { return true }
+        }
+        return false
     }
 
     /// Goes back to the last star only, so it takes at most the product of both lengths.
-    private func matchesAll(_ name: [Character]) -> Bool {
+    private static func matchesAll<Name: RandomAccessCollection>(
+        _ pattern: [Name.Element], _ name: Name, _ many: Name.Element, _ one: Name.Element
+    ) -> Bool where Name.Element: Equatable, Name.Index == Int {
         var (place, next) = (0, 0)
         var star: (pattern: Int, name: Int)?
         while place < name.count {
-            if next < pattern.count, pattern[next] == "*" {
+            if next < pattern.count, pattern[next] == many {
                 star = (next, place)
                 next += 1
-            } else if next < pattern.count, pattern[next] == "?" || pattern[next] == name[place] {
+            } else if next < pattern.count, pattern[next] == one || pattern[next] == name[place] {
                 (place, next) = (place + 1, next + 1)
             } else if let last = star {
                 star = (last.pattern, last.name + 1)
@@ -38,6 +66,19 @@ package struct NamePattern {
                 return false
             }
         }
-        return pattern[next...].allSatisfy { $0 == "*" }
+        return pattern[next...].allSatisfy { $0 == many }
+    }
+}
+
+/// ASCII in lower case.
+struct FoldedBytes: RandomAccessCollection {
+    let bytes: UnsafeRawBufferPointer
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { bytes.count }
+
+    subscript(index: Int) -> UInt8 {
+        let byte = bytes[index]
+        return byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
     }
 }

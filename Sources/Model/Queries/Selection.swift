@@ -1,7 +1,7 @@
 /// A query that is asked of many items: which of them are looked for, and in which order.
 package struct Selection: Sendable {
     /// What is known of an item besides its name.
-    package struct Facts {
+    package struct Facts: Sendable {
         package var isRegular: Bool
         package var isFolder: Bool
         /// Bytes; 0 of what is not regular.
@@ -22,14 +22,24 @@ package struct Selection: Sendable {
 
     private let query: Query
     private let pattern: NamePattern?
+    private let types: [[UInt8]]
+    package let order: ResultOrder
 
     package init(_ query: Query) {
         self.query = query
         pattern = query.name.map(NamePattern.init)
+        types = query.types.map { Array($0.utf8) }
+        order = ResultOrder(query)
+    }
+
+    /// As the other one, of a name as text.
+    package func accepts(_ name: String, _ facts: Facts) -> Bool {
+        var name = name
+        return name.withUTF8 { accepts(UnsafeRawBufferPointer($0), facts) }
     }
 
     /// Whether an item of this name is looked for, wherever it is.
-    package func accepts(_ name: String, _ facts: Facts) -> Bool {
+    package func accepts(_ name: UnsafeRawBufferPointer, _ facts: Facts) -> Bool {
         switch query.kind {
         case .documents: if !facts.isRegular { return false }
         case .folders: if !facts.isFolder { return false }
@@ -41,31 +51,27 @@ package struct Selection: Sendable {
         if let oldest = query.oldest, facts.modified.seconds < oldest { return false }
         if let newest = query.newest, facts.modified.seconds > newest { return false }
         if let wanted = query.isPromise, facts.isPromise != wanted { return false }
-        if !query.types.isEmpty, !query.types.contains(Found.type(of: name)) { return false }
+        if !types.isEmpty, !isOfType(name) { return false }
         if let pattern, !pattern.matches(name) { return false }
-        return !isTemporaryName(Array(name.utf8))
+        return !isTemporaryName(name)
+    }
+
+    private func isOfType(_ name: UnsafeRawBufferPointer) -> Bool {
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return false }
+        let end = UnsafeRawBufferPointer(rebasing: name[(dot + 1)...])
+        let folded = FoldedBytes(bytes: end)
+        if types.contains(where: { $0.count == end.count && folded.elementsEqual($0) }) {
+            return true
+        }
+        // Letters beyond ASCII have an upper case too.
+        guard end.contains(where: { $0 >= 0x80 }) else { return false }
+        let text = String(decoding: end, as: UTF8.self).lowercased()
+        return query.types.contains(text)
     }
 
     /// What was found, in the query's order, and no more than it wants.
     package func ordered(_ found: [Found]) -> [Found] {
-        func isBefore(_ one: Found, _ other: Found) -> Bool {
-            switch query.order {
-            case .path: break
-            case .name: if one.name != other.name { return one.name < other.name }
-            case .size: if one.size != other.size { return one.size < other.size }
-            case .modified:
-                if one.modified != other.modified { return one.modified < other.modified }
-            case .type: if one.type != other.type { return one.type < other.type }
-            case .title:
-                let first = one.title?.lowercased() ?? ""
-                let second = other.title?.lowercased() ?? ""
-                // What has none comes last.
-                if first.isEmpty != second.isEmpty { return second.isEmpty }
-                if first != second { return first < second }
-            }
-            return one.path < other.path
-        }
-        let sorted = found.sorted { query.isReversed ? isBefore($1, $0) : isBefore($0, $1) }
+        let sorted = order.sorted(found)
         return query.limit.map { Array(sorted.prefix($0)) } ?? sorted
     }
 }

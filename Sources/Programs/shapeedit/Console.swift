@@ -19,10 +19,28 @@ enum Console {
     /// A line on standard output.
     ///
     /// Ends the program where that cannot be written: nobody may take half an answer for all of it.
-    static func say(_ text: String) {
-        do throws(Errno) {
-            try Descriptors.write(Array((printable(text) + "\n").utf8), to: Descriptors.output)
-        } catch {
+    static func say(_ text: String) { write(Array((printable(text) + "\n").utf8)) }
+
+    /// Lines on standard output, as ``say(_:)`` writes one; or names as they are, each with `end` behind
+    /// it.
+    static func say(_ texts: [String], endingWith end: UInt8?) {
+        var bytes: [UInt8] = []
+        for text in texts {
+            bytes += (end == nil ? printable(text) : text).utf8
+            bytes.append(end ?? UInt8(ascii: "\n"))
+            if bytes.count > portion {
+                write(bytes)
+                bytes.removeAll(keepingCapacity: true)
+            }
+        }
+        write(bytes)
+    }
+
+    /// Bytes that are written at a time.
+    private static let portion = 1 << 16
+
+    private static func write(_ bytes: [UInt8]) {
+        do throws(Errno) { try Descriptors.write(bytes, to: Descriptors.output) } catch {
             complain("standard output: \(error)")
             exit(Failure.Kind.inputOutput.rawValue)
         }
@@ -34,6 +52,7 @@ enum Console {
             scalar.value < 0x20 && scalar != "\n" && scalar != "\t"
                 || (0x7f..<0xa0).contains(scalar.value)
         }
+        if isPlain(text) { return text }
         guard text.unicodeScalars.contains(where: isOrder) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
             if isOrder(scalar) {
@@ -44,8 +63,19 @@ enum Console {
         }
     }
 
+    /// Visible ASCII without quotation marks and backslashes, as most names are.
+    private static func isPlain(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            bytes.allSatisfy {
+                $0 &- 0x20 < 0x5f && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+            }
+        }
+    }
+
     /// A JSON string of `text`.
     static func quoted(_ text: String) -> String {
+        if isPlain(text) { return "\"" + text + "\"" }
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

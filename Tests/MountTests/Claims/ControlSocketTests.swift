@@ -18,15 +18,17 @@ import Testing
         .enabled(if: isInstalled("python3"), "needs python3"),
         arguments: [
             "describe", "claims", "parameters", "prepare", "lease", "changes", "moved", "writing",
+            "queries", "many", "events", "progress", "uploads",
         ])
     func `a Varlink client of another make is served`(_ scenario: String) throws {
-        try withVolume(.passthrough) { volume in
+        let store = scenario == "uploads" ? "folder" : nil
+        try withVolume(.passthrough, store: store) { volume in
             let result = try volume.run(
                 "\(Self.root)/Scripts/servers/varlink",
                 "\(Self.root)/Tests/MountTests/Claims/control.py", scenario,
                 try Self.socket(volume), volume.directory,
                 "\(Self.root)/Sources/Control/Interface/org.shapeedit.Control.varlink",
-                seconds: 400)
+                volume.container?.storeFolder ?? "", seconds: 400)
             if result.status == 75, getenv("SHAPEEDIT_REQUIRE_SERVERS") == nil {
                 try Test.cancel("no Varlink client: \(result)")
             }

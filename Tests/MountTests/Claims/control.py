@@ -1,8 +1,8 @@
 """What programs get from the control socket, by the Varlink client of PyPI.
 
-    control.py SCENARIO SOCKET FOLDER DESCRIPTION
+    control.py SCENARIO SOCKET FOLDER DESCRIPTION [STORE]
 
-FOLDER is an empty folder of the mount, `work` below its root; DESCRIPTION the interface's file. Prints
+FOLDER is an empty folder of the mount, `work` below its root; DESCRIPTION the interface's file, STORE the folder of the container's store. Prints
 "passed" if all was as it should be.
 """
 
@@ -14,7 +14,7 @@ import threading
 
 import varlink
 
-SCENARIO, SOCKET, FOLDER, DESCRIPTION = sys.argv[1:]
+SCENARIO, SOCKET, FOLDER, DESCRIPTION, *MORE = sys.argv[1:]
 INTERFACE = "org.shapeedit.Control"
 PATIENCE = 30
 
@@ -91,7 +91,7 @@ def describe():
     service = client.open("org.varlink.service")
     told = service.GetInterfaceDescription(interface=INTERFACE)["description"]
     assert told == written
-    methods = {"Claim", "Release", "Claims", "Present", "Prepared", "Status"}
+    methods = {"Claim", "Release", "Claims", "Present", "Prepared", "Query", "Events", "Progress", "Status"}
     assert methods <= set(client.get_interface(INTERFACE).members)
     fails(
         "org.varlink.service.InterfaceNotFound",
@@ -296,6 +296,170 @@ def writing():
         connection.Release(claim=own["claim"])
     by_others("echo changed >document")
     claim(connection, "write", "document")
+
+
+class Followed:
+    """A query: the list as the replies make it, by indices alone."""
+
+    def __init__(self, query):
+        self.connection = connect()
+        self.replies = self.connection.Query(query=query, _more=True)
+        self.list = []
+        self.batches = 0
+        part = self.part()
+        assert set(part) <= {"results", "complete"}, part.keys()
+        self.list = part.get("results", [])
+
+    def part(self):
+        """What all replies up to the one that is complete have."""
+        whole = {}
+        for reply in self.replies:
+            for name, value in reply.items():
+                if isinstance(value, list):
+                    whole[name] = whole.get(name, []) + value
+            if reply["complete"]:
+                return whole
+        raise AssertionError("the replies end")
+
+    def follow(self):
+        """Takes over a batch."""
+        part = self.part()
+        self.batches += 1
+        moved = part.get("moved") or []
+        before = list(self.list)
+        going = (part.get("removed") or []) + [move["from"] for move in moved]
+        for index in sorted(going, reverse=True):
+            del self.list[index]
+        coming = [(new["index"], new["result"]) for new in part.get("added") or []]
+        coming += [(move["to"], before[move["from"]]) for move in moved]
+        for index, result in sorted(coming, key=lambda new: new[0]):
+            self.list.insert(index, result)
+        for new in part.get("updated") or []:
+            self.list[new["index"]] = new["result"]
+
+    def becomes(self, *names):
+        while [result["path"] for result in self.list] != [f"work/{name}" for name in names]:
+            self.follow()
+
+
+def queries():
+    for name in ["b", "c", "a"]:
+        store(name, name)
+    alarm = threading.Timer(PATIENCE, lambda: os._exit(3))
+    alarm.start()
+    found = Followed("folder=work&sort=size")
+    found.becomes("a", "b", "c")
+    (first, *_) = found.list
+    assert first["size"] == 1 and not first["folder"] and first["item"] == os.stat(at("a")).st_ino
+    assert first["document"] == os.getxattr(at("a"), "user.shapeedit.id").decode()
+    store("a", "longest")
+    found.becomes("b", "c", "a")
+    os.rename(at("b"), at("x"))
+    found.becomes("c", "x", "a")
+    os.remove(at("c"))
+    found.becomes("x", "a")
+    os.mkdir(at("folder"))
+    os.rename(at("x"), at("folder/x"))
+    found.becomes("folder/x", "a")
+    os.rename(at("folder"), at("other"))
+    found.becomes("other/x", "a")
+    # Many at once are few batches.
+    before = found.batches
+    for number in range(200):
+        store(f"m{number:03}", "much longer")
+    found.becomes("other/x", "a", *[f"m{number:03}" for number in range(200)])
+    assert found.batches - before < 30, found.batches
+    # What the query does not find is not told.
+    only = Followed("folder=work&name=m00*&sort=name&limit=2")
+    only.becomes("m000", "m001")
+    store("unrelated", "x")
+    os.remove(at("m000"))
+    only.becomes("m001", "m002")
+    alarm.cancel()
+    wrong = "org.varlink.service.InvalidParameter"
+    for query in ["x", "sort=none", "limit=0"]:
+        fails(wrong, lambda: list(connect().Query(query=query, _more=True)))
+    fails("org.varlink.service.ExpectedMore", lambda: connect().Query(query="sort=path"))
+    fails(f"{INTERFACE}.NoSuchFolder",
+          lambda: list(connect().Query(query="folder=none", _more=True)))
+
+
+def many():
+    """More results than a message takes."""
+    count = 3000
+    for number in range(count):
+        store(f"{number:05}" + "x" * 100, "")
+    found = Followed("folder=work&sort=path")
+    assert len(found.list) == count
+    by_others("mkdir d; mv 0* d")
+    while not all(result["path"].startswith("work/d/") for result in found.list):
+        found.follow()
+    assert [result["path"][7:12] for result in found.list] == [f"{n:05}" for n in range(count)]
+
+
+def events():
+    store("first", "x")
+    seen = []
+    replies = connect().Events(_more=True)
+
+    def until(kind, path):
+        while True:
+            for event in seen:
+                if event["kind"] == kind and event.get("path") == path:
+                    return event
+            seen.extend(next(replies)["events"])
+
+    # It has begun when it tells of something.
+    ready = threading.Event()
+
+    def knock():
+        while not ready.wait(0.05):
+            os.utime(at("first"))
+
+    thread = threading.Thread(target=knock)
+    thread.start()
+    until("attributes", "work/first")
+    ready.set()
+    thread.join()
+    store("second", "x")
+    made = until("created", "work/second")
+    published = until("published", "work/second")
+    assert made["item"] == os.stat(at("second")).st_ino and made["process"] == os.getpid()
+    os.rename(at("second"), at("third"))
+    assert until("renamed", "work/third")["from"] == "work/second"
+    # From a place in the past.
+    seen.clear()
+    replies = connect().Events(after=made["sequence"], _more=True)
+    assert until("renamed", "work/third")["sequence"] > published["sequence"]
+    assert seen[0]["sequence"] > made["sequence"] and published in seen
+    wrong = "org.varlink.service.InvalidParameter"
+    for after in [1 << 60, -1]:
+        fails(wrong, lambda: list(connect().Events(after=after, _more=True)))
+
+
+def progress():
+    first = next(connect().Progress(_more=True))
+    assert first == {"downloads": [], "uploads": 0, "uploadBytes": 0}, first
+    fails("org.varlink.service.ExpectedMore", lambda: connect().Progress())
+
+
+def uploads():
+    """What waits while the store is not there, and goes when it is again."""
+    store_folder = MORE[0]
+    os.rename(store_folder, store_folder + ".away")
+    replies = connect().Progress(_more=True)
+    assert next(replies) == {"downloads": [], "uploads": 0, "uploadBytes": 0}
+    for name in ["one", "two"]:
+        with open(at(name), "wb") as file:
+            file.write(os.urandom(3_000_000))
+        by_others(f"sync {name}")
+    while (told := next(replies))["uploads"] < 2:
+        pass
+    assert told["uploadBytes"] == 6_000_000, told
+    os.rename(store_folder + ".away", store_folder)
+    while (told := next(replies))["uploads"] > 0:
+        pass
+    assert told["uploadBytes"] == 0, told
 
 
 globals()[SCENARIO]()

@@ -166,4 +166,44 @@ with connect() as connection:
     while connection.recv(1 << 20):
         pass
 is_well()
+
+# Queries whose results nobody reads: others are told, and the connection is closed after a while.
+names = [os.path.join(FOLDER, f"{number:03}" + "q" * 250) for number in range(600)]
+for name in names:
+    with open(name, "w"):
+        pass
+
+
+def ask(connection):
+    call = json.loads(message("org.shapeedit.Control.Query", query="name=*q")[:-1])
+    connection.sendall(json.dumps(call | {"more": True}).encode() + b"\0")
+
+
+stuck = [connect() for _ in range(20)]
+for connection in stuck:
+    ask(connection)
+for round in range(4):
+    for name in names:
+        os.utime(name, (round, round))
+    time.sleep(0.3)
+with connect() as connection:
+    ask(connection)
+    while not reply(connection)["parameters"]["complete"]:
+        pass
+    start = time.monotonic()
+    os.unlink(names[0])
+    assert reply(connection)["parameters"]["removed"] == [0]
+    assert time.monotonic() - start < 5
+is_well()
+time.sleep(35)
+for connection in stuck:
+    total = 0
+    try:
+        while piece := connection.recv(1 << 20):
+            total += len(piece)
+    except ConnectionResetError:
+        pass
+    # Not all was kept for it.
+    assert total < 4 << 20, total
+is_well()
 print("passed")

@@ -117,15 +117,7 @@ struct FindCommand: ParsableCommand {
         if json {
             Console.say(JSONText.array(results.map(\.json)))
         } else {
-            for result in results {
-                if endsWithZero {
-                    do throws(Errno) {
-                        try Descriptors.write(Array(result.path.utf8) + [0], to: Descriptors.output)
-                    } catch { throw Failure(.inputOutput, "standard output: \(error)") }
-                } else {
-                    Console.say(result.path)
-                }
-            }
+            Console.say(results.map(\.path), endingWith: endsWithZero ? 0 : nil)
         }
     }
 }
@@ -135,12 +127,10 @@ extension Query.Order: ExpressibleByArgument {}
 
 extension FoundItem {
     var json: String {
-        let fields = [
-            ("path", JSONText.string(path)), ("item", String(item)),
-            ("document", JSONText.string(document)), ("folder", isFolder ? "true" : "false"),
-            ("size", String(size)), ("modified", JSONText.string(modified)),
-            ("promise", isPromise ? "true" : "false"),
-        ]
-        return JSONText.object(fields + (title.map { [("title", JSONText.string($0))] } ?? []))
+        "{\"path\": " + JSONText.string(path) + ", \"item\": \(item), \"document\": "
+            + JSONText.string(document)
+            + ", \"folder\": \(isFolder), \"size\": \(size), \"modified\": "
+            + JSONText.string(modified) + ", \"promise\": \(isPromise)"
+            + (title.map { ", \"title\": " + JSONText.string($0) } ?? "") + "}"
     }
 }

@@ -1,0 +1,57 @@
+package import Catalog
+package import Model
+
+/// An item as queries see it, under each of its names.
+package struct ItemView: Sendable {
+    /// One of its names.
+    struct Place: Sendable {
+        /// What a query without titles finds here.
+        var found: Found
+        /// The last name of the path.
+        var name: [UInt8]
+        /// A name of the path is hidden.
+        var isHidden: Bool
+    }
+    package let item: ItemNumber
+    let document: DocumentID
+    let facts: Selection.Facts
+    /// None if the item is gone.
+    private(set) var places: [Place] = []
+    /// The value of its attribute (``ItemTags``).
+    private(set) var tags: [UInt8]?
+
+    package init(_ item: ItemNumber, _ index: MemoryIndex) {
+        self.item = item
+        let position = index.find(item)
+        guard position != 0 else {
+            document = DocumentID(rawValue: 0)
+            facts = Selection.Facts(
+                isRegular: false, isFolder: false, size: 0, modified: Timestamp(rawValue: 0),
+                isPromise: false)
+            return
+        }
+        let record = index[item: position]
+        document = DocumentID(rawValue: record.pointee.document)
+        facts = Selection.Facts(record)
+        tags = index.attributes[position]?[ItemTags.attribute]
+        var name = record.pointee.firstName
+        while name != 0 {
+            if let folder = index.path(of: index[name: name].pointee.parent) {
+                note(Array(index.nameBytes(name)), in: folder)
+            }
+            name = index[name: name].pointee.nextOfItem
+        }
+    }
+
+    private mutating func note(_ name: [UInt8], in folder: [UInt8]) {
+        let path = folder.isEmpty ? name : folder + [UInt8(ascii: "/")] + name
+        let isHidden = path.split(separator: UInt8(ascii: "/")).contains {
+            $0.first == UInt8(ascii: ".")
+        }
+        let found = Found(
+            item: item, document: document, path: String(decoding: path, as: UTF8.self),
+            isFolder: facts.isFolder, size: facts.size, modified: facts.modified,
+            isPromise: facts.isPromise)
+        places.append(Place(found: found, name: name, isHidden: isHidden))
+    }
+}

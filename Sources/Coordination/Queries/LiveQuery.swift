@@ -1,0 +1,82 @@
+package import Model
+
+/// A query with its results, which follow items as they change. A value without I/O.
+package struct LiveQuery {
+    package let query: Query
+    private let selection: Selection
+    /// What paths begin with; with a slash behind it unless it is empty.
+    private let folder: [UInt8]
+    private let tag: String?
+    /// What is known of texts; tags are looked at in the items.
+    package var knowledge: Knowledge
+    package private(set) var results: LiveResults
+
+    package init(_ query: Query, _ knowledge: Knowledge, _ found: [Found]) {
+        self.query = query
+        self.knowledge = knowledge
+        selection = Selection(query)
+        let names = query.folder.split(separator: "/")
+        folder = names.isEmpty ? [] : Array((names.joined(separator: "/") + "/").utf8)
+        tag = query.tag?.lowercased()
+        results = LiveResults(query, found)
+    }
+
+    /// What the query finds of an item; `nil` if it finds nothing, and surely did not before.
+    package func change(_ view: ItemView) -> [Found]? {
+        let found = results(of: view)
+        return found.isEmpty && !results.mayHave(view.item) ? nil : found
+    }
+
+    private func results(of view: ItemView) -> [Found] {
+        var found: [Found] = []
+        for place in view.places {
+            let isAccepted = place.name.withUnsafeBytes { selection.accepts($0, view.facts) }
+            guard isAccepted, query.hidden || !place.isHidden, isBelow(place.found.path),
+                tag.map({ tag in view.tags.map { ItemTags.contains($0, tag) } ?? false }) ?? true,
+                knowledge.documents?.contains(view.document) ?? true
+            else { continue }
+            found.append(titled(place.found))
+        }
+        return found
+    }
+
+    private func isBelow(_ path: String) -> Bool {
+        folder.isEmpty || path.utf8.starts(with: folder)
+    }
+
+    private func titled(_ found: Found) -> Found {
+        guard let title = knowledge.titles[found.document], !title.isEmpty else { return found }
+        return Found(
+            item: found.item, document: found.document, path: found.path,
+            isFolder: found.isFolder, size: found.size, modified: found.modified,
+            isPromise: found.isPromise, title: title)
+    }
+
+    /// Gives items other results, as ``change(_:)`` told them; how what is shown has become another.
+    package mutating func update(_ items: [(item: ItemNumber, results: [Found])]) -> QueryBatch {
+        let difference = results.update(items)
+        return QueryBatch(
+            difference: difference, added: difference.added.map { results[$0] },
+            updated: difference.updated.map { results[$0] })
+    }
+}
+
+/// How the results of a query have become others.
+package struct QueryBatch: Sendable {
+    package let difference: ListDifference
+    /// What is at the indices of the difference's `added`.
+    package let added: [Found]
+    /// What is at the indices of the difference's `updated`.
+    package let updated: [Found]
+
+    package init(difference: ListDifference, added: [Found], updated: [Found]) {
+        self.difference = difference
+        self.added = added
+        self.updated = updated
+    }
+
+    /// Makes the list before the one after.
+    package func apply(to list: inout [Found]) {
+        difference.apply(to: &list, added: added, updated: updated)
+    }
+}

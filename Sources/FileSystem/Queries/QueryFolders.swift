@@ -1,0 +1,139 @@
+internal import Coordination
+internal import Model
+internal import SystemCalls
+
+/// A name that came or went in the folder of a saved query.
+struct QueryLink: Sendable {
+    var query: String
+    var name: String
+    /// What it leads to, or led to.
+    var node: VirtualNode
+    var isGone: Bool
+
+    /// Below the root.
+    var path: [UInt8] { Array("\(Self.folder(query))/\(name)".utf8) }
+
+    static func folder(_ query: String) -> String { ".shapeedit/queries/\(query)" }
+}
+
+/// The folders of saved queries: a live query each, as long as the kernel knows the folder. Only then can
+/// somebody watch it; who does is told of what comes and goes in it, by repeating it on the mount
+/// (``Replayer``).
+///
+/// Any thread.
+final class QueryFolders: Sendable {
+    private let followed = Lock<[String: FollowedFolder]>([:])
+    private let queries: LiveQueries
+    private unowned let volume: Volume
+
+    init(_ volume: Volume, _ queries: LiveQueries, known: @escaping @Sendable () -> Set<String>) {
+        self.volume = volume
+        self.queries = queries
+        queries.setTidy { [weak self] in self?.keep(known()) }
+    }
+
+    /// A folder was looked up.
+    func begin(_ name: String, _ query: Query) { _ = follow(name, query) }
+
+    /// The folder as of now; `nil` if there are too many queries.
+    func folder(_ name: String, _ query: Query) -> QueryFolder? {
+        guard let followed = follow(name, query) else { return nil }
+        queries.settle()
+        return followed.folder
+    }
+
+    /// A query was saved or forgotten.
+    func changed(_ name: String, _ query: Query?) {
+        guard let before = followed.withLock({ $0[name] }), before.query != query else { return }
+        if let query { begin(name, query) } else { end([name]) }
+    }
+
+    private func follow(_ name: String, _ query: Query) -> FollowedFolder? {
+        let (known, before) = followed.withLock { state -> (FollowedFolder?, FollowedFolder?) in
+            let known = state[name]
+            if known?.query == query, known?.hasEnded == false { return (known, nil) }
+            return (nil, state.removeValue(forKey: name))
+        }
+        if let known { return known }
+        if let id = before?.id { queries.end(id) }
+        // Goes on from what is known to those who watch.
+        let made = FollowedFolder(name, query, volume, after: before?.folder)
+        guard let id = queries.follow(query, isLenient: true, made) else { return nil }
+        made.id = id
+        let other = followed.withLock { $0.updateValue(made, forKey: name) }
+        if let other = other?.id { queries.end(other) }
+        return made
+    }
+
+    /// Folders that the kernel does not know any more are not followed.
+    private func keep(_ known: Set<String>) {
+        end(followed.withLock { $0.keys.filter { !known.contains($0) } })
+    }
+
+    private func end(_ names: [String]) {
+        let ended = followed.withLock { state in
+            names.compactMap { state.removeValue(forKey: $0)?.id }
+        }
+        for id in ended { queries.end(id) }
+    }
+}
+
+/// The folder of a saved query that is followed.
+private final class FollowedFolder: QueryFollower, @unchecked Sendable {
+    // Unchecked because `id` is set once, before others see it.
+
+    /// A folder in which more has changed at once is told of as a whole.
+    private static let most = 500
+
+    private struct State {
+        var results: [Found] = []
+        var folder: QueryFolder?
+        var hasEnded = false
+    }
+    let query: Query
+    var id: LiveQueryID?
+    private let name: String
+    private let state: Lock<State>
+    private unowned let volume: Volume
+
+    init(_ name: String, _ query: Query, _ volume: Volume, after before: QueryFolder?) {
+        self.name = name
+        self.query = query
+        self.volume = volume
+        state = Lock(State(folder: before))
+    }
+
+    /// What was told last.
+    var folder: QueryFolder? { state.withLock { $0.folder } }
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
+
+    func take(_ news: QueryNews) {
+        let (before, now) = state.withLock { state -> (QueryFolder?, QueryFolder?) in
+            let before = state.folder
+            switch news {
+            case .gathered(let results, problem: _): state.results = results
+            case .changed(let batch): batch.apply(to: &state.results)
+            case .ended:
+                state.hasEnded = true
+                return (nil, nil)
+            }
+            state.folder = QueryFolder(state.results)
+            return (before, state.folder)
+        }
+        if let before, let now { tell(from: before, to: now) }
+    }
+
+    private func tell(from before: QueryFolder, to now: QueryFolder) {
+        guard let replayer = volume.replayer else { return }
+        let gone = before.links.filter { now.node($0.0) != $0.1 }
+        let came = now.links.filter { before.node($0.0) != $0.1 }
+        if gone.isEmpty, came.isEmpty { return }
+        guard gone.count + came.count <= Self.most else {
+            replayer.add(path: Array(QueryLink.folder(name).utf8))
+            return
+        }
+        replayer.add(
+            gone.map { QueryLink(query: name, name: $0.0, node: $0.1, isGone: true) }
+                + came.map { QueryLink(query: name, name: $0.0, node: $0.1, isGone: false) })
+    }
+}
