@@ -19,6 +19,8 @@ package enum Effect: Hashable, Sendable {
     case pinVersion(ItemNumber, Ordinal, Bool)
     case putBookmark(BookmarkRow)
     case removeBookmark(BookmarkID)
+    case putGrant(GrantRow)
+    case removeGrant(DocumentID, application: String)
     /// When a document was last opened by somebody.
     case putRecent(DocumentID, Timestamp)
     case removeRecent(DocumentID)
@@ -70,6 +72,8 @@ package enum ChangeKind: UInt8, Sendable, CaseIterable {
     case opened = 20
     /// What is known of an item at its source is another; what it is here did not change.
     case imported = 21
+    /// A document was granted to an application, or a grant was changed or revoked.
+    case granted = 22
 }
 
 /// A directory and a name in it.

@@ -35,6 +35,7 @@ struct Tables: Equatable {
     var sessions: [SessionRow] = []
     var pins: [NodeNumber] = []
     var bookmarks: [BookmarkRow] = []
+    var grants: [GrantRow] = []
     var recents: [DocumentID: Timestamp] = [:]
     var sources: [SourceRow] = []
     var origins: [OriginRow] = []
@@ -56,6 +57,7 @@ struct Tables: Equatable {
         sessions = try database.sessions()
         pins = try database.pinnedVersions()
         bookmarks = try database.bookmarks()
+        grants = try database.grants()
         recents = try database.recents()
         sources = try database.sources()
         origins = try database.origins()
@@ -127,13 +129,21 @@ extension SplitMix {
             created: timestamp())
     }
 
+    mutating func grant() -> GrantRow {
+        GrantRow(
+            document: DocumentID(rawValue: UInt64(below(3))), application: chance(50) ? "a" : "b",
+            terms: GrantTerms(
+                access: chance(50) ? .read : .write, until: chance(50) ? timestamp() : nil),
+            granted: timestamp())
+    }
+
     /// An effect on one of few rows, so that effects meet.
     mutating func effect() -> Effect {
         let item = ItemNumber(rawValue: UInt64(below(6) + 1))
         let ordinal = UInt32(below(3))
         let known: [[UInt8]] = [[], [0xff, 0xfe], Array("a".utf8), Array("b".utf8)]
         let name = known[below(known.count)]
-        return switch below(20) {
+        return switch below(22) {
         case 0: .putItem(self.item(item))
         case 1: .removeItem(item)
         case 2: .putName(parent: item, name: name, item: ItemNumber(rawValue: UInt64(below(6) + 1)))
@@ -152,6 +162,8 @@ extension SplitMix {
                     path: bytes(atMost: 9), identity: bytes(atMost: 5), tag: bytes(atMost: 5),
                     content: hashOrNone()))
         case 18: .removeOrigin(item)
+        case 19: .putGrant(grant())
+        case 20: .removeGrant(DocumentID(rawValue: UInt64(below(3))), application: "a")
         case 10: .placeVersion(item, ordinal, place())
         case 12: .putBookmark(bookmark())
         case 13: .removeBookmark(bookmark().id)

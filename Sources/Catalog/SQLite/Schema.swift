@@ -49,7 +49,17 @@ enum Schema {
     /// Statement lists; the list at index n leads from version n to n + 1. Never edit one that
     /// has been released, only append.
     private static let migrations: [[String]] = [
-        first, second, third, fourth, fifth, sixth,
+        first, second, third, fourth, fifth, sixth, seventh,
+    ]
+
+    // Documents that applications may use; an older program would go on granting what was revoked.
+    private static let seventh = [
+        """
+        CREATE TABLE document_grant (
+            document INTEGER NOT NULL, application TEXT NOT NULL, access INTEGER NOT NULL,
+            granted INTEGER NOT NULL, until INTEGER, PRIMARY KEY (document, application)
+        ) STRICT, WITHOUT ROWID
+        """
     ]
 
     // Items that are objects of a foreign tree. An older program does not know where their contents

@@ -27,6 +27,8 @@ package final class Container: @unchecked Sendable {
     package let pinnedVersions: [NodeNumber]
     /// The bookmarks, as of the opening.
     package let bookmarks: Bookmarks
+    /// The grants, as of the opening.
+    package let grants: Grants
     /// Documents that were opened lately, as of the opening.
     package let recents: [DocumentID: Timestamp]
     /// The address of the store that the container's contents go to; `nil` if they stay here.
@@ -113,6 +115,7 @@ package final class Container: @unchecked Sendable {
         unsealed = opened.unsealed
         pinnedVersions = opened.pinnedVersions
         bookmarks = opened.bookmarks
+        grants = opened.grants
         recents = opened.recents
         nextNumber = opened.nextNumber
         lastPublished = opened.lastPublished
@@ -128,6 +131,7 @@ package final class Container: @unchecked Sendable {
         var unsealed: [NodeNumber]
         var pinnedVersions: [NodeNumber]
         var bookmarks: Bookmarks
+        var grants: Grants
         var recents: [DocumentID: Timestamp]
         var nextNumber: UInt64
         var lastPublished: Timestamp
@@ -163,6 +167,7 @@ package final class Container: @unchecked Sendable {
             content: content, index: index, recovered: report,
             unsealed: try database.stagedVersions().map(\.node),
             pinnedVersions: try database.pinnedVersions(), bookmarks: bookmarks,
+            grants: Grants(try database.grants()),
             recents: try database.recents(), nextNumber: max(recovery.nextNumber, 2),
             lastPublished: recovery.time,
             store: try database.meta(storeKey),

@@ -37,7 +37,7 @@ extension VolumeState {
         case .pruned:
             for path in paths(of: position) { tell(.versionLost, path) }
         case .staged, .sealed, .purged, .discarded, .repaired, .accessed, .uploaded, .evicted,
-            .materialized, .versionPinned, .bookmarked, .opened, .imported:
+            .materialized, .versionPinned, .bookmarked, .opened, .imported, .granted:
             break
         }
     }

@@ -60,7 +60,9 @@ enum EventLine {
         case .evicted: "evicted"
         case .materialized: "materialized"
         case .versionPinned: "versionPinned"
-        case .staged, .sealed, .purged, .discarded, .accessed, .bookmarked, .opened, .imported: nil
+        case .staged, .sealed, .purged, .discarded, .accessed, .bookmarked, .opened, .imported,
+            .granted:
+            nil
         }
     }
 }

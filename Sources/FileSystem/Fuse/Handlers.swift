@@ -37,6 +37,7 @@ extension FuseSession {
     private func lookupVirtual(_ request: Request, _ parent: UInt64, _ name: [UInt8])
         throws(Errno)
     {
+        if try lookupGranted(request, parent, name) { return }
         guard let pictures = volume.pictures,
             let (subject, size) = virtual.pictureSubject(parent, name)
         else { return request.answer(try virtual.lookup(parent, name)) }

@@ -85,6 +85,7 @@ final class VolumeState {
     /// Versions that stay whatever their age.
     var pinnedVersions: Set<NodeNumber>
     var bookmarks: Bookmarks
+    var grants: Grants
     /// Documents that people opened lately.
     var recents: RecentOpens
     /// Those that were forgotten on demand, for whoever keeps the user's list of recent files.
@@ -117,6 +118,7 @@ final class VolumeState {
         unsealed = container.unsealed
         pinnedVersions = Set(container.pinnedVersions)
         bookmarks = container.bookmarks
+        grants = container.grants
         recents = RecentOpens(container.recents)
     }
 
