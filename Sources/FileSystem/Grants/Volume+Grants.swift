@@ -128,7 +128,10 @@ extension Volume {
             guard position != 0, state.index[item: position].pointee.firstName != 0 else {
                 throw Errno(ENOENT)
             }
-            if shared { return state.entry(position, caller, waited: waited) }
+            if shared {
+                state.lent.insert(state.index[item: position].pointee.number)
+                return state.entry(position, caller, waited: waited)
+            }
             let record = state.index[item: position]
             if !waited, let session = state.sessions[position],
                 session.isClosing(MonotonicClock.now) || session.isPutOff

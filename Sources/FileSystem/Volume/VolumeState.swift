@@ -86,6 +86,8 @@ final class VolumeState {
     var pinnedVersions: Set<NodeNumber>
     var bookmarks: Bookmarks
     var grants: Grants
+    /// Items that were looked up by their documents' ids, for writing, besides by their names.
+    var lent: Set<UInt64> = []
     /// Documents that people opened lately.
     var recents: RecentOpens
     /// Those that were forgotten on demand, for whoever keeps the user's list of recent files.

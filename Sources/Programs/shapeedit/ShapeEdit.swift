@@ -29,7 +29,10 @@ struct ShapeEdit: ParsableCommand {
                 ]),
             CommandGroup(
                 name: "Apps",
-                subcommands: [GrantCommand.self, RevokeCommand.self, GrantsCommand.self]),
+                subcommands: [
+                    GrantCommand.self, RevokeCommand.self, GrantsCommand.self,
+                    OpenInPlaceCommand.self, ImportCopyCommand.self,
+                ]),
             CommandGroup(
                 name: "Coordination", subcommands: [CoordinateCommand.self, ClaimsCommand.self]),
             CommandGroup(
