@@ -27,6 +27,10 @@ package struct ContainerFolder: Sendable {
     package init(path: String) { self.path = path }
 
     package var lock: String { path + "/lock" }
+
+    /// What the lock file of a mounted container begins with.
+    package static func mounted(at mountPoint: String) -> String { "mounted at \(mountPoint)" }
+
     package var catalog: String { path + "/catalog.sqlite" }
     package var texts: String { path + "/texts.sqlite" }
     package var durable: String { path + "/durable" }

@@ -21,6 +21,8 @@ package enum Effect: Hashable, Sendable {
     case markConflict(ItemNumber, Ordinal, Bool)
     case putBookmark(BookmarkRow)
     case removeBookmark(BookmarkID)
+    case putGrant(GrantRow)
+    case removeGrant(DocumentID, application: String)
     /// When a document was last opened by somebody.
     case putRecent(DocumentID, Timestamp)
     case removeRecent(DocumentID)
@@ -74,6 +76,8 @@ package enum ChangeKind: UInt8, Sendable, CaseIterable {
     case imported = 21
     /// A version was marked as one of a conflict, or unmarked.
     case conflicted = 22
+    /// A document was granted to an application, or a grant was changed or revoked.
+    case granted = 23
 }
 
 /// A directory and a name in it.

@@ -36,6 +36,7 @@ struct Tables: Equatable {
     var pins: [NodeNumber] = []
     var conflicts: [NodeNumber: DocumentID] = [:]
     var bookmarks: [BookmarkRow] = []
+    var grants: [GrantRow] = []
     var recents: [DocumentID: Timestamp] = [:]
     var sources: [SourceRow] = []
     var origins: [OriginRow] = []
@@ -58,6 +59,7 @@ struct Tables: Equatable {
         pins = try database.pinnedVersions()
         conflicts = try database.conflictVersions()
         bookmarks = try database.bookmarks()
+        grants = try database.grants()
         recents = try database.recents()
         sources = try database.sources()
         origins = try database.origins()
@@ -129,13 +131,21 @@ extension SplitMix {
             created: timestamp())
     }
 
+    mutating func grant() -> GrantRow {
+        GrantRow(
+            document: DocumentID(rawValue: UInt64(below(3))), application: chance(50) ? "a" : "b",
+            terms: GrantTerms(
+                access: chance(50) ? .read : .write, until: chance(50) ? timestamp() : nil),
+            granted: timestamp())
+    }
+
     /// An effect on one of few rows, so that effects meet.
     mutating func effect() -> Effect {
         let item = ItemNumber(rawValue: UInt64(below(6) + 1))
         let ordinal = UInt32(below(3))
         let known: [[UInt8]] = [[], [0xff, 0xfe], Array("a".utf8), Array("b".utf8)]
         let name = known[below(known.count)]
-        return switch below(20) {
+        return switch below(23) {
         case 0: .putItem(self.item(item))
         case 1: .removeItem(item)
         case 2: .putName(parent: item, name: name, item: ItemNumber(rawValue: UInt64(below(6) + 1)))
@@ -154,13 +164,15 @@ extension SplitMix {
                     path: bytes(atMost: 9), identity: bytes(atMost: 5), tag: bytes(atMost: 5),
                     content: hashOrNone()))
         case 18: .removeOrigin(item)
+        case 19: .putGrant(grant())
+        case 20: .removeGrant(DocumentID(rawValue: UInt64(below(3))), application: "a")
         case 10: .placeVersion(item, ordinal, place())
         case 12: .putBookmark(bookmark())
         case 13: .removeBookmark(bookmark().id)
         case 14: .putRecent(DocumentID(rawValue: UInt64(below(5))), timestamp())
         case 15: .removeRecent(DocumentID(rawValue: UInt64(below(5))))
         case 11: .pinVersion(item, ordinal, chance(70))
-        case 19: .markConflict(item, ordinal, chance(70))
+        case 21: .markConflict(item, ordinal, chance(70))
         default: .removeSession(item, ordinal)
         }
     }

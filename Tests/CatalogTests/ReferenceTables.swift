@@ -14,6 +14,7 @@ struct ReferenceTables {
     private var pins: Set<Pair> = []
     private var conflicts: Set<Pair> = []
     private var bookmarks: [BookmarkID: BookmarkRow] = [:]
+    private var grants: [GrantRow] = []
     private var recents: [DocumentID: Timestamp] = [:]
     private var sources: [ItemNumber: SourceRow] = [:]
     private var origins: [ItemNumber: OriginRow] = [:]
@@ -67,6 +68,10 @@ struct ReferenceTables {
             if isConflict { conflicts.insert(pair) } else { conflicts.remove(pair) }
         case .putBookmark(let row): bookmarks[row.id] = row
         case .removeBookmark(let id): bookmarks[id] = nil
+        case .putGrant(let row):
+            removeGrant(row.document, row.application)
+            grants.append(row)
+        case .removeGrant(let document, let application): removeGrant(document, application)
         case .putRecent(let document, let opened): recents[document] = opened
         case .removeRecent(let document): recents[document] = nil
         case .putSession(let row): sessions[Pair(item: row.item, ordinal: row.ordinal)] = row
@@ -76,6 +81,10 @@ struct ReferenceTables {
         case .putOrigin(let row): origins[row.item] = row
         case .removeOrigin(let item): origins[item] = nil
         }
+    }
+
+    private mutating func removeGrant(_ document: DocumentID, _ application: String) {
+        grants.removeAll { $0.document == document && $0.application == application }
     }
 
     /// In the order that the catalog shows its rows in.
@@ -98,6 +107,9 @@ struct ReferenceTables {
         }
         tables.bookmarks = bookmarks.values.sorted {
             ($0.id.high, $0.id.low) < ($1.id.high, $1.id.low)
+        }
+        tables.grants = grants.sorted {
+            ($0.document.rawValue, $0.application) < ($1.document.rawValue, $1.application)
         }
         tables.recents = recents
         tables.sources = sources.values.sorted { $0.root < $1.root }

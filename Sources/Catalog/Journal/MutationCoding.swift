@@ -8,6 +8,7 @@ enum MutationCoding {
         case pinVersion, putBookmark, removeBookmark, putRecent, removeRecent
         case putSource, putOrigin, removeOrigin
         case markConflict
+        case putGrant, removeGrant
     }
 
     static func encode(_ mutation: Mutation) -> [UInt8] {
@@ -110,6 +111,13 @@ enum MutationCoding {
         case .removeBookmark(let id):
             writer.put(Tag.removeBookmark.rawValue)
             encode(id, &writer)
+        case .putGrant(let row):
+            writer.put(Tag.putGrant.rawValue)
+            encode(row, &writer)
+        case .removeGrant(let document, let application):
+            writer.put(Tag.removeGrant.rawValue)
+            writer.put(document.rawValue)
+            writer.put(Array(application.utf8))
         case .putRecent(let document, let opened):
             writer.put(Tag.putRecent.rawValue)
             writer.put(document.rawValue)
@@ -159,6 +167,12 @@ enum MutationCoding {
                     application: String(decoding: try reader.string(), as: UTF8.self),
                     created: Timestamp(rawValue: try reader.fixed())))
         }
+        if tag == .putGrant { return .putGrant(try decodeGrant(&reader)) }
+        if tag == .removeGrant {
+            return .removeGrant(
+                DocumentID(rawValue: try reader.unsigned()),
+                application: String(decoding: try reader.string(), as: UTF8.self))
+        }
         if tag == .putOrigin { return .putOrigin(try decodeOrigin(&reader)) }
         let item = ItemNumber(rawValue: try reader.unsigned())
         switch tag {
@@ -192,7 +206,7 @@ enum MutationCoding {
             )
         case .removeOrigin: return .removeOrigin(item)
         case .putItem, .putVersion, .putSession, .putBookmark, .removeBookmark, .putRecent,
-            .removeRecent, .putOrigin:
+            .removeRecent, .putOrigin, .putGrant, .removeGrant:
             throw ByteReader.Malformed()
         }
     }

@@ -101,6 +101,9 @@ extension CatalogDatabase {
         for (id, row) in batch.bookmarks {
             if let row { try put(row) } else { try removeBookmark(id) }
         }
+        for (key, row) in batch.grants {
+            if let row { try put(row) } else { try removeGrant(key.document, key.application) }
+        }
         for row in batch.sources.values { try put(row) }
         for (item, row) in batch.origins.sorted(by: { $0.key < $1.key }) {
             if let row { try put(row) } else { try delete("origin WHERE item = ?", item) }

@@ -15,6 +15,11 @@ struct EffectBatch {
         var ordinal: Ordinal
     }
 
+    struct GrantKey: Hashable {
+        var document: DocumentID
+        var application: String
+    }
+
     // In all of these, `nil` as a value means that the row goes.
     private(set) var items: [ItemNumber: ItemRow?] = [:]
     private(set) var names: [NameKey: ItemNumber?] = [:]
@@ -32,6 +37,7 @@ struct EffectBatch {
     private(set) var conflicts: [SessionKey: Bool] = [:]
     private(set) var recents: [DocumentID: Timestamp?] = [:]
     private(set) var bookmarks: [BookmarkID: BookmarkRow?] = [:]
+    private(set) var grants: [GrantKey: GrantRow?] = [:]
 
     /// Items whose attributes in the tables go, before those of the batch are put.
     private(set) var strippedItems: Set<ItemNumber> = []
@@ -79,6 +85,12 @@ struct EffectBatch {
             conflicts[SessionKey(item: item, ordinal: ordinal)] = isConflict
         case .putBookmark(let row): bookmarks.updateValue(row, forKey: row.id)
         case .removeBookmark(let id): bookmarks.updateValue(nil, forKey: id)
+        case .putGrant(let row):
+            let key = GrantKey(document: row.document, application: row.application)
+            grants.updateValue(row, forKey: key)
+        case .removeGrant(let document, let application):
+            let key = GrantKey(document: document, application: application)
+            grants.updateValue(nil, forKey: key)
         case .putRecent(let document, let opened): recents.updateValue(opened, forKey: document)
         case .removeRecent(let document): recents.updateValue(nil, forKey: document)
         case .putSession(let row):

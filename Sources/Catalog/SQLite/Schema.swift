@@ -49,7 +49,7 @@ enum Schema {
     /// Statement lists; the list at index n leads from version n to n + 1. Never edit one that
     /// has been released, only append.
     private static let migrations: [[String]] = [
-        first, second, third, fourth, fifth, sixth, seventh,
+        first, second, third, fourth, fifth, sixth, seventh, eighth,
     ]
 
     // Versions that were replaced unseen; an older program would thin them out.
@@ -57,6 +57,16 @@ enum Schema {
         """
         CREATE TABLE version_conflict (
             item INTEGER NOT NULL, ordinal INTEGER NOT NULL, PRIMARY KEY (item, ordinal)
+        ) STRICT, WITHOUT ROWID
+        """
+    ]
+
+    // Documents that applications may use; an older program would go on granting what was revoked.
+    private static let eighth = [
+        """
+        CREATE TABLE document_grant (
+            document INTEGER NOT NULL, application TEXT NOT NULL, access INTEGER NOT NULL,
+            granted INTEGER NOT NULL, until INTEGER, PRIMARY KEY (document, application)
         ) STRICT, WITHOUT ROWID
         """
     ]

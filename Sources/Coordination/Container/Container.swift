@@ -29,6 +29,8 @@ package final class Container: @unchecked Sendable {
     package let conflictVersions: [NodeNumber: DocumentID]
     /// The bookmarks, as of the opening.
     package let bookmarks: Bookmarks
+    /// The grants, as of the opening.
+    package let grants: Grants
     /// Documents that were opened lately, as of the opening.
     package let recents: [DocumentID: Timestamp]
     /// The address of the store that the container's contents go to; `nil` if they stay here.
@@ -116,6 +118,7 @@ package final class Container: @unchecked Sendable {
         pinnedVersions = opened.pinnedVersions
         conflictVersions = opened.conflictVersions
         bookmarks = opened.bookmarks
+        grants = opened.grants
         recents = opened.recents
         nextNumber = opened.nextNumber
         lastPublished = opened.lastPublished
@@ -132,6 +135,7 @@ package final class Container: @unchecked Sendable {
         var pinnedVersions: [NodeNumber]
         var conflictVersions: [NodeNumber: DocumentID]
         var bookmarks: Bookmarks
+        var grants: Grants
         var recents: [DocumentID: Timestamp]
         var nextNumber: UInt64
         var lastPublished: Timestamp
@@ -168,6 +172,7 @@ package final class Container: @unchecked Sendable {
             unsealed: try database.stagedVersions().map(\.node),
             pinnedVersions: try database.pinnedVersions(),
             conflictVersions: try database.conflictVersions(), bookmarks: bookmarks,
+            grants: Grants(try database.grants()),
             recents: try database.recents(), nextNumber: max(recovery.nextNumber, 2),
             lastPublished: recovery.time,
             store: try database.meta(storeKey),

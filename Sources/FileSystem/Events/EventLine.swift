@@ -61,7 +61,9 @@ enum EventLine {
         case .materialized: "materialized"
         case .versionPinned: "versionPinned"
         case .conflicted: "conflict"
-        case .staged, .sealed, .purged, .discarded, .accessed, .bookmarked, .opened, .imported: nil
+        case .staged, .sealed, .purged, .discarded, .accessed, .bookmarked, .opened, .imported,
+            .granted:
+            nil
         }
     }
 }

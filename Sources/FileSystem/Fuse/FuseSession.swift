@@ -15,11 +15,15 @@ package final class FuseSession: @unchecked Sendable {
         package var passthrough = true
         /// Worker threads. Requests that wait are parked, so a few are enough.
         package var threads: UInt32 = 10
+        /// For the mount of an app: who may grant it documents.
+        package var owners: GrantOwners?
         package init() {}
     }
 
     let volume: Volume
     let virtual: VirtualTree
+    /// What other containers grant; nil for a mount that is no app's.
+    let granted: GrantedTree?
     private var session: OpaquePointer?
     private let connection: UnsafeMutablePointer<shim_connection>
     private let mountPoint: String
@@ -30,6 +34,7 @@ package final class FuseSession: @unchecked Sendable {
         self.volume = volume
         self.mountPoint = mountPoint
         virtual = VirtualTree(volume)
+        granted = options.owners.map { GrantedTree($0) }
         connection = .allocate(capacity: 1)
         connection.initialize(to: shim_connection())
         // In a user namespace the capability may not be enough: `registerBacking` finds that out.
@@ -46,7 +51,7 @@ package final class FuseSession: @unchecked Sendable {
             + options.fuse.flatMap { ["-o", $0] }
         var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
         defer { for pointer in pointers { free(pointer) } }
-        var operations = Self.operations()
+        var operations = granted == nil ? Self.operations() : Self.appOperations()
         session = pointers.withUnsafeMutableBufferPointer { words in
             var arguments = fuse_args(
                 argc: Int32(words.count), argv: words.baseAddress, allocated: 0)
@@ -89,6 +94,7 @@ package final class FuseSession: @unchecked Sendable {
     package func unmount() {
         guard let session else { return }
         fuse_session_unmount(session)
+        granted?.forwarding.stop()
         volume.stop()
         fuse_session_destroy(session)
         self.session = nil

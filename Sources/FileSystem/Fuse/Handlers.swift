@@ -37,6 +37,7 @@ extension FuseSession {
     private func lookupVirtual(_ request: Request, _ parent: UInt64, _ name: [UInt8])
         throws(Errno)
     {
+        if try lookupGranted(request, parent, name) { return }
         guard let pictures = volume.pictures,
             let (subject, size) = virtual.pictureSubject(parent, name)
         else { return request.answer(try virtual.lookup(parent, name)) }
@@ -175,12 +176,18 @@ extension FuseSession {
     }
 
     /// Puts as many entries as fit into a listing's buffer.
-    func list(_ request: Request, _ number: fuse_ino_t, _ size: Int, _ offset: UInt64, plus: Bool)
-        throws(Errno)
-    {
+    ///
+    /// - Parameters:
+    ///   - number: the directory; 0: only `more`.
+    ///   - more: names behind those of the directory.
+    func list(
+        _ request: Request, _ number: fuse_ino_t, _ size: Int, _ offset: UInt64, plus: Bool,
+        more: [ListedName] = []
+    ) throws(Errno) {
         let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
         defer { buffer.deallocate() }
         var used = 0
+        var isFull = false
         func add(_ name: UnsafePointer<CChar>, _ next: UInt64, _ entry: Entry) -> Bool {
             let needed: Int
             if plus {
@@ -192,7 +199,8 @@ extension FuseSession {
                 needed = fuse_add_direntry(
                     request.pointer, buffer + used, size - used, name, &status, off_t(next))
             }
-            if needed > size - used { return false }
+            isFull = needed > size - used
+            if isFull { return false }
             used += needed
             return true
         }
@@ -200,11 +208,21 @@ extension FuseSession {
             try virtual.list(number, from: offset, counted: plus) { name, next, entry in
                 name.withCString { add($0, next, entry) }
             }
-        } else {
+        } else if number != 0, offset < Self.firstMore {
             try listReal(request, NodeNumber(rawValue: number), offset, plus, add)
+        }
+        let start = offset < Self.firstMore ? 0 : Int(offset - Self.firstMore)
+        for (index, listed) in more.enumerated().dropFirst(start) where !isFull {
+            var entry = Entry(node: 0, status: stat(), timeout: 0)
+            entry.status.st_mode = listed.mode
+            entry.status.st_ino = UInt(GrantedTree.unknown)
+            _ = listed.name.withCString { add($0, Self.firstMore + UInt64(index) + 1, entry) }
         }
         fuse_reply_buf(request.pointer, buffer, used)
     }
+
+    /// Where the cursors of more names begin: above all cursors of a directory.
+    private static let firstMore: UInt64 = 1 << 62
 
     /// Cursors 1 and 2 stand on `.` and `..`; those of names are larger by ``firstCursor``.
     private static let firstCursor: UInt64 = 3

@@ -12,6 +12,7 @@ enum Parking: UInt64 {
     case claim
     case events
     case texts
+    case forwarding
 
     /// What a request waits for that waits for these.
     init(_ downloads: Downloads) {
@@ -57,6 +58,7 @@ extension FuseSession {
         case .foreignContent: return volume.sources?.downloads.interrupt(ticket)
         case .claim: return volume.coordinator.interrupt(ticket) ? fail : nil
         case .texts: return volume.texts?.interrupt(ticket) == true ? fail : nil
+        case .forwarding: return granted?.forwarding.interrupt(ticket) == true ? fail : nil
         case .events:
             guard let parked = volume.events.interrupt(ticket) else { return nil }
             return { parked.fail($0) }

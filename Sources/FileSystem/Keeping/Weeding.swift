@@ -237,6 +237,7 @@ final class Weeding: Sendable {
                 state.makers[item] = nil
                 state.marks.remove(versions.map(\.node))
                 let bookmarks = state.dropBookmarks(of: document)
+                let grants = state.grants.dropAll(of: document)
                 let recents: [Effect] =
                     state.recents.remove(document) ? [.removeRecent(document)] : []
                 volume.log.append(
@@ -244,7 +245,7 @@ final class Weeding: Sendable {
                         time: VolumeState.now(), kind: .purged, item: item,
                         effects: [.removeItem(item)]
                             + versions.map { .removeVersion($0.item, $0.ordinal) } + bookmarks
-                            + recents))
+                            + grants + recents))
                 return true
             }
             if removed {

@@ -112,8 +112,8 @@ struct QueryEngine {
             .uploaded, .evicted, .materialized, .imported:
             break
         case .renamed: renamed.insert(row.item)
-        case .staged, .sealed, .pruned, .purged, .discarded, .accessed, .versionPinned, .bookmarked,
-            .opened:
+        case .staged, .sealed, .pruned, .purged, .discarded, .accessed, .versionPinned, .conflicted,
+            .bookmarked, .opened, .granted:
             return
         }
         dirty.insert(row.item)

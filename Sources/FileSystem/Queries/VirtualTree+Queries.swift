@@ -75,18 +75,18 @@ extension VirtualTree {
     }
 
     /// Names that are all different: a number is added to those that are taken.
-    static func distinct(_ list: [(String, VirtualNode)]) -> [(String, VirtualNode)] {
+    static func distinct<Value>(_ list: [(String, Value)]) -> [(String, Value)] {
         var taken: Set<String> = []
         // Where the numbers of a name go on, so that a thousand alike take no million looks.
         var next: [String: Int] = [:]
-        return list.map { plain, node in
+        return list.map { plain, value in
             var name = plain
             while !taken.insert(name).inserted {
                 let number = next[plain, default: 2]
                 next[plain] = number + 1
                 name = numbered(plain, number)
             }
-            return (name, node)
+            return (name, value)
         }
     }
 

@@ -16,6 +16,16 @@ enum VirtualNode: Hashable, Sendable {
     case bookmarks
     /// A symlink to where its document was when it was looked up.
     case bookmark(BookmarkID, path: [UInt8])
+    /// What is granted to whom.
+    case grants
+    /// Where mounts of applications come to what was granted to them.
+    case granted
+    /// The same by this container's name, so that nobody takes another's mount for it.
+    case grantedHere
+    /// An application's documents, by their ids.
+    case grantedTo(String)
+    /// A list of them.
+    case grantedNames(String)
     /// Queries by name.
     case find
     /// The results of a query.

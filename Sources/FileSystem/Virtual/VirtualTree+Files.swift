@@ -35,8 +35,8 @@ extension VirtualTree {
                 return
             }
         }
-        if node == .status {
-            info.pointee.fh = hold(volume.statusText())
+        if let text = generated(node) {
+            info.pointee.fh = hold(text)
             info.pointee.direct_io = 1
         }
         if case .findings(let query) = node {
@@ -54,6 +54,16 @@ extension VirtualTree {
         fuse_reply_open(request.pointer, info)
     }
 
+    /// What a file shows that is made when it is opened.
+    private func generated(_ node: VirtualNode) -> [UInt8]? {
+        switch node {
+        case .status: volume.statusText()
+        case .grants: grantLines()
+        case .grantedNames(let application): grantedNames(to: application)
+        default: nil
+        }
+    }
+
     /// Keeps what an open file shows; its handle.
     func hold(_ text: [UInt8]) -> UInt64 {
         state.withLock { state in
@@ -69,7 +79,7 @@ extension VirtualTree {
         _ request: Request, _ number: UInt64, _ size: Int, _ offset: Int64, _ handle: UInt64
     ) throws(Errno) {
         switch try node(number) {
-        case .status, .findings:
+        case .status, .findings, .grants, .grantedNames:
             let text = state.withLock { $0.texts[handle] } ?? []
             request.answer(Array(text.dropFirst(Int(offset)).prefix(size)))
         case .picture(let picture):

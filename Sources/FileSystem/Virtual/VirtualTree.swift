@@ -110,6 +110,8 @@ final class VirtualTree: Sendable {
             case "bookmarks": return .bookmarks
             case "recents": return .recents
             case "conflicts": return .conflicts
+            case "grants": return .grants
+            case "granted": return .granted
             case "find": return .find
             case "queries": return .queries
             case "events": return .events(nil)
@@ -129,6 +131,7 @@ final class VirtualTree: Sendable {
         case .find:
             guard let query = Query(text) else { throw Errno(ENOENT) }
             return .findings(query)
+        case .granted, .grantedHere, .grantedTo: return try granted(text, in: node)
         case .queries: return try query(named: text)
         case .query(let query): return try result(text, of: query)
         case .versions: return try mirrored(.root, name)
@@ -143,7 +146,8 @@ final class VirtualTree: Sendable {
             return .thumbnailsOf(size)
         case .thumbnailsOf(let size): return try pictured(.root, name, size)
         case .thumbnailsBelow(let size, let item): return try pictured(item, name, size)
-        case .status, .events, .document, .bookmark, .recent, .findings, .found, .version, .picture:
+        case .status, .events, .document, .bookmark, .recent, .findings, .found, .version, .picture,
+            .grants, .grantedNames:
             throw Errno(ENOTDIR)
         }
     }
@@ -193,7 +197,7 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFDIR | 0o555
             status.st_nlink = 2
             (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
-        case .documents, .find, .conflicts:
+        case .documents, .find, .conflicts, .granted, .grantedHere, .grantedTo:
             // Where a document lies is for the owner of the mount to know.
             status.st_mode = S_IFDIR | 0o500
             status.st_nlink = 2
@@ -238,7 +242,7 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFREG | 0o444
             status.st_size = off_t(volume.statusText().count)
             time = VolumeState.now()
-        case .events, .findings:
+        case .events, .findings, .grants, .grantedNames:
             // What is here and what happens to it is for the owner of the mount to know.
             status.st_mode = S_IFREG | 0o400
             time = VolumeState.now()
@@ -305,7 +309,8 @@ final class VirtualTree: Sendable {
             entries += [
                 ("status.json", .status), ("events", .events(nil)), ("documents", .documents),
                 ("bookmarks", .bookmarks), ("recents", .recents), ("find", .find),
-                ("queries", .queries), ("conflicts", .conflicts), ("versions", .versions),
+                ("queries", .queries), ("conflicts", .conflicts), ("grants", .grants),
+                ("versions", .versions),
             ]
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
         case .thumbnails:
@@ -323,8 +328,10 @@ final class VirtualTree: Sendable {
         case .query(let query):
             entries += try results(of: query, isContinued: offset > 0).links
         case .find: break  // By name only: any query is one.
+        case .granted, .grantedHere, .grantedTo: break  // By name only: for programs.
         case .documents: break  // By name only: there may be a million.
-        case .status, .events, .document, .bookmark, .recent, .findings, .found, .version, .picture:
+        case .status, .events, .document, .bookmark, .recent, .findings, .found, .version, .picture,
+            .grants, .grantedNames:
             throw Errno(ENOTDIR)
         }
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {

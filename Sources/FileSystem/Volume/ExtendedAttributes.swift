@@ -21,6 +21,10 @@ extension Volume {
             if let application = Self.bookmarkApplication(key) {
                 return Array(try bookmarkToken(node, for: application).utf8)
             }
+            if let application = Self.grantedApplication(key) {
+                return Array(try grantTerms(node, for: application).utf8)
+            }
+            if let terms = try grantedAttribute(key) { return Array(terms.utf8) }
             if let value = try storeAttribute(node, key) { return Array(value.utf8) }
             if key.hasPrefix(Self.queryPrefix), node.item == .root {
                 let name = String(key.dropFirst(Self.queryPrefix.count))
@@ -93,6 +97,10 @@ extension Volume {
                 try makeBookmark(node, for: text, caller)
                 return []
             }
+            if let application = Self.grantedApplication(key) {
+                try setGrant(node, for: application, text, caller)
+                return []
+            }
             if key.hasPrefix(Self.queryPrefix) {
                 let name = String(key.dropFirst(Self.queryPrefix.count))
                 return try saveQuery(node, name, text, flags: flags, caller)
@@ -137,9 +145,13 @@ extension Volume {
         if name == Self.pinAttribute {
             return try setStoreAttribute(node, "pin", Pin.usual.rawValue, caller)
         }
-        if node.item == .root, name.starts(with: Self.ownPrefix) {
+        if name.starts(with: Self.ownPrefix) {
             let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
-            if key.hasPrefix(Self.queryPrefix) {
+            if let application = Self.grantedApplication(key) {
+                try revokeGrant(node, from: application, caller)
+                return []
+            }
+            if node.item == .root, key.hasPrefix(Self.queryPrefix) {
                 return try forgetQuery(String(key.dropFirst(Self.queryPrefix.count)), caller)
             }
         }

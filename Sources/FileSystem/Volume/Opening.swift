@@ -112,9 +112,7 @@ extension Volume {
         session.expected[process] = now + Self.redirectPatience * 1_000_000
         state.redirect(caller.thread, node.item, now)
         expect(node.item, state, now)
-        // With several names, the kernel has the version's node cached under the others.
-        return .redirect(
-            state.index[item: position].pointee.links > 1 ? state.names(of: position) : [])
+        return .redirect(state.otherNames(of: position))
     }
 
     /// Somebody was redirected to the item's session: looks later whether they came.
@@ -373,6 +371,14 @@ extension VolumeState {
             now < known.at + Volume.redirectPatience * 1_000_000
         else { return false }
         return known.answered == 0 || known.answered == node.rawValue
+    }
+
+    /// Names under which the kernel may have the version's node cached when a path to the item is
+    /// walked again: all, unless it is sure that this path ends with the only one.
+    func otherNames(of position: MemoryIndex.Position) -> [(parent: UInt64, name: [UInt8])] {
+        let record = index[item: position]
+        let isAlone = record.pointee.links == 1 && !lent.contains(record.pointee.number)
+        return isAlone ? [] : names(of: position)
     }
 
     /// Every name of an item with the node of its directory.

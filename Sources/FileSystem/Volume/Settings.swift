@@ -83,9 +83,7 @@ extension Volume {
             session.expected[process] = now + Self.redirectPatience * 1_000_000
             state.redirect(caller.thread, node.item, now)
             expect(node.item, state, now)
-            return (
-                nil, state.index[item: position].pointee.links > 1 ? state.names(of: position) : []
-            )
+            return (nil, state.otherNames(of: position))
         }
         guard let session else { return .redirected(names) }
         // A handle for the time of the call, so that the end of it is a last close.

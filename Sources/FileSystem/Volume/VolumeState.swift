@@ -88,6 +88,9 @@ final class VolumeState {
     var marks: VersionMarks
     var seen = SeenVersions()
     var bookmarks: Bookmarks
+    var grants: Grants
+    /// Items that were looked up by their documents' ids, for writing, besides by their names.
+    var lent: Set<UInt64> = []
     /// Documents that people opened lately.
     var recents: RecentOpens
     /// Those that were forgotten on demand, for whoever keeps the user's list of recent files.
@@ -120,6 +123,7 @@ final class VolumeState {
         unsealed = container.unsealed
         marks = VersionMarks(container)
         bookmarks = container.bookmarks
+        grants = container.grants
         recents = RecentOpens(container.recents)
     }
 

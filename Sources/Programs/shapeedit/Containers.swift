@@ -69,12 +69,7 @@ enum Containers {
             throw Failure(
                 .usage, "\"\(name)\" cannot name a container: it is a command of shapeedit")
         }
-        let allowed = name.unicodeScalars.allSatisfy {
-            $0.value > 0x20 && $0 != "/" && !(0x7f..<0xa0).contains($0.value)
-        }
-        if name.isEmpty || name.hasPrefix(".") || name.hasPrefix("-") || !allowed
-            || name.utf8.count > 200
-        {
+        if !ContainerName.isValid(name) {
             throw Failure(
                 .usage,
                 "\"\(name)\" cannot name a container: letters, digits and signs without spaces or "

@@ -28,6 +28,12 @@ struct ShapeEdit: ParsableCommand {
                     CancelCommand.self,
                 ]),
             CommandGroup(
+                name: "Apps",
+                subcommands: [
+                    GrantCommand.self, RevokeCommand.self, GrantsCommand.self,
+                    OpenInPlaceCommand.self, ImportCopyCommand.self,
+                ]),
+            CommandGroup(
                 name: "Coordination", subcommands: [CoordinateCommand.self, ClaimsCommand.self]),
             CommandGroup(
                 name: "Documents",

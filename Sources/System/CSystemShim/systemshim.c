@@ -91,6 +91,10 @@ ssize_t shim_get_path_attribute(const char *path, const char *name, void *value,
     return getxattr(path, name, value, size);
 }
 
+ssize_t shim_list_path_attributes(const char *path, char *names, size_t size) {
+    return listxattr(path, names, size);
+}
+
 int shim_set_path_attribute(
     const char *path, const char *name, const void *value, size_t size) {
     return setxattr(path, name, value, size, 0);

@@ -3,15 +3,17 @@ internal import CSystemShim
 /// Extended attributes.
 extension OwnedDescriptor {
     /// The value of an extended attribute; `nil` if there is none or it cannot be read.
-    public func attribute(_ name: String) -> [UInt8]? {
+    public func attribute(_ name: String) -> [UInt8]? { try? value(ofAttribute: name) }
+
+    /// The value of an extended attribute; throws ENODATA if there is none.
+    public func value(ofAttribute name: String) throws(Errno) -> [UInt8] {
         while true {
-            let size = shim_get_attribute(number, name, nil, 0)
-            if size < 0 { return nil }
+            let size = try check { shim_get_attribute(number, name, nil, 0) }
             var value = [UInt8](repeating: 0, count: size + 1)
             let count = shim_get_attribute(number, name, &value, value.count)
+            if count >= 0 { return Array(value[..<count]) }
             // It has grown meanwhile.
-            if count < 0, Errno.last.code == 34 { continue }
-            return count < 0 ? nil : Array(value[..<count])
+            if Errno.last.code != 34 { throw Errno.last }
         }
     }
 

@@ -15,6 +15,22 @@ public enum PathAttributes {
         }
     }
 
+    /// The names of all of them.
+    public static func names(of path: String) throws(Errno) -> [String] {
+        while true {
+            let size = try check { shim_list_path_attributes(path, nil, 0) }
+            var names = [CChar](repeating: 0, count: size + 1)
+            let count = shim_list_path_attributes(path, &names, names.count)
+            if count >= 0 {
+                return names[..<count].split(separator: 0).map {
+                    String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                }
+            }
+            // There are more meanwhile.
+            if Errno.last.code != ERANGE { throw Errno.last }
+        }
+    }
+
     /// Sets the value.
     public static func set(_ name: String, _ value: [UInt8], of path: String) throws(Errno) {
         try check { shim_set_path_attribute(path, name, value, value.count) }

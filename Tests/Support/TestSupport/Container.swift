@@ -103,10 +103,12 @@ package final class Container {
 
     // MARK: Mounting
 
-    /// Mounts it, in the background; returns when the mount answers.
-    package func mount(options: [String] = []) throws {
+    /// Mounts it, in the background; returns when the mount answers. As an app it shows what other
+    /// containers grant to it, too.
+    package func mount(options: [String] = [], asApp isApp: Bool = false) throws {
         let options = options.isEmpty ? [] : ["-o", options.joined(separator: ",")]
-        let result = try command(["mount", name, mountPoint] + options)
+        let place = isApp ? ["--app", name, mountPoint] : [name, mountPoint]
+        let result = try command(["mount"] + place + options)
         guard result.status == 0, MountTable.isMounted(mountPoint) else {
             throw TestSetupFailure("mount: \(result)")
         }

@@ -14,12 +14,17 @@ struct MountCommand: ParsableCommand {
         commandName: "mount", abstract: "Show a container as a folder.",
         discussion: """
             Without NAME the default container is mounted; it is made on first use and filled with \
-            a few sample documents. Returns when the folder answers; the daemon goes on in the \
+            a few sample documents. With --app the container APP is mounted, which is made on first \
+            use, and beside its own documents those that other containers grant to it, in folders \
+            "in CONTAINER". Returns when the folder answers; the daemon goes on in the \
             background until the folder is unmounted.
             """)
 
     @Argument(help: "The container and the folder, or the folder alone.")
     var places: [String]
+
+    @Option(help: ArgumentHelp("Mount the container of an app.", valueName: "app"))
+    var app: String?
 
     @Flag(name: [.short, .long], help: "Stay in the foreground and log to standard error.")
     var foreground = false
@@ -45,15 +50,19 @@ struct MountCommand: ParsableCommand {
             throw ValidationError(
                 "more than a container and a folder: \(places.joined(separator: " "))")
         }
-        let name = places.count == 2 ? places[0] : Containers.defaultName
+        if app != nil, places.count == 2 {
+            throw ValidationError("--app \(app ?? "") names the container already")
+        }
+        let name = app ?? (places.count == 2 ? places[0] : Containers.defaultName)
         try Containers.check(name)
         let point = try Self.mountPoint(directory)
-        if try !Containers.exists(name), name != Containers.defaultName {
+        if try !Containers.exists(name), name != Containers.defaultName, app == nil {
             throw Failure(
                 .noInput,
                 "there is no container \(name); `shapeedit container create \(name)` makes one")
         }
         var mount = Mount(name: name, point: point, options: try MountOptions(options))
+        mount.isApp = app != nil
         if leavesDesktopAlone { mount.options.keepsDesktop = false }
         if leavesRecentFilesAlone { mount.options.keepsRecentFiles = false }
         if foreground { try mount.run() } else { try Background.run(mount) }
@@ -101,6 +110,8 @@ struct Mount: Sendable {
     let name: String
     let point: String
     var options: MountOptions
+    /// Whether what other containers grant to this one is shown.
+    var isApp = false
 
     /// Serves the mount until it is taken away.
     ///
@@ -108,11 +119,11 @@ struct Mount: Sendable {
     func run(ready: @Sendable () -> Void = {}) throws(Failure) {
         try Requirements.check()
         let pictures = try PictureProgram.options(desktop: options.keepsDesktop ? point : nil)
-        // Only the default container makes itself, and begins with samples.
+        // Only the default container and those of apps make themselves; the former begins with samples.
         let isNew = try !Containers.exists(name)
         if isNew { try Containers.create(name) }
         let container = try Container(
-            name, at: try Containers.path(name), holder: "mounted at \(point)")
+            name, at: try Containers.path(name), holder: ContainerFolder.mounted(at: point))
         if let report = container.recovered { Console.complain("\(name): \(report)") }
         let volume = Volume(container: container)
         volume.noAccessTimes = options.noAccessTimes
@@ -132,10 +143,11 @@ struct Mount: Sendable {
         if options.replays {
             volume.replayChanges(program: Helper.program, mountPoint: point)
         }
-        if isNew { Samples.fill(volume) }
+        if isNew, !isApp { Samples.fill(volume) }
         var fuse = FuseSession.Options()
         fuse.fuse = options.fuse
         fuse.passthrough = options.passthrough
+        if isApp { fuse.owners = GrantOwners(home: try Containers.home(), application: name) }
         let session: FuseSession
         do throws(Failure) { session = try FuseSession(volume, at: point, fuse) } catch {
             container.close()

@@ -37,6 +37,7 @@ ssize_t shim_get_attribute(int descriptor, const char *name, void *value, size_t
 ssize_t shim_list_attributes(int descriptor, char *names, size_t size);
 int shim_set_attribute(int descriptor, const char *name, const void *value, size_t size);
 ssize_t shim_get_path_attribute(const char *path, const char *name, void *value, size_t size);
+ssize_t shim_list_path_attributes(const char *path, char *names, size_t size);
 int shim_set_path_attribute(
     const char *path, const char *name, const void *value, size_t size);
 int shim_remove_path_attribute(const char *path, const char *name);

@@ -1,0 +1,194 @@
+internal import Glibc
+internal import SystemCalls
+
+/// Runs system calls on other mounts, on threads of its own: two mounts may need one another, so none of
+/// the threads that serve a mount may wait for another.
+///
+/// Any thread. Each owner has a few threads and a queue of its own, so that one that does not answer
+/// stands in nobody's way. Whoever waits longer than ``patience`` gets ETIMEDOUT, and EINTR when
+/// interrupted; the call itself then ends unheard.
+final class Forwarding: Sendable {
+    /// Called when the call is done: with true if somebody still waits for the answer, with false to
+    /// undo what they do not learn of.
+    typealias Outcome = @Sendable (_ isAwaited: Bool) -> Void
+
+    /// Threads for each owner.
+    private static let most = 8
+    /// Calls that wait for a thread, for each owner.
+    private static let longest = 512
+    /// How long a call may take, in milliseconds.
+    private static let patience: UInt64 = 30_000
+    /// How long a call that has begun may take when it was interrupted, in milliseconds: one that is
+    /// about to be done is not said to have failed.
+    private static let grace: UInt64 = 500
+    /// How often it is looked for calls that take too long, in milliseconds.
+    private static let pace: UInt64 = 100
+    /// How long a thread waits for work, in milliseconds.
+    private static let rest: UInt64 = 10_000
+
+    private struct Call {
+        let ticket: UInt64
+        let run: @Sendable () -> Void
+    }
+    private struct Queue {
+        var calls: [Call] = []
+        var threads = 0
+        var idle = 0
+        var ended = false
+    }
+    private struct Wait {
+        let fail: @Sendable (Errno) -> Void
+        var deadline: UInt64
+        var hasBegun = false
+        var isInterrupted = false
+    }
+    private struct State {
+        var queues: [String: Monitor<Queue>] = [:]
+        var waits: [UInt64: Wait] = [:]
+        var next: UInt64 = 1
+        var isWatched = false
+        var ended = false
+    }
+    private let state = Lock(State())
+
+    /// Runs `work` for a request, which is failed with what it throws.
+    ///
+    /// - Parameters:
+    ///   - owner: which queue.
+    ///   - prepare: called with the call's ticket before it can be done.
+    ///   - fail: answers the request with an error.
+    func call(
+        _ owner: String, prepare: (UInt64) -> Void, fail: @escaping @Sendable (Errno) -> Void,
+        _ work: @escaping @Sendable () throws(Errno) -> Outcome
+    ) {
+        let (ticket, queue, starts) = state.withLock { state in
+            let ticket = state.next
+            state.next += 1
+            let deadline = MonotonicClock.after(milliseconds: Self.patience)
+            state.waits[ticket] = Wait(fail: fail, deadline: deadline)
+            defer { state.isWatched = true }
+            return (ticket, Self.queue(owner, &state), !state.isWatched)
+        }
+        if starts { Threads.start("grant clock", yielding: true) { [self] in watch() } }
+        prepare(ticket)
+        let isTaken = enqueue(queue, atMost: Self.longest, ticket) { [self] in
+            guard begin(ticket) else { return }
+            do throws(Errno) {
+                let outcome = try work()
+                outcome(end(ticket) != nil)
+            } catch {
+                end(ticket)?.fail(error)
+            }
+        }
+        if !isTaken { end(ticket)?.fail(Errno(EIO)) }
+    }
+
+    /// Runs `work`, which nobody waits for.
+    func post(_ owner: String, _ work: @escaping @Sendable () -> Void) {
+        let queue = state.withLock { Self.queue(owner, &$0) }
+        _ = enqueue(queue, atMost: .max, 0, work)
+    }
+
+    /// The process of a call got a signal; says whether the call is to be answered with EINTR now.
+    func interrupt(_ ticket: UInt64) -> Bool {
+        state.withLock { state in
+            guard let wait = state.waits[ticket] else { return false }
+            if !wait.hasBegun {
+                state.waits[ticket] = nil
+                return true
+            }
+            state.waits[ticket]?.isInterrupted = true
+            let soon = MonotonicClock.after(milliseconds: Self.grace)
+            state.waits[ticket]?.deadline = min(wait.deadline, soon)
+            return false
+        }
+    }
+
+    /// Ends the threads that are not in a call; whoever waits is told EIO.
+    func stop() {
+        let (waits, queues) = state.withLock { state in
+            state.ended = true
+            defer { state.waits = [:] }
+            return (state.waits.values.map(\.fail), Array(state.queues.values))
+        }
+        for fail in waits { fail(Errno(EIO)) }
+        for queue in queues { queue.signal { $0.ended = true } }
+    }
+
+    // MARK: Calls
+
+    private static func queue(_ owner: String, _ state: inout State) -> Monitor<Queue> {
+        if let known = state.queues[owner] { return known }
+        let made = Monitor(Queue())
+        state.queues[owner] = made
+        return made
+    }
+
+    private func enqueue(
+        _ queue: Monitor<Queue>, atMost limit: Int, _ ticket: UInt64,
+        _ run: @escaping @Sendable () -> Void
+    ) -> Bool {
+        let (isTaken, starts) = queue.signal { queue -> (Bool, Bool) in
+            if queue.ended || queue.calls.count >= limit { return (false, false) }
+            queue.calls.append(Call(ticket: ticket, run: run))
+            let starts = queue.calls.count > queue.idle && queue.threads < Self.most
+            if starts { queue.threads += 1 }
+            return (true, starts)
+        }
+        if starts { Threads.start("grants") { Self.serve(queue) } }
+        return isTaken
+    }
+
+    private static func serve(_ queue: Monitor<Queue>) {
+        while true {
+            queue.withLock { $0.idle += 1 }
+            let deadline = MonotonicClock.after(milliseconds: rest)
+            let call = queue.wait(until: deadline) { queue -> Call?? in
+                if queue.calls.isEmpty { return queue.ended ? .some(nil) : nil }
+                return .some(queue.calls.removeFirst())
+            }
+            // What came while the time ran out is still to be done.
+            let next = queue.withLock { queue -> Call? in
+                queue.idle -= 1
+                if let call = call ?? nil { return call }
+                if !queue.calls.isEmpty { return queue.calls.removeFirst() }
+                queue.threads -= 1
+                return nil
+            }
+            guard let next else { return }
+            next.run()
+        }
+    }
+
+    private func begin(_ ticket: UInt64) -> Bool {
+        state.withLock { state in
+            guard state.waits[ticket] != nil else { return false }
+            state.waits[ticket]?.hasBegun = true
+            return true
+        }
+    }
+
+    @discardableResult
+    private func end(_ ticket: UInt64) -> Wait? {
+        state.withLock { $0.waits.removeValue(forKey: ticket) }
+    }
+
+    /// The thread that ends waits; it is there while there are any.
+    private func watch() {
+        while true {
+            usleep(UInt32(Self.pace) * 1000)
+            let late = state.withLock { state -> [Wait]? in
+                if state.waits.isEmpty || state.ended {
+                    state.isWatched = false
+                    return nil
+                }
+                let now = MonotonicClock.now
+                let late = state.waits.filter { $0.value.deadline <= now }
+                for ticket in late.keys { state.waits[ticket] = nil }
+                return Array(late.values)
+            }
+            guard let late else { return }
+            for wait in late { wait.fail(Errno(wait.isInterrupted ? EINTR : ETIMEDOUT)) }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+internal import CFuseShim
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Open documents of other containers. Every read and write asks the owner whether it is still granted.
+extension FuseSession {
+    /// Throws EACCES if the document is not granted any more, or not for writing.
+    private static func requireGrant(
+        _ file: GrantedFile, _ granted: GrantedTree, writes: Bool = false
+    ) throws(Errno) {
+        let text: [UInt8]
+        do throws(Errno) {
+            text = try file.descriptor.value(
+                ofAttribute: granted.owners.attribute(of: file.document))
+        } catch {
+            throw error.code == ENODATA ? Errno(EACCES) : GrantOwners.answer(error)
+        }
+        guard let terms = GrantTerms(String(decoding: text, as: UTF8.self)),
+            !writes || terms.access == .write
+        else { throw Errno(EACCES) }
+    }
+
+    /// Runs `work` with an open document that is still granted, and answers with its outcome.
+    func withGranted(
+        _ request: Request, _ granted: GrantedTree, _ handle: UInt64, writes: Bool = false,
+        _ work: @escaping @Sendable (GrantedFile) throws(Errno) -> Forwarding.Outcome
+    ) throws(Errno) {
+        let file = try granted.file(handle)
+        forward(request, granted, to: file.owner) { () throws(Errno) in
+            try Self.requireGrant(file, granted, writes: writes)
+            do throws(Errno) { return try work(file) } catch { throw GrantOwners.answer(error) }
+        }
+    }
+
+    func openGranted(
+        _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ flags: Int32
+    ) throws(Errno) {
+        guard case .document(let owner, let document) = try granted.node(number) else {
+            throw Errno(EISDIR)
+        }
+        let process = CallerProcess.process(of: request.caller.thread)
+        let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
+        // Who writes a document sees what they write, by every descriptor.
+        let shared = writes || granted.isWriter(process, of: document, in: owner)
+        let passed = flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_SYNC)
+        forward(request, granted, to: owner) { () throws(Errno) in
+            let file = try granted.owners.on(document, of: owner, shared: shared) {
+                (path) throws(Errno) in
+                GrantedFile(
+                    owner: owner, document: document,
+                    descriptor: try OwnedDescriptor.open(path, passed | O_NOCTTY), flags: flags,
+                    process: process)
+            }
+            return { isAwaited in
+                guard isAwaited else { return }
+                let handle = granted.hold(file)
+                // Nothing of it goes to this mount's page cache: it would be read from there after the
+                // grant was revoked.
+                let sent = shim_reply_open(
+                    request.pointer, handle, UInt32(SHIM_FOPEN_DIRECT_IO), 0)
+                if sent == -ENOENT { _ = granted.letGo(handle) }
+            }
+        }
+    }
+
+    func readGranted(
+        _ request: Request, _ granted: GrantedTree, _ handle: UInt64, _ size: Int, _ offset: Int64
+    ) throws(Errno) {
+        try withGranted(request, granted, handle) { (file) throws(Errno) in
+            var bytes = [UInt8](repeating: 0, count: size)
+            let count = try file.descriptor.read(into: &bytes, at: offset)
+            let answer = Array(bytes[..<count])
+            return { isAwaited in if isAwaited { request.answer(answer) } }
+        }
+    }
+
+    func writeGranted(
+        _ request: Request, _ granted: GrantedTree, _ handle: UInt64,
+        _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ offset: Int64
+    ) throws(Errno) {
+        let size = fuse_buf_size(buffer)
+        var copied = 0
+        // The buffer goes when this returns.
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { memory, count in
+            copied = memory.baseAddress.map { shim_read_buffer(buffer, $0, size) } ?? 0
+            count = max(copied, 0)
+        }
+        if copied < 0 { throw Errno(Int32(-copied)) }
+        try withGranted(request, granted, handle, writes: true) { (file) throws(Errno) in
+            if file.appends {
+                // Where the end is the owner knows.
+                try file.descriptor.write(bytes)
+            } else {
+                try file.descriptor.write(bytes, at: offset)
+            }
+            return { isAwaited in if isAwaited { request.answer(written: bytes.count) } }
+        }
+    }
+
+    /// FLUSH: closes a duplicate, so that the owner takes note as of a close of its own. Also after the
+    /// grant was revoked: what was written before counts.
+    func flushGranted(_ request: Request, _ granted: GrantedTree, _ handle: UInt64) throws(Errno) {
+        let file = try granted.file(handle)
+        guard file.writes else { return request.succeed() }
+        forward(request, granted, to: file.owner) { () throws(Errno) in
+            do throws(Errno) {
+                let copy = try check { fcntl(file.descriptor.number, F_DUPFD_CLOEXEC, 0) }
+                if close(copy) != 0 { throw Errno.last }
+            } catch { throw GrantOwners.answer(error) }
+            return { isAwaited in if isAwaited { request.succeed() } }
+        }
+    }
+
+    func releaseGranted(_ granted: GrantedTree, _ handle: UInt64) {
+        guard let file = granted.letGo(handle) else { return }
+        granted.forwarding.post(file.owner) { withExtendedLifetime(file) {} }
+    }
+
+    func synchronizeGranted(_ request: Request, _ granted: GrantedTree, _ handle: UInt64)
+        throws(Errno)
+    {
+        try withGranted(request, granted, handle) { (file) throws(Errno) in
+            try check { fsync(file.descriptor.number) }
+            return { isAwaited in if isAwaited { request.succeed() } }
+        }
+    }
+
+    func seekGranted(
+        _ request: Request, _ granted: GrantedTree, _ handle: UInt64, _ offset: Int64,
+        _ whence: Int32
+    ) throws(Errno) {
+        try withGranted(request, granted, handle) { (file) throws(Errno) in
+            let found = try check { lseek(file.descriptor.number, off_t(offset), whence) }
+            return { isAwaited in if isAwaited { fuse_reply_lseek(request.pointer, found) } }
+        }
+    }
+
+    // MARK: Locks
+
+    /// How often a lock that is waited for is tried again, in milliseconds: no thread waits with it.
+    private static let lockPace: UInt64 = 25
+
+    /// Takes or gives back a lock at the owner's.
+    ///
+    /// - Parameters:
+    ///   - waits: whether to try again while somebody else has it.
+    ///   - attempt: the system call, which must not wait: EAGAIN while somebody else has it.
+    func lockGranted(
+        _ request: Request, _ granted: GrantedTree, _ handle: UInt64, waits: Bool,
+        _ attempt: @escaping @Sendable (Int32) throws(Errno) -> Void
+    ) throws(Errno) {
+        try withGranted(request, granted, handle) { [self] (file) throws(Errno) in
+            do throws(Errno) { try attempt(file.descriptor.number) } catch {
+                guard waits, error.code == EAGAIN else { throw error }
+                return { [self] isAwaited in
+                    guard isAwaited else { return }
+                    volume.scheduler.at(MonotonicClock.after(milliseconds: Self.lockPace)) {
+                        do throws(Errno) {
+                            try self.lockGranted(
+                                request, granted, handle, waits: true, attempt)
+                        } catch {
+                            request.fail(error)
+                        }
+                    }
+                }
+            }
+            return { isAwaited in if isAwaited { request.succeed() } }
+        }
+    }
+}

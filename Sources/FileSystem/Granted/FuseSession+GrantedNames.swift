@@ -1,0 +1,186 @@
+internal import CFuseShim
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Names and listings of what is granted to the app that this mount is for.
+extension FuseSession {
+    /// Runs `work` on a thread that may wait for an owner, and answers the request with what it throws.
+    func forward(
+        _ request: Request, _ granted: GrantedTree, to owner: String,
+        _ work: @escaping @Sendable () throws(Errno) -> Forwarding.Outcome
+    ) {
+        granted.forwarding.call(
+            owner,
+            prepare: { answerInterrupts(of: request, .forwarding, $0) },
+            fail: { request.fail($0) }, work)
+    }
+
+    /// Whether the app has something of this name at its root.
+    func hasAtRoot(_ name: String) -> Bool {
+        volume.state.withLock { state in
+            Array(name.utf8).withUnsafeBytes {
+                state.index.lookup(state.index.find(.root), $0) != 0
+            }
+        }
+    }
+
+    /// The owner whose folder the name at the root is, as far as can be seen without asking it.
+    func grantedOwner(_ name: UnsafeRawBufferPointer) -> String? {
+        guard let owner = GrantedTree.owner(name),
+            GrantedTree.folderName(owner, hasAtRoot)
+                == String(decoding: name, as: UTF8.self)
+        else { return nil }
+        return owner
+    }
+
+    func lookupFolder(_ request: Request, _ granted: GrantedTree, _ owner: String) {
+        forward(request, granted, to: owner) { () throws(Errno) in
+            guard granted.owners.grantsAnything(owner) else { throw Errno(ENOENT) }
+            return { isAwaited in
+                if isAwaited { request.answer(granted.folderEntry(owner, counted: true)) }
+            }
+        }
+    }
+
+    /// LOOKUP in a folder, or of a node by its handle.
+    func lookupDocument(
+        _ request: Request, _ granted: GrantedTree, _ parent: UInt64, _ name: String
+    ) throws(Errno) {
+        let node = try granted.node(parent)
+        if case .document(let owner, let document) = node {
+            guard name == "." else { throw Errno(ENOTDIR) }
+            return forward(request, granted, to: owner) { [self] () throws(Errno) in
+                try described(request, granted, owner, document, counted: true)
+            }
+        }
+        let owner = node.owner
+        if name == "." { return lookupFolder(request, granted, owner) }
+        forward(request, granted, to: owner) { [self] () throws(Errno) in
+            let found = try granted.documents(of: owner).first { $0.name == name }
+            guard let found else { throw Errno(ENOENT) }
+            return try described(request, granted, owner, found.document, counted: true)
+        }
+    }
+
+    func tellGrantedAttributes(_ request: Request, _ granted: GrantedTree, _ number: UInt64)
+        throws(Errno)
+    {
+        switch try granted.node(number) {
+        case .folder(let owner):
+            request.answer(attributes: granted.folderEntry(owner, counted: false))
+        case .document(let owner, let document):
+            forward(request, granted, to: owner) { [self] () throws(Errno) in
+                try described(request, granted, owner, document, counted: false)
+            }
+        }
+    }
+
+    /// Asks the owner what a document is like, for a LOOKUP (`counted`) or a GETATTR. While it does not
+    /// answer, the document is as it was last.
+    func described(
+        _ request: Request, _ granted: GrantedTree, _ owner: String, _ document: DocumentID,
+        counted: Bool
+    ) throws(Errno) -> Forwarding.Outcome {
+        let node = GrantedNode.document(owner: owner, document)
+        let shown: stat
+        do throws(Errno) {
+            let (status, access) = try look(request, granted, owner, document)
+            shown = granted.shown(node, status, access)
+        } catch {
+            guard error.code == EIO, let last = granted.lastShown(node) else { throw error }
+            shown = last
+        }
+        return { isAwaited in
+            guard isAwaited else { return }
+            let entry = granted.entry(node, shown, counted: counted)
+            if counted { request.answer(entry) } else { request.answer(attributes: entry) }
+        }
+    }
+
+    /// A document's status as the request's process sees it, and what the app may do with it.
+    private func look(
+        _ request: Request, _ granted: GrantedTree, _ owner: String, _ document: DocumentID
+    ) throws(Errno) -> (stat, GrantedAccess) {
+        let owners = granted.owners
+        let (status, terms) = try owners.on(document, of: owner, shared: false) {
+            (path) throws(Errno) in
+            var status = stat()
+            try check { stat(path, &status) }
+            return (status, try PathAttributes.value(owners.attribute(of: document), of: path))
+        }
+        guard let terms = GrantTerms(String(decoding: terms, as: UTF8.self)) else {
+            throw Errno(EIO)
+        }
+        let process = CallerProcess.process(of: request.caller.thread)
+        guard terms.access == .write, granted.isWriter(process, of: document, in: owner) else {
+            return (status, terms.access)
+        }
+        let staged = try owners.on(document, of: owner, shared: true) { (path) throws(Errno) in
+            var status = stat()
+            try check { stat(path, &status) }
+            return status
+        }
+        return (staged, terms.access)
+    }
+
+    // MARK: Listings
+
+    /// Opens a folder, or the root, whose own names are not kept by the kernel then: folders come and
+    /// go among them.
+    func openGranted(
+        directory number: UInt64, _ request: Request, _ granted: GrantedTree,
+        _ info: UnsafeMutablePointer<fuse_file_info>
+    ) throws(Errno) {
+        let given = info.pointee
+        if number == ItemNumber.root.rawValue {
+            volume.noteAccess(NodeNumber(.root, 0), 0)
+            // Of all owners one after the other, so with a queue of its own; no owner's name is empty.
+            forward(request, granted, to: "") { [self] () throws(Errno) in
+                let names = granted.owners.owners().map {
+                    ListedName(name: GrantedTree.folderName($0, hasAtRoot), mode: S_IFDIR)
+                }
+                return { [volume] isAwaited in
+                    guard isAwaited else { return }
+                    let handle = granted.hold(names)
+                    volume.whenListable(NodeNumber(.root, 0)) {
+                        Self.opened(request, given, handle)
+                    }
+                }
+            }
+            return
+        }
+        guard case .folder(let owner) = try granted.node(number) else { throw Errno(ENOTDIR) }
+        forward(request, granted, to: owner) {
+            // An owner that does not answer shows nothing; `user.shapeedit.error` says why.
+            let documents = (try? granted.owners.documents(of: owner)) ?? []
+            let names =
+                [".", ".."].map { ListedName(name: $0, mode: S_IFDIR) }
+                + documents.map { ListedName(name: $0.name, mode: S_IFREG) }
+            return { isAwaited in
+                if isAwaited { Self.opened(request, given, granted.hold(names)) }
+            }
+        }
+    }
+
+    private static func opened(_ request: Request, _ info: fuse_file_info, _ handle: UInt64) {
+        var info = info
+        info.fh = handle
+        fuse_reply_open(request.pointer, &info)
+    }
+
+    /// What a listing of the root shows behind the app's own names; what one of a folder shows.
+    func listGranted(
+        _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ size: Int,
+        _ offset: UInt64, _ handle: UInt64, plus: Bool
+    ) throws(Errno) {
+        let names = granted.listing(handle)
+        if number == ItemNumber.root.rawValue {
+            try list(request, number, size, offset, plus: plus, more: names)
+        } else {
+            guard case .folder = try granted.node(number) else { throw Errno(ENOTDIR) }
+            try list(request, 0, size, offset, plus: plus, more: names)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+internal import Catalog
+internal import Content
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// The containers of this user that grant documents to an application, by their folders and mounts.
+///
+/// Any thread that may wait: every call may wait for another mount.
+package struct GrantOwners: Sendable {
+    /// The folder of all containers.
+    private let home: String
+    let application: String
+
+    package init(home: String, application: String) {
+        self.home = home
+        self.application = application
+    }
+
+    /// One of an owner's documents.
+    struct Document: Sendable {
+        let document: DocumentID
+        let access: GrantedAccess
+        /// As the owner calls it; no other of its documents here is called so.
+        let name: String
+    }
+
+    private func folder(_ owner: String) -> ContainerFolder {
+        ContainerFolder(path: home + "/" + owner)
+    }
+
+    /// Those that grant anything at this moment, by name.
+    func owners() -> [String] {
+        let names = (try? Directories.names(in: home)) ?? []
+        return names.filter { $0 != application && grantsAnything($0) }.sorted()
+    }
+
+    /// Whether the container grants anything to the application at this moment. Where its mount does
+    /// not say, its catalog does.
+    func grantsAnything(_ owner: String) -> Bool {
+        guard ContainerName.isValid(owner), owner != application,
+            access(folder(owner).catalog, F_OK) == 0
+        else { return false }
+        if let documents = try? documents(of: owner) { return !documents.isEmpty }
+        guard
+            let database = try? CatalogDatabase(
+                path: folder(owner).catalog, create: false, busyMilliseconds: 500)
+        else { return false }
+        defer { database.close() }
+        let now = VolumeState.now()
+        return ((try? database.grants()) ?? []).contains {
+            $0.application == application && $0.isLive(at: now)
+        }
+    }
+
+    /// Where the owner is mounted, as it says itself: its lock file tells who has it open.
+    private func point(of owner: String) throws(Errno) -> String {
+        let file = try OwnedDescriptor.open(folder(owner).lock, O_RDONLY)
+        var bytes = [UInt8](repeating: 0, count: 8192)
+        let count = try file.read(into: &bytes, at: 0)
+        let text = String(decoding: bytes[..<count], as: UTF8.self)
+        let prefix = ContainerFolder.mounted(at: "")
+        guard text.hasPrefix(prefix) else { throw Errno(EIO) }
+        // Behind the path stands the process, in brackets that the path may have, too.
+        var path = text.dropFirst(prefix.count)
+        while let last = path.popLast(), last != "(" {}
+        guard path.hasPrefix("/"), path.hasSuffix(" ") else { throw Errno(EIO) }
+        return String(path.dropLast())
+    }
+
+    /// The folder of the owner's mount that has what it grants.
+    private func place(of owner: String) throws(Errno) -> String {
+        try point(of: owner) + "/.shapeedit/granted/\(owner)/\(application)"
+    }
+
+    /// What the owner grants at this moment; EIO if it is not mounted or its mount is dead.
+    func documents(of owner: String) throws(Errno) -> [Document] {
+        let bytes: [UInt8]
+        do throws(Errno) {
+            let names = try place(of: owner) + "/" + VirtualTree.namesFile
+            bytes = try WholeFile.read(try OwnedDescriptor.open(names, O_RDONLY), limit: 1 << 30)
+        } catch { throw Errno(EIO) }
+        return bytes.split(separator: 0).compactMap { line in
+            let parts = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 2)
+            guard parts.count == 3, let document = DocumentID(parts[0]),
+                let access = GrantedAccess(parts[1])
+            else { return nil }
+            return Document(document: document, access: access, name: String(parts[2]))
+        }
+    }
+
+    /// Runs a call on the path of a document.
+    ///
+    /// - Parameter shared: as its writers see it; else the current version.
+    /// - Throws: what the call does; EIO if the owner is not mounted or its mount is dead.
+    func on<Result: ~Copyable>(
+        _ document: DocumentID, of owner: String, shared: Bool,
+        _ call: (String) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        let place: String
+        do throws(Errno) { place = try self.place(of: owner) } catch { throw Errno(EIO) }
+        do throws(Errno) {
+            let suffix = shared ? VirtualTree.sharedSuffix : ""
+            return try call("\(place)/\(document)\(suffix)")
+        } catch {
+            // Where no container is mounted any more there is no such path either.
+            if error.code == ENOENT, access(place + "/" + VirtualTree.namesFile, F_OK) != 0 {
+                throw Errno(EIO)
+            }
+            throw Self.answer(error)
+        }
+    }
+
+    /// What is said of a call on an owner's mount that failed.
+    static func answer(_ error: Errno) -> Errno {
+        switch error.code {
+        case ENOTCONN, ECONNABORTED, ENODEV, ENXIO: Errno(EIO)
+        default: error
+        }
+    }
+
+    /// The attribute that says whether a document is granted, on any item of the owner's.
+    func attribute(of document: DocumentID) -> String {
+        "user.shapeedit.granted.\(document).\(application)"
+    }
+
+    /// Why the owner does not answer; `nil` if it does.
+    func problem(of owner: String) -> String? {
+        if (try? documents(of: owner)) != nil { return nil }
+        if (try? point(of: owner)) == nil { return "the container \(owner) is not mounted" }
+        return "the mount of the container \(owner) does not answer"
+    }
+}

@@ -1,0 +1,233 @@
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// What an app's mount shows besides its own container.
+enum GrantedNode: Hashable, Sendable {
+    /// `in <owner>` at the root.
+    case folder(owner: String)
+    case document(owner: String, DocumentID)
+
+    var owner: String {
+        switch self {
+        case .folder(let owner), .document(let owner, _): owner
+        }
+    }
+}
+
+/// A name in a listing.
+struct ListedName: Sendable {
+    var name: String
+    /// S_IFDIR or S_IFREG.
+    var mode: UInt32
+}
+
+/// An open document of another container.
+final class GrantedFile: Sendable {
+    let owner: String
+    let document: DocumentID
+    /// On the owner's mount. Closed with the last reference, on a thread that may wait.
+    let descriptor: OwnedDescriptor
+    let writes: Bool
+    let appends: Bool
+    /// The process that opened it.
+    let process: Int32
+
+    init(
+        owner: String, document: DocumentID, descriptor: consuming OwnedDescriptor, flags: Int32,
+        process: Int32
+    ) {
+        self.owner = owner
+        self.document = document
+        self.descriptor = descriptor
+        writes = flags & O_ACCMODE != O_RDONLY
+        appends = flags & O_APPEND != 0
+        self.process = process
+    }
+}
+
+/// The folders `in <owner>` of an app's mount: numbers of their nodes, and what is open.
+///
+/// Any thread. Knows only what the owners said; nodes get numbers of their own when they are looked up,
+/// which tell nothing of the owners'. The two top bits mark them.
+final class GrantedTree: Sendable {
+    private static let bits: UInt64 = 3 << 62
+    /// In listings, which tell no numbers: programs take 0 for a deleted file.
+    static let unknown = bits
+    private static let prefix = Array("in ".utf8)
+
+    private struct Known {
+        var node: GrantedNode
+        var lookups: UInt64
+    }
+    private struct State {
+        var numbers: [GrantedNode: UInt64] = [:]
+        var known: [UInt64: Known] = [:]
+        var next: UInt64 = 1
+        var files: [UInt64: GrantedFile] = [:]
+        var listings: [UInt64: [ListedName]] = [:]
+        var nextHandle: UInt64 = 1
+        /// What each owner granted when it last said so, and what the documents were like.
+        var documents: [String: [GrantOwners.Document]] = [:]
+        var statuses: [GrantedNode: stat] = [:]
+    }
+    private let state = Lock(State())
+    let owners: GrantOwners
+    let forwarding = Forwarding()
+    private let started = VolumeState.now()
+
+    init(_ owners: GrantOwners) { self.owners = owners }
+
+    /// Whether a node's number is one of these.
+    static func has(_ number: UInt64) -> Bool { number & bits == bits }
+
+    // MARK: Names
+
+    /// The owner whose folder a name at the root can be; `nil` for all other names.
+    ///
+    /// The folder of an owner is called `in <owner>`. Where the app has something of that name itself,
+    /// it is `in <owner> (2)`, and so on.
+    static func owner(_ name: UnsafeRawBufferPointer) -> String? {
+        guard name.starts(with: prefix) else { return nil }
+        let text = String(decoding: name.dropFirst(prefix.count), as: UTF8.self)
+        let owner = text.prefix { $0 != " " }
+        return ContainerName.isValid(owner) ? String(owner) : nil
+    }
+
+    /// - Parameter isTaken: whether the app has something of that name at the root.
+    static func folderName(_ owner: String, _ isTaken: (String) -> Bool) -> String {
+        var name = "in \(owner)"
+        var number = 2
+        while isTaken(name) {
+            name = "in \(owner) (\(number))"
+            number += 1
+        }
+        return name
+    }
+
+    /// The documents of an owner; those that it named last while it does not answer.
+    func documents(of owner: String) throws(Errno) -> [GrantOwners.Document] {
+        do throws(Errno) {
+            let found = try owners.documents(of: owner)
+            state.withLock { $0.documents[owner] = found }
+            return found
+        } catch {
+            guard let last = state.withLock({ $0.documents[owner] }) else { throw error }
+            return last
+        }
+    }
+
+    // MARK: Nodes
+
+    /// The node of a number that the kernel knows; ESTALE for any other.
+    func node(_ number: UInt64) throws(Errno) -> GrantedNode {
+        guard let known = state.withLock({ $0.known[number] }) else { throw Errno(ESTALE) }
+        return known.node
+    }
+
+    /// Whether the kernel knows the folder of an owner.
+    func knowsFolder(of owner: String) -> Bool {
+        state.withLock { $0.numbers[.folder(owner: owner)] != nil }
+    }
+
+    func forget(_ number: UInt64, _ count: UInt64) {
+        state.withLock { state in
+            guard var known = state.known[number] else { return }
+            known.lookups -= min(count, known.lookups)
+            state.known[number] = known.lookups == 0 ? nil : known
+            if known.lookups == 0 {
+                state.numbers[known.node] = nil
+                state.statuses[known.node] = nil
+            }
+        }
+    }
+
+    /// The entry of a folder.
+    func folderEntry(_ owner: String, counted: Bool) -> Entry {
+        var status = stat()
+        status.st_mode = S_IFDIR | 0o500
+        status.st_nlink = 2
+        status.st_uid = geteuid()
+        status.st_gid = getegid()
+        status.st_blksize = 4096
+        status.st_mtim = timespec(started)
+        status.st_ctim = timespec(started)
+        status.st_atim = timespec(started)
+        return entry(.folder(owner: owner), status, counted: counted)
+    }
+
+    /// The status that a document has here, when it has this one at its owner's. It is kept for the time
+    /// when the owner does not answer.
+    func shown(_ node: GrantedNode, _ status: stat, _ access: GrantedAccess) -> stat {
+        var shown = status
+        shown.st_mode = S_IFREG | status.st_mode & (access == .write ? 0o777 : 0o555)
+        shown.st_nlink = 1
+        state.withLock { $0.statuses[node] = shown }
+        return shown
+    }
+
+    /// What a document was like when its owner last answered.
+    func lastShown(_ node: GrantedNode) -> stat? { state.withLock { $0.statuses[node] } }
+
+    /// What a LOOKUP (`counted`) or a GETATTR of the node is answered with.
+    func entry(_ node: GrantedNode, _ status: stat, counted: Bool) -> Entry {
+        let number = state.withLock { state -> UInt64 in
+            if !counted { return state.numbers[node] ?? Self.unknown }
+            let number =
+                state.numbers[node]
+                ?? {
+                    defer { state.next += 1 }
+                    return state.next | Self.bits
+                }()
+            state.numbers[node] = number
+            state.known[number, default: Known(node: node, lookups: 0)].lookups += 1
+            return number
+        }
+        var shown = status
+        shown.st_ino = UInt(number)
+        // Nothing of it is kept: it changes without this mount.
+        return Entry(node: number, status: shown, timeout: 0)
+    }
+
+    // MARK: Handles
+
+    func hold(_ file: GrantedFile) -> UInt64 {
+        state.withLock { state in
+            defer { state.nextHandle += 1 }
+            state.files[state.nextHandle] = file
+            return state.nextHandle
+        }
+    }
+
+    /// An open document; EBADF for another handle.
+    func file(_ handle: UInt64) throws(Errno) -> GrantedFile {
+        guard let file = state.withLock({ $0.files[handle] }) else { throw Errno(EBADF) }
+        return file
+    }
+
+    func letGo(_ handle: UInt64) -> GrantedFile? {
+        state.withLock { $0.files.removeValue(forKey: handle) }
+    }
+
+    /// Whether the process has the document open for writing: it sees what it writes.
+    func isWriter(_ process: Int32, of document: DocumentID, in owner: String) -> Bool {
+        state.withLock { state in
+            state.files.values.contains {
+                $0.writes && $0.process == process && $0.document == document && $0.owner == owner
+            }
+        }
+    }
+
+    /// Keeps the names of an open folder, so that a listing in several parts is one listing.
+    func hold(_ listing: [ListedName]) -> UInt64 {
+        state.withLock { state in
+            defer { state.nextHandle += 1 }
+            state.listings[state.nextHandle] = listing
+            return state.nextHandle
+        }
+    }
+
+    func listing(_ handle: UInt64) -> [ListedName] { state.withLock { $0.listings[handle] ?? [] } }
+
+    func letGoOfListing(_ handle: UInt64) { state.withLock { $0.listings[handle] = nil } }
+}

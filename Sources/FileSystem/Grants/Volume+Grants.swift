@@ -1,0 +1,157 @@
+internal import Catalog
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Grants through a document's attributes: `user.shapeedit.grant.<application>`.
+extension Volume {
+    /// The application that an attribute's name is about; `nil` for another attribute.
+    static func grantedApplication(_ key: String) -> Substring? {
+        key.hasPrefix("grant.") ? key.dropFirst(6) : nil
+    }
+
+    /// The terms of the grant that the application has for the document; ENODATA if it has none.
+    func grantTerms(_ node: NodeNumber, for application: Substring) throws(Errno) -> String {
+        try read { (state) throws(Errno) in
+            let record = state.index[item: try state.position(node)]
+            let document = DocumentID(rawValue: record.pointee.document)
+            guard record.pointee.isRegular,
+                let terms = state.grants.terms(
+                    of: document, for: application, at: VolumeState.now())
+            else { throw Errno(ENODATA) }
+            return terms.text
+        }
+    }
+
+    /// What `granted.<document id>.<application>` says, on any item: the terms of that grant. This is
+    /// how it is seen whether an open document is still granted: by then its item may be another's.
+    ///
+    /// - Returns: `nil` for another attribute; ENODATA if nothing is granted.
+    func grantedAttribute(_ key: String) throws(Errno) -> String? {
+        guard key.hasPrefix("granted.") else { return nil }
+        let parts = key.dropFirst(8).split(separator: ".", maxSplits: 1)
+        guard parts.count == 2, let document = DocumentID(parts[0]),
+            let terms = state.withLock({
+                $0.grants.terms(of: document, for: parts[1], at: VolumeState.now())
+            })
+        else { throw Errno(ENODATA) }
+        return terms.text
+    }
+
+    /// Grants the document to an application, in place of what was granted to it before.
+    ///
+    /// Only the owner of the container or root may. EISDIR for a folder, EPERM for other things that
+    /// are no documents, EINVAL for a name that no container can have, for this container's own, and
+    /// for other terms than ``GrantTerms`` has.
+    func setGrant(
+        _ node: NodeNumber, for application: Substring, _ text: String, _ caller: Caller
+    ) throws(Errno) {
+        guard caller.user == 0 || caller.user == geteuid() else { throw Errno(EPERM) }
+        guard ContainerName.isValid(application), application != container.name,
+            let terms = GrantTerms(text)
+        else { throw Errno(EINVAL) }
+        try change { (state) throws(Errno) in
+            let record = state.index[item: try state.position(node)]
+            if record.pointee.isDirectory { throw Errno(EISDIR) }
+            guard record.pointee.isRegular else { throw Errno(EPERM) }
+            let now = VolumeState.now()
+            let row = GrantRow(
+                document: DocumentID(rawValue: record.pointee.document),
+                application: String(application), terms: terms, granted: now)
+            let expired = state.grants.dropExpired(at: now)
+            state.grants.insert(row)
+            let mutation = Mutation(
+                time: now, kind: .granted, item: node.item,
+                process: CallerProcess.process(of: caller.thread),
+                effects: expired + [.putGrant(row)])
+            return ((), state.log.append(mutation))
+        }
+        settleGrants()
+    }
+
+    /// Takes the grant of an application away; ENODATA if it has none. Only the owner of the container
+    /// or root may.
+    func revokeGrant(
+        _ node: NodeNumber, from application: Substring, _ caller: Caller
+    ) throws(Errno) {
+        guard caller.user == 0 || caller.user == geteuid() else { throw Errno(EPERM) }
+        try change { (state) throws(Errno) in
+            let record = state.index[item: try state.position(node)]
+            let document = DocumentID(rawValue: record.pointee.document)
+            let now = VolumeState.now()
+            let expired = state.grants.dropExpired(at: now)
+            let isThere = state.grants.remove(document, String(application))
+            guard isThere || !expired.isEmpty else { throw Errno(ENODATA) }
+            let mutation = Mutation(
+                time: now, kind: .granted, item: node.item,
+                process: CallerProcess.process(of: caller.thread),
+                effects: expired + [.removeGrant(document, application: String(application))])
+            return ((), state.log.append(mutation))
+        }
+        settleGrants()
+    }
+
+    /// Mounts of applications read the catalog while this container is not mounted.
+    private func settleGrants() { try? log.drain() }
+
+    /// All documents that are granted, with what they are called now.
+    func grantedDocuments() -> [(row: GrantRow, path: [UInt8])] {
+        state.withLock { state in
+            state.grants.live(at: VolumeState.now()).compactMap { row in
+                let position = state.index.holder(of: row.document)
+                guard position != 0, let path = state.index.path(of: position) else { return nil }
+                return (row, path)
+            }
+        }
+    }
+
+    /// What a document that was granted leads to.
+    ///
+    /// - Parameters:
+    ///   - shared: as its writers see it, for one who may write; else the current version, whoever
+    ///     asks.
+    ///   - waited: whether the caller has waited for a closing session already.
+    /// - Returns: the entry, counted as a lookup, or the item whose session is closing. EACCES if it is
+    ///   not granted, ENOENT if it has no name any more.
+    func lookupGranted(
+        _ document: DocumentID, for application: String, shared: Bool, _ caller: Caller,
+        waited: Bool
+    ) throws(Errno) -> Answer<Entry> {
+        let answer = try read { (state) throws(Errno) -> Answer<(NodeNumber, Entry)> in
+            guard
+                let terms = state.grants.terms(
+                    of: document, for: application, at: VolumeState.now()),
+                !shared || terms.access == .write
+            else { throw Errno(EACCES) }
+            let position = state.index.holder(of: document)
+            guard position != 0, state.index[item: position].pointee.firstName != 0 else {
+                throw Errno(ENOENT)
+            }
+            if shared {
+                state.lent.insert(state.index[item: position].pointee.number)
+                return state.entry(position, caller, waited: waited)
+            }
+            let record = state.index[item: position]
+            if !waited, let session = state.sessions[position],
+                session.isClosing(MonotonicClock.now) || session.isPutOff
+            {
+                return .wait(ItemNumber(rawValue: record.pointee.number))
+            }
+            let node = record.pointee.node
+            state.countLookup(node, at: position)
+            return .done((node, state.entry(of: node, at: position)))
+        }
+        switch answer {
+        case .wait(let item): return .wait(item)
+        case .done((let node, var entry)):
+            // What is staged has its size in its file: ask that without holding the lock.
+            if entry.attributeTimeout == Entry.brief || entry.attributeTimeout == Entry.never {
+                entry = try attributes(node)
+            }
+            // The document may come under another item, and the grant may go.
+            entry.timeout = 0
+            return .done(entry)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import DocumentKit
+import Glibc
+import Model
+import SystemCalls
+
+/// A document that is granted: a path in a mount, or `CONTAINER:PATH`, mounted or not.
+struct GrantSubject {
+    private enum Place {
+        case mounted(path: String)
+        case closed(ClosedGrants, path: String)
+    }
+    private let place: Place
+    /// As it was given.
+    let text: String
+    let container: String
+
+    init(_ text: String) throws(Failure) {
+        self.text = text
+        var status = stat()
+        if stat(text, &status) == 0 {
+            container = try Self.container(of: text)
+            place = .mounted(path: text)
+            return
+        }
+        let reason = Errno.last
+        guard let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") else {
+            throw Failure(.noInput, "\(text): \(reason)")
+        }
+        let (name, path) = (String(text[..<colon]), String(text[text.index(after: colon)...]))
+        guard try Containers.exists(name) else {
+            throw Failure(.noInput, "\(text): there is no such file and no container \(name)")
+        }
+        if let point = NamedToken.mountPoint(of: name) {
+            guard stat(point + "/" + path, &status) == 0 else {
+                throw Failure(.noInput, "\(text): \(Errno.last)")
+            }
+            place = .mounted(path: point + "/" + path)
+        } else {
+            place = .closed(try ClosedGrants(name), path: path)
+        }
+        container = name
+    }
+
+    /// Where the document is in a mount; `nil` if its container is not mounted.
+    var mountedPath: String? {
+        if case .mounted(let path) = place { path } else { nil }
+    }
+
+    private static func container(of path: String) throws(Failure) -> String {
+        do throws(Errno) {
+            return String(
+                decoding: try PathAttributes.value("user.shapeedit.container", of: path),
+                as: UTF8.self)
+        } catch {
+            switch error.code {
+            case ENODATA, ENOTSUP:
+                throw Failure(.usage, "\(path): it is not a document in a mounted container")
+            case EPERM, EACCES: throw Failure(.noPermission, "\(path): \(error)")
+            default: throw Failure(.inputOutput, "\(path): \(error)")
+            }
+        }
+    }
+
+    private static func attribute(_ application: String) -> String {
+        "user.shapeedit.grant." + application
+    }
+
+    /// Grants the document, in place of what was granted to the application before.
+    func grant(to application: String, _ terms: GrantTerms) throws(Failure) {
+        try Containers.check(application)
+        if application == container {
+            throw Failure(.usage, "\(text) is in the container \(application) already")
+        }
+        switch place {
+        case .closed(let closed, let path): try closed.grant(path, to: application, terms)
+        case .mounted(let path):
+            do throws(Errno) {
+                try PathAttributes.set(
+                    Self.attribute(application), Array(terms.text.utf8), of: path)
+            } catch { throw problem(error) }
+        }
+    }
+
+    /// Takes the grants of these applications away, or all; those that were there.
+    func revoke(from application: String?) throws(Failure) -> [String] {
+        if let application { try Containers.check(application) }
+        switch place {
+        case .closed(let closed, let path): return try closed.revoke(path, from: application)
+        case .mounted(let path):
+            let applications: [String]
+            if let application {
+                applications = [application]
+            } else {
+                applications = try self.applications(at: path)
+            }
+            do throws(Errno) {
+                for application in applications {
+                    try PathAttributes.remove(Self.attribute(application), of: path)
+                }
+            } catch {
+                if error.code == ENODATA { return [] }
+                throw problem(error)
+            }
+            return applications
+        }
+    }
+
+    /// Those that the document at a path is granted to.
+    private func applications(at path: String) throws(Failure) -> [String] {
+        let id: [UInt8]
+        do throws(Errno) {
+            id = try PathAttributes.value("user.shapeedit.id", of: path)
+        } catch { throw problem(error) }
+        let document = String(decoding: id, as: UTF8.self)
+        return try ListedGrant.all(of: container).filter { $0.document == document }
+            .map(\.application)
+    }
+
+    private func problem(_ error: Errno) -> Failure {
+        switch error.code {
+        case EISDIR: ClosedGrants.isFolder(text)
+        case EPERM, EACCES:
+            Failure(.noPermission, "\(text): only the owner of its container may do that")
+        default: Failure(.inputOutput, "\(text): \(error)")
+        }
+    }
+}

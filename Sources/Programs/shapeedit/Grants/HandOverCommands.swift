@@ -1,0 +1,145 @@
+import ArgumentParser
+import DocumentKit
+import Glibc
+import Model
+import SystemCalls
+
+/// `shapeedit open-in-place`.
+struct OpenInPlaceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open-in-place", abstract: "Let an app work on a document where it is.",
+        discussion: """
+            Grants the document to the app, for writing, and prints its path in the app's mount. What \
+            the app saves is saved in the document. `shapeedit import-copy` gives it a copy instead.
+            """)
+
+    @Argument(
+        help: "The document: a file in a mount, or CONTAINER:PATH.", completion: .file())
+    var document: String
+    @Option(help: ArgumentHelp("The app.", valueName: "app")) var app: String
+    @Flag(help: "Print JSON.") var json = false
+
+    func run() throws {
+        let subject = try GrantSubject(document)
+        try subject.grant(to: app, GrantTerms(access: .write, until: nil))
+        let path = try AppMount(app)?.path(of: subject)
+        HandOver(document: document, app: app, path: path, isCopy: false).say(json: json)
+        if path == nil {
+            Console.complain("\(app) is not mounted; `shapeedit mount --app \(app) DIR` shows it")
+        }
+    }
+}
+
+/// `shapeedit import-copy`.
+struct ImportCopyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import-copy", abstract: "Give an app a copy of a document.",
+        discussion: """
+            The copy is the app's own, in its container, which has to be mounted: what the app does \
+            with it does not reach the document. `shapeedit open-in-place` lets it work on the \
+            document itself.
+            """)
+
+    @Argument(help: "The document, a file of any kind.", completion: .file())
+    var document: String
+    @Option(help: ArgumentHelp("The app.", valueName: "app")) var app: String
+    @Flag(help: "Print JSON.") var json = false
+
+    func run() throws {
+        try Containers.check(app)
+        guard let mount = try AppMount(app) else {
+            throw Failure(
+                .unavailable,
+                "\(app) is not mounted; `shapeedit mount --app \(app) DIR` first")
+        }
+        let path = try mount.copy(document)
+        HandOver(document: document, app: app, path: path, isCopy: true).say(json: json)
+    }
+}
+
+/// What was done to hand a document over.
+private struct HandOver {
+    let document: String
+    let app: String
+    /// In the app's mount; `nil` if it is not mounted.
+    let path: String?
+    let isCopy: Bool
+
+    func say(json: Bool) {
+        let how = isCopy ? "imported a copy" : "opened in place"
+        if json {
+            Console.say(
+                JSONText.object([
+                    ("document", JSONText.string(document)), ("app", JSONText.string(app)),
+                    ("how", JSONText.string(how)), ("path", JSONText.string(path)),
+                ]))
+        } else {
+            Console.say("\(how): \(path ?? document)")
+        }
+    }
+}
+
+/// The mount of an app.
+private struct AppMount {
+    private let point: String
+
+    /// `nil` if the app is not mounted.
+    init?(_ app: String) throws(Failure) {
+        guard let point = NamedToken.mountPoint(of: app) else { return nil }
+        self.point = point
+    }
+
+    /// Where the app sees a document that was granted to it; `nil` if it does not: it was mounted
+    /// without --app, or the document's container is not mounted.
+    func path(of subject: GrantSubject) throws(Failure) -> String? {
+        guard let original = subject.mountedPath else { return nil }
+        let attribute = "user.shapeedit.id"
+        let id = try? PathAttributes.value(attribute, of: original)
+        let folder = "\(point)/in \(subject.container)"
+        return ((try? Directories.names(in: folder)) ?? []).map { "\(folder)/\($0)" }
+            .first { id != nil && (try? PathAttributes.value(attribute, of: $0)) == id }
+    }
+
+    /// Copies a file to the folder of the mount, under its name or one with a number; the path.
+    func copy(_ original: String) throws(Failure) -> String {
+        do throws(Errno) {
+            let source = try OwnedDescriptor.open(original, O_RDONLY)
+            guard try source.status().st_mode & S_IFMT == S_IFREG else { throw Errno(EISDIR) }
+            let name = original.split(separator: "/").last.map(String.init) ?? original
+            for number in 1... {
+                let path = "\(point)/\(Self.numbered(name, number))"
+                guard access(path, F_OK) != 0 else { continue }
+                let target = try OwnedDescriptor.open(
+                    path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+                try Self.copy(source, to: target)
+                return path
+            }
+        } catch {
+            let why = error.code == EISDIR ? "it is a folder, not a document" : "\(error)"
+            throw Failure(.inputOutput, "\(original): \(why)")
+        }
+        throw Failure(.cannotCreate, "\(point): no name is free")
+    }
+
+    private static func copy(
+        _ source: borrowing OwnedDescriptor, to target: borrowing OwnedDescriptor
+    ) throws(Errno) {
+        var block = [UInt8](repeating: 0, count: 1 << 20)
+        var offset: Int64 = 0
+        while true {
+            let count = try source.read(into: &block, at: offset)
+            try target.write(Array(block[..<count]), at: offset)
+            offset += Int64(count)
+            if count < block.count { return }
+        }
+    }
+
+    /// `a.txt` and 2 make `a (2).txt`; 1 leaves the name as it is.
+    private static func numbered(_ name: String, _ number: Int) -> String {
+        if number == 1 { return name }
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
+            return "\(name) (\(number))"
+        }
+        return "\(name[..<dot]) (\(number))\(name[dot...])"
+    }
+}

@@ -1,0 +1,129 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// `shapeedit grant`, `revoke` and `grants`, of containers that are mounted and that are not.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct GrantCommandTests {
+    /// What `grants` says, a line each.
+    private static func listed(_ desk: Desk) throws -> [String] {
+        try desk.run("grants").split(separator: "\n").map(String.init)
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `grants are given, changed, listed and revoked`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf one > a.txt && printf two > b.txt && mkdir d")
+            #expect(try desk.run("grant", "a.txt", "--to", "notes") == "a.txt: notes may read\n")
+            try desk.run("grant", "b.txt", "--to", "notes", "--write", "--json")
+            try desk.run("grant", "b.txt", "--to", "mail", "--until", "2h", "--json")
+            let listed = try Self.listed(desk)
+            #expect(listed.count == 3)
+            #expect(listed[0] == "test:work/a.txt  notes may read")
+            #expect(listed[1].hasPrefix("test:work/b.txt  mail may read until 2"))
+            #expect(listed[2] == "test:work/b.txt  notes may write")
+            try desk.run("grants", "test", "--json")
+            // Granting again changes it; the grant goes with the document.
+            try desk.run("grant", "a.txt", "--to", "notes", "--write")
+            try desk.shell("mv a.txt d/c.txt && printf new > .t && mv .t d/c.txt && mv d e")
+            #expect(try Self.listed(desk).last == "test:work/e/c.txt  notes may write")
+            #expect(
+                try desk.shell("getfattr --only-values -n user.shapeedit.grant.notes e/c.txt")
+                    == "write")
+            // Over a crash, too.
+            try #require(desk.volume.container).killDaemon()
+            try desk.volume.remountAfterCrash()
+            #expect(try Self.listed(desk).count == 3)
+            try desk.run("revoke", "b.txt", "--to", "mail", "--json")
+            #expect(try desk.fail(66, "revoke", "b.txt", "--to", "mail").contains("mail"))
+            #expect(try desk.run("revoke", "b.txt") == "b.txt: revoked from notes\n")
+            #expect(try desk.run("revoke", "b.txt") == "b.txt: nothing was granted\n")
+            #expect(try Self.listed(desk) == ["test:work/e/c.txt  notes may write"])
+            // A deleted document is granted to nobody; another of its name neither.
+            try desk.shell("rm e/c.txt && sleep 0.1")
+            try desk.volume.remount()
+            try desk.shell("printf other > e/c.txt")
+            #expect(try Self.listed(desk) == [])
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `what cannot be granted is said`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf one > a.txt && mkdir d && mkfifo p")
+            #expect(try desk.fail(64, "grant", "d", "--to", "notes").contains("folder"))
+            try desk.fail(64, "grant", "/etc/passwd", "--to", "notes")
+            try desk.fail(66, "grant", "nothing.txt", "--to", "notes")
+            try desk.fail(66, "grant", "nothing:a.txt", "--to", "notes")
+            #expect(try desk.fail(64, "grant", "a.txt", "--to", "test").contains("already"))
+            for name in ["", "a/b", "..", "a b", "-x", "mount"] {
+                try desk.fail(64, "grant", "a.txt", "--to=" + name)
+            }
+            for time in ["", "soon", "0s", "5x", "2026-02-30", "2026-1", "T10:00"] {
+                try desk.fail(64, "grant", "a.txt", "--to", "notes", "--until", time)
+            }
+            // By the attribute, with what the command would not say.
+            let agent = try desk.volume.agent()
+            for terms in ["", "all", "read until", "read until x", "write  until 5"] {
+                agent.setAttribute(
+                    "a.txt", "user.shapeedit.grant.notes", ByteString(terms), fails: EINVAL)
+            }
+            #expect(try Self.listed(desk) == [])
+            // What has ended is gone.
+            try desk.run("grant", "a.txt", "--to", "notes", "--until", "1s")
+            #expect(try Self.listed(desk).count == 1)
+            usleep(1_100_000)
+            #expect(try Self.listed(desk) == [])
+            #expect(
+                try desk.run("grant", "a.txt", "--to", "notes", "--until", "2099-12-24").contains(
+                    "until 2099-12-24T00:00:00"))
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a container that is not mounted grants and revokes`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf one > a.txt && printf two > b.txt")
+            try desk.run("grant", "a.txt", "--to", "notes")
+            let container = try #require(desk.volume.container)
+            try container.unmount()
+            func closed(_ words: String..., fails status: Int = 0) throws -> String {
+                let result = try container.command(words)
+                #expect(result.status == status, "\(words): \(result)")
+                return result.text
+            }
+            #expect(try closed("grants") == "test:work/a.txt  notes may read\n")
+            _ = try closed("grant", "test:work/b.txt", "--to", "notes", "--write", "--json")
+            _ = try closed("grant", "test:work", "--to", "notes", fails: 64)
+            _ = try closed("grant", "test:work/c.txt", "--to", "notes", fails: 66)
+            _ = try closed("revoke", "test:work/a.txt", "--to", "notes")
+            _ = try closed("revoke", "test:work/a.txt", "--to", "notes", fails: 66)
+            try container.mount()
+            #expect(try Self.listed(desk) == ["test:work/b.txt  notes may write"])
+            // The same words reach a mounted container.
+            try desk.run("revoke", "test:work/b.txt")
+            #expect(try Self.listed(desk) == [])
+        }
+    }
+
+    @Test(
+        .enabled(if: DataPath.isPrivileged, "needs other users"),
+        arguments: DataPath.mounts.prefix(1))
+    func `only the owner of the container grants`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("chmod 777 . && printf one > a.txt && chmod 666 a.txt")
+            try desk.run("grant", "a.txt", "--to", "notes")
+            let other = try desk.volume.agent(user: nobody)
+            other.setAttribute(
+                "a.txt", "user.shapeedit.grant.mail", "write", fails: EPERM)
+            other.shell("printf theirs > theirs.txt")
+            other.setAttribute(
+                "theirs.txt", "user.shapeedit.grant.mail", "read", fails: EPERM)
+            other.shell("! setfattr -x user.shapeedit.grant.notes a.txt 2> /dev/null")
+            other.status(desk.volume.root + "/.shapeedit/granted/test", fails: EACCES)
+            other.open(desk.volume.root + "/.shapeedit/grants", O_RDONLY, fails: EACCES)
+            #expect(try Self.listed(desk).count == 1)
+        }
+    }
+}

@@ -1,0 +1,287 @@
+import CKernel
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// What an app's mount shows of the documents that were granted to it, and does with them.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct GrantedDocumentTests {
+    private static let document: ByteString = "in test/a.txt"
+
+    @Test(arguments: DataPath.mounts)
+    func `a granted document is edited in place, and its owner sees it at once`(_ place: DataPath)
+        throws
+    {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            #expect(there.names(".") == [])
+            there.status("in test", fails: ENOENT)
+            // Both kernels know both before.
+            #expect(here.content("a.txt") == "one")
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            #expect(there.names(".") == ["in test"])
+            #expect(there.names("in test") == ["a.txt"])
+            #expect(there.content(Self.document) == "one")
+            for round in 0..<20 {
+                there.store(Self.document, "from the app \(round)")
+                #expect(here.content("a.txt") == "from the app \(round)")
+                #expect(here.status("a.txt").size == Int("from the app \(round)".utf8.count))
+                here.store("a.txt", "from the owner, \(round)")
+                #expect(there.content(Self.document) == "from the owner, \(round)")
+                #expect(there.status(Self.document).size == here.status("a.txt").size)
+            }
+            let file = there.open(Self.document, O_WRONLY | O_APPEND)
+            there.write(file, ", more")
+            // Nobody sees half of it: not at the owner's, not in another process of the app.
+            #expect(here.content("a.txt") == "from the owner, 19")
+            let other = try both.appAgent()
+            #expect(other.content(Self.document) == "from the owner, 19")
+            // Who writes sees it.
+            #expect(there.content(Self.document) == "from the owner, 19, more")
+            #expect(there.status(Self.document).size == 24)
+            // Nor does it mix with what a reader has open.
+            let old = other.open(Self.document, O_RDONLY)
+            there.truncate(file, size: 15)
+            there.synchronize(file)
+            there.close(file)
+            #expect(here.content("a.txt") == "from the owner,")
+            #expect(other.content(Self.document) == "from the owner,")
+            #expect(other.readToEnd(old) == "from the owner, 19")
+            other.close(old)
+            there.truncate(Self.document, size: 4)
+            #expect(here.content("a.txt") == "from")
+            // Tags are the document's.
+            there.setAttribute(Self.document, "user.tag", "blue")
+            #expect(here.attribute("a.txt", "user.tag") == "blue")
+            #expect(there.attributeNames(Self.document) == ["user.tag"])
+            #expect(
+                there.attribute(Self.document, "user.shapeedit.id")
+                    == here.attribute("a.txt", "user.shapeedit.id"))
+            #expect(there.attribute(Self.document, "user.shapeedit.container") == "test")
+            #expect(there.attribute(Self.document, "user.shapeedit.state") == "local")
+            // Locks hold among all.
+            let (mine, theirs) = (here.open("a.txt", O_RDWR), there.open(Self.document, O_RDWR))
+            here.lock(mine, LOCK_EX)
+            there.lock(theirs, LOCK_EX | LOCK_NB, fails: EWOULDBLOCK)
+            there.beginLock(theirs, LOCK_EX)
+            #expect(!there.hasFinished(within: 100))
+            here.lock(mine, LOCK_UN)
+            there.finish("lock of the app")
+            here.lock(mine, LOCK_SH | LOCK_NB, fails: EWOULDBLOCK)
+            there.close(theirs)
+            here.close(mine)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `the grant follows the document wherever it goes`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            here.makeDirectory("d")
+            here.makeDirectory("d/e")
+            here.store("d/e/b.txt", "another")
+            try both.run("grant", "d/e/b.txt", "--to", "notes")
+            here.rename("a.txt", "d/b.txt")
+            // Two alike have different names.
+            #expect(there.names("in test") == ["b (2).txt", "b.txt"])
+            #expect(
+                Set(["in test/b.txt", "in test/b (2).txt"].map { there.content($0) })
+                    == ["one", "another"])
+            try both.run("revoke", "d/e/b.txt")
+            #expect(there.names("in test") == ["b.txt"])
+            // Saved by renaming, while the app has it open.
+            let old = there.open("in test/b.txt", O_RDONLY)
+            here.store("d/.new", "two")
+            here.rename("d/.new", "d/b.txt")
+            #expect(there.content("in test/b.txt") == "two")
+            #expect(there.readToEnd(old) == "one")
+            there.close(old)
+            there.store("in test/b.txt", "three")
+            #expect(here.content("d/b.txt") == "three")
+            // Another document under its name is another document.
+            here.rename("d/b.txt", "d/c.txt")
+            here.store("d/b.txt", "new")
+            #expect(there.names("in test") == ["c.txt"])
+            there.store("in test/c.txt", "four")
+            #expect(here.content("d/b.txt") == "new")
+            #expect(here.content("d/c.txt") == "four")
+            // The app's own name for the folder wins.
+            there.makeDirectory("other")
+            there.rename("other", "in test", fails: EPERM)
+            there.removeDirectory("in test", fails: EPERM)
+            there.makeDirectory("in test", fails: EEXIST)
+            // Deleted: nothing is left to see.
+            here.unlink("d/c.txt")
+            there.status("in test/c.txt", fails: ENOENT)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a document granted for reading is not changed`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            try both.run("grant", "a.txt", "--to", "notes")
+            #expect(there.status(Self.document).mode & 0o222 == 0)
+            for flags in [O_WRONLY, O_RDWR, O_WRONLY | O_APPEND, O_WRONLY | O_TRUNC] {
+                there.open(Self.document, flags, fails: EACCES)
+            }
+            there.truncate(Self.document, size: 0, fails: EACCES)
+            there.setAttribute(Self.document, "user.tag", "blue", fails: EACCES)
+            there.changeMode(Self.document, 0o666, fails: EPERM)
+            // Whatever is granted, the folder is not the app's to change.
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            there.unlink(Self.document, fails: EROFS, EACCES)
+            there.open("in test/new", O_CREAT | O_WRONLY, fails: EROFS, EACCES)
+            there.makeDirectory("in test/new", fails: EROFS, EACCES)
+            there.symlink(to: "x", "in test/new", fails: EROFS, EACCES)
+            there.store("own", "x")
+            there.rename("own", Self.document, fails: EXDEV, EACCES)
+            there.rename(Self.document, "own", fails: EXDEV, EACCES)
+            there.link(Self.document, "linked", fails: EXDEV)
+            there.changeMode(Self.document, 0o777, fails: EPERM)
+            there.setAttribute(Self.document, "user.shapeedit.grant.mail", "read", fails: EPERM)
+            there.setAttribute(Self.document, "user.shapeedit.bookmark", "", fails: EPERM)
+            #expect(here.content("a.txt") == "one")
+            // An open handle for writing is one for reading when the grant is.
+            let file = there.open(Self.document, O_RDWR)
+            try both.run("grant", "a.txt", "--to", "notes")
+            there.write(file, "x", fails: EACCES)
+            #expect(there.read(file, count: 3) == "one")
+            there.close(file)
+            #expect(here.content("a.txt") == "one")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `revoking ends the reading and writing of what is open`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            for command in ["revoke", "grant"] {
+                try both.run("grant", "a.txt", "--to", "notes", "--write")
+                let reading = there.open(Self.document, O_RDONLY)
+                let writing = there.open(Self.document, O_RDWR)
+                #expect(there.read(reading, count: 1) == "o")
+                there.write(writing, "ONE")
+                there.lock(writing, LOCK_EX)
+                if command == "revoke" {
+                    try both.run("revoke", "a.txt", "--to", "notes")
+                } else {
+                    try both.run("grant", "a.txt", "--to", "notes", "--until", "1s")
+                    usleep(1_100_000)
+                }
+                there.read(reading, count: 1, fails: EACCES)
+                there.read(writing, count: 1, fails: EACCES)
+                there.write(writing, "x", fails: EACCES)
+                there.truncate(writing, size: 0, fails: EACCES)
+                there.status(Self.document, fails: ENOENT)
+                there.open(Self.document, O_RDONLY, fails: ENOENT)
+                #expect(there.names(".") == [])
+                there.close(reading)
+                there.close(writing)
+                // What was written before counts.
+                #expect(here.content("a.txt") == "ONE")
+                here.store("a.txt", "one")
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `nothing else of the owner can be reached`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            here.makeDirectory("d")
+            here.store("d/hidden.txt", "hidden words")
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let secret = here.attribute("secret.txt", "user.shapeedit.id")
+            #expect(there.content(Self.document) == "one")
+            // By name, and by way of the folder.
+            for name in ["secret.txt", "work", ".shapeedit", "d", "hidden.txt", "..a", "A.TXT"] {
+                there.status("in test/\(name)", fails: ENOENT)
+            }
+            there.status("in test/a.txt/x", fails: ENOTDIR)
+            #expect(there.status("in test/..").inode == there.status(".").inode)
+            for name in ["in nothing", "in notes", "in ..", "in test (2)", "in .", "in "] {
+                there.status(ByteString(name), fails: ENOENT)
+            }
+            // By what the app's mount tells of itself.
+            there.status(".shapeedit/granted/test", fails: ENOENT)
+            there.status(".shapeedit/granted/notes/notes/\(secret)", fails: EACCES)
+            there.status(".shapeedit/documents/\(secret)", fails: ENOENT)
+            let own = there.attribute(Self.document, "user.shapeedit.id")
+            there.status(".shapeedit/documents/\(own)", fails: ENOENT)
+            there.status(".shapeedit/versions/in test", fails: ENOENT)
+            there.status(".shapeedit/thumbnails/128/in test", fails: ENOENT)
+            #expect(there.names(".shapeedit/recents") == [])
+            #expect(there.content(".shapeedit/grants") == "")
+            let found = try both.app.command("find", both.app.mountPoint, "--hidden", "--json")
+            #expect(!found.text.contains("secret") && !found.text.contains("hidden"))
+            #expect(
+                there.shell("find . -path ./.shapeedit -prune -o -print | sort")
+                    == ".\n./in test\n./in test/a.txt\n")
+            // At the owner's, by the app's name: only what is granted, and only to its user.
+            let granted = both.owner.root + "/.shapeedit/granted"
+            here.status(granted + "/test/notes/\(own)")
+            here.status(granted + "/test/notes/\(secret)", fails: EACCES)
+            here.status(granted + "/test/mail/\(own)", fails: EACCES)
+            here.status(granted + "/other/notes/\(own)", fails: ENOENT)
+            // Its numbers are no numbers of the owner's.
+            #expect(there.status(Self.document).inode != here.status("a.txt").inode)
+        }
+    }
+
+    @Test(
+        .enabled(if: DataPath.isPrivileged, "needs open_by_handle_at"),
+        arguments: DataPath.mounts.prefix(1))
+    func `nothing can be reached by guessed file handles`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let file = there.open(Self.document, O_RDONLY)
+            let known = UInt64(bitPattern: Int64(there.status(Self.document).inode))
+            let folder = there.open(".", O_RDONLY | O_DIRECTORY)
+            // Of the owner's numbers, of those around the one that is known, and of all bits.
+            var guesses: [UInt64] = [UInt64(here.status("secret.txt").inode)]
+            for number in UInt64(1)..<64 {
+                guesses += [number, 3 << 62 | number, 1 << 63 | number, 1 << number]
+                guesses.append(known &+ number)
+            }
+            for guess in guesses where guess != known && guess != 1 {
+                guard let found = there.openByHandle(folder, node: guess) else { continue }
+                // Nodes of the app's own are all that there is.
+                if there.status(found).mode & Int(S_IFMT) == Int(S_IFREG) {
+                    #expect(!there.readToEnd(found).text.contains("business"), "\(guess)")
+                }
+                there.close(found)
+            }
+            // The one that is known is as good as its name, and as little good when it is revoked.
+            let same = try #require(there.openByHandle(folder, node: known))
+            #expect(there.readToEnd(same) == "one")
+            try both.run("revoke", "a.txt")
+            #expect(there.openByHandle(folder, node: known) == nil)
+            there.read(same, count: 1, fails: EACCES)
+            there.close(same)
+            there.close(file)
+        }
+    }
+}
+
+extension Agent {
+    /// open_by_handle_at(2) with the handle that FUSE would make for a node; `nil` if there is none.
+    fileprivate func openByHandle(_ mount: Descriptor, node: UInt64) -> Descriptor? {
+        // struct file_handle: length, type (FILEID_INO64_GEN), the node's upper and lower half, generation.
+        let words: [UInt32] = [
+            12, 0x81, UInt32(node >> 32), UInt32(truncatingIfNeeded: node), 0,
+        ]
+        let handle = words.flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
+        let reply = ask(
+            "open_by_handle_at",
+            .call(
+                number: Int(SYS_open_by_handle_at),
+                arguments: [
+                    .integer(mount.number), .both(handle), .integer(Int(O_RDONLY | O_NONBLOCK)),
+                ], onNewThread: false))
+        return reply.result < 0 ? nil : Descriptor(reply.result)
+    }
+}

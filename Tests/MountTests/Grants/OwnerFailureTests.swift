@@ -1,0 +1,161 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// What an app sees of owners that do not answer, and of owners that need the app.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct OwnerFailureTests {
+    private static let document: ByteString = "in test/a.txt"
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `an owner that is not mounted is an error with a reason, until it is mounted again`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            try both.ownerContainer.unmount()
+            let there = try both.appAgent()
+            // Nothing was seen of it yet: what there is nobody knows.
+            #expect(there.names(".") == ["in test"])
+            #expect(there.names("in test") == [])
+            #expect(
+                there.attribute("in test", "user.shapeedit.error")
+                    == "the container test is not mounted")
+            there.status(Self.document, fails: EIO)
+            there.open(Self.document, O_RDONLY, fails: EIO)
+            try both.owner.remount()
+            #expect(there.content(Self.document) == "one")
+            // Once seen it stays where it is.
+            let file = there.open(Self.document, O_RDONLY)
+            #expect(try both.app.command("unmount", both.ownerContainer.mountPoint).status != 0)
+            there.close(file)
+            try both.ownerContainer.unmount()
+            there.status(Self.document)
+            there.open(Self.document, O_RDONLY, fails: EIO)
+            there.truncate(Self.document, size: 0, fails: EIO)
+            there.attribute(Self.document, "user.shapeedit.id", fails: EIO)
+            #expect(
+                there.attribute(Self.document, "user.shapeedit.error")
+                    == "the container test is not mounted")
+            // Revoked meanwhile it is gone.
+            let revoked = try both.app.command("revoke", "test:work/a.txt")
+            #expect(revoked.status == 0, "\(revoked)")
+            #expect(there.names(".") == [])
+            try both.owner.remount()
+            there.status(Self.document, fails: ENOENT)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `an owner that was killed is an error, and no wait`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let there = try both.appAgent()
+            there.store(Self.document, "two")
+            let (reading, writing) = (
+                there.open(Self.document, O_RDONLY), there.open(Self.document, O_WRONLY)
+            )
+            there.write(writing, "three")
+            kill(pid_t(try #require(both.ownerContainer.daemon)), SIGKILL)
+            there.read(reading, count: 1, fails: EIO)
+            there.write(writing, "x", fails: EIO)
+            there.open(Self.document, O_RDONLY, fails: EIO)
+            #expect(there.names(".") == ["in test"])
+            there.close(reading)
+            // Nobody noted the close.
+            there.close(writing, fails: EIO)
+            try both.ownerContainer.killDaemon()
+            there.open(Self.document, O_RDONLY, fails: EIO)
+            try both.owner.remountAfterCrash()
+            #expect(there.content(Self.document) == "two")
+            there.store(Self.document, "four")
+            #expect(try both.owner.agent().content("a.txt") == "four")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `whoever waits for an owner that hangs can be interrupted, and nobody else waits`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let (there, other) = (try both.appAgent(), try both.appAgent())
+            other.store("own.txt", "own")
+            let file = there.open(Self.document, O_RDONLY)
+            let daemon = pid_t(try #require(both.ownerContainer.daemon))
+            kill(daemon, SIGSTOP)
+            defer { kill(daemon, SIGCONT) }
+            var waiting: [Agent] = []
+            for _ in 0..<24 {
+                let agent = try both.appAgent()
+                agent.beginOpen(Self.document, O_RDONLY)
+                waiting.append(agent)
+            }
+            there.catchSignal(SIGUSR1)
+            there.beginOpen(Self.document, O_RDONLY)
+            #expect(!there.hasFinished(within: 300))
+            there.signal(SIGUSR1)
+            there.finish("interrupted open", fails: EINTR)
+            // The app's own documents are served by others.
+            for _ in 0..<50 { other.store("own.txt", "still there") }
+            #expect(other.content("own.txt") == "still there")
+            for agent in waiting.prefix(4) { agent.crash() }
+            kill(daemon, SIGCONT)
+            for agent in waiting.dropFirst(4) { agent.finish("open of a hanging owner's") }
+            #expect(there.readToEnd(file) == "one")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `two containers that grant to one another do not stand in each other's way`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let container = try #require(volume.container)
+            let second = try Container(
+                name: "notes", user: container.user, dataHome: container.dataHome)
+            defer { second.remove() }
+            // Both as apps.
+            try container.unmount()
+            try container.mount(asApp: true)
+            try second.mount(asApp: true)
+            let (here, there) = (
+                try Agent(in: container.mountPoint, user: container.user),
+                try Agent(in: second.mountPoint, user: second.user)
+            )
+            here.store("a.txt", "first")
+            there.store("b.txt", "second")
+            for words in [
+                ["\(container.mountPoint)/a.txt", "--to", "notes", "--write"],
+                ["\(second.mountPoint)/b.txt", "--to", "test", "--write"],
+            ] {
+                let result = try container.command(["grant"] + words)
+                #expect(result.status == 0, "\(result)")
+            }
+            // Many at once, each in the other's documents and its own.
+            let line = """
+                for i in $(seq 12); do (for j in $(seq 15); do
+                    printf "$i $j" > "$1" && cat "$1" > /dev/null && ls -lR . > /dev/null &&
+                    printf "$i $j" > "$2" && cat "$2" > /dev/null || exit 1
+                done) & pids="$pids $!"; done; for p in $pids; do wait $p || exit 1; done
+                """
+            let (left, right) = try (
+                RunningProgram(
+                    ["sh", "-c", line, "sh", "in notes/b.txt", "a.txt"].map { Array($0.utf8) },
+                    directory: container.mountPoint),
+                RunningProgram(
+                    ["sh", "-c", line, "sh", "in test/a.txt", "b.txt"].map { Array($0.utf8) },
+                    directory: second.mountPoint)
+            )
+            let ends = [left.wait(seconds: 100), right.wait(seconds: 100)]
+            for end in ends { #expect(end.status == 0, "\(end)") }
+            #expect(here.content("a.txt") == there.content("in test/a.txt"))
+            #expect(there.content("b.txt") == here.content("in notes/b.txt"))
+            #expect(here.names(".").contains("in notes"))
+            here.end()
+            there.end()
+            try second.unmount()
+        }
+    }
+}
