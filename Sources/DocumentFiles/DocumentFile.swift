@@ -104,15 +104,28 @@ package struct DocumentFile: Sendable {
     }
 
     /// ``edit(dryRun:describedAs:_:)`` with commands of the editing language.
-    package func apply(_ edits: [Edit], dryRun: Bool = false) throws(Failure) -> [Change] {
+    ///
+    /// - Parameter script: where the commands come from, for messages.
+    package func apply(
+        _ edits: [Edit], from script: String? = nil, dryRun: Bool = false
+    ) throws(Failure) -> [Change] {
         let words = edits.first?.words.joined(separator: " ") ?? ""
         let more = edits.count > 1 ? " and \(edits.count - 1) more" : ""
         return try edit(dryRun: dryRun, describedAs: String(words.prefix(200)) + more) {
             (document) throws(Failure) in
             do throws(EditError) { return try document.apply(edits) } catch {
-                throw Failure(name, error)
+                throw Failure(script.map { "\(name): \($0)" } ?? name, error)
             }
         }
+    }
+
+    /// Puts another content in the place of the whole document, under its lock.
+    package func replace(
+        with bytes: [UInt8], describedAs description: String
+    ) throws(Failure) {
+        let claim = try FileClaim(path)
+        let before = try read(claim)
+        if bytes != before { try write(bytes, over: before, claim, describedAs: description) }
     }
 
     private func encode(

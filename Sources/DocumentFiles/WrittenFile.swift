@@ -1,3 +1,4 @@
+internal import Documents
 internal import Glibc
 package import Model
 internal import SystemCalls
@@ -29,6 +30,27 @@ package enum WrittenFile {
             default: throw Failure(path, error)
             }
         }
+    }
+
+    /// Whether a file is there that is one of our documents, by its name or its content.
+    package static func isDocument(_ path: String) -> Bool {
+        guard let found = realpath(path, nil) else { return false }
+        defer { free(found) }
+        let target = String(cString: found)
+        var status = stat()
+        guard stat(target, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        if DocumentType(fileName: target) != nil { return true }
+        guard let file = try? OwnedDescriptor.open(target, O_RDONLY),
+            let bytes = try? WholeFile.read(file)
+        else { return false }
+        return DocumentType(content: bytes) != nil
+    }
+
+    /// Whether two paths lead to one file.
+    package static func isSame(_ one: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
+            && first.st_ino == second.st_ino
     }
 
     private static func replace(_ path: String, _ bytes: [UInt8]) throws(Errno) {

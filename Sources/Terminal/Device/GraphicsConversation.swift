@@ -7,8 +7,7 @@ public enum GraphicsConversation {
     /// terminal, or nothing comes within ``GraphicsQuery/timeLimit``. The terminal is left as it
     /// was. Keys pressed meanwhile are lost.
     public static func ask(environment: [String: String]) -> GraphicsQuery {
-        let term = environment["TERM"] ?? ""
-        guard isatty(1) != 0, !term.isEmpty, term != "dumb" else {
+        guard isTerminal(environment: environment) else {
             return GraphicsQuery(wanted: GraphicsProtocol.none, environment: environment)
         }
         var query = GraphicsQuery(environment: environment)
@@ -25,6 +24,12 @@ public enum GraphicsConversation {
         else { return query }
         listen(&query)
         return query
+    }
+
+    /// Whether standard output is a terminal that understands more than lines of text.
+    public static func isTerminal(environment: [String: String]) -> Bool {
+        let term = environment["TERM"] ?? ""
+        return isatty(1) != 0 && !term.isEmpty && term != "dumb"
     }
 
     private static func listen(_ query: inout GraphicsQuery) {

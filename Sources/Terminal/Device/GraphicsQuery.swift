@@ -34,7 +34,8 @@ public struct GraphicsQuery: Hashable, Sendable {
     /// last what every terminal answers.
     public var question: [UInt8] {
         if GraphicsQuery.isSilent(terminal) { return [] }
-        let picture = "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\"
+        // tmux and screen take such a string for a title.
+        let picture = isMultiplexed ? "" : "\u{1B}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1B}\\"
         return Array((picture + "\u{1B}[>0q\u{1B}[16t\u{1B}[c").utf8)
     }
 
@@ -62,6 +63,11 @@ public struct GraphicsQuery: Hashable, Sendable {
         }
         guard size.width >= size.columns, size.height >= size.rows else { return nil }
         return (size.width / size.columns, size.height / size.rows)
+    }
+
+    private var isMultiplexed: Bool {
+        environment["TMUX"] != nil
+            || ["tmux", "screen"].contains { terminal == $0 || terminal.hasPrefix($0 + "-") }
     }
 
     private var isITerm: Bool {

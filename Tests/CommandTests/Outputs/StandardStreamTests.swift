@@ -59,8 +59,12 @@ import Testing
             try desk.run("new", "s.shape")
             let shown = try desk.shapeedit(["show", "s.shape"])
             #expect(!shown.output.contains(0x1b))
-            let asked = try desk.shapeedit(["show", "s.shape", "--graphics=blocks"])
-            #expect(asked.output.count > shown.output.count)
+            // Not by name either; that is said.
+            for name in ["blocks", "kitty", "sixel", "iterm"] {
+                let asked = try desk.shapeedit(["show", "s.shape", "--graphics=\(name)"])
+                #expect(asked.output == shown.output)
+                #expect(asked.errorText.contains("--graphics \(name)"))
+            }
             try desk.fail(64, "show", "s.shape", "--graphics", "crayons")
         }
     }

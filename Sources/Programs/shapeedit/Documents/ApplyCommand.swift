@@ -27,6 +27,6 @@ struct ApplyCommand: ParsableCommand {
         }
         let edits = try Edits.script(text, from: script)
         let file = try DocumentFile(self.file, type: try options.documentType)
-        options.report(try file.apply(edits, dryRun: options.dryRun), of: self.file)
+        options.report(try file.apply(edits, from: script, dryRun: options.dryRun), of: self.file)
     }
 }

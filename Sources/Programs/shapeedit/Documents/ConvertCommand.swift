@@ -1,4 +1,5 @@
 import ArgumentParser
+import DocumentFiles
 import Documents
 import Editing
 import Model
@@ -9,7 +10,7 @@ struct ConvertCommand: ParsableCommand {
         commandName: "convert", abstract: "Write a document as another type.",
         discussion: """
             .shape and .shapeFile become each other. A .list becomes lines of text (.txt, .md), and \
-            such lines a .list. An existing file is only replaced with --force, and nothing that \
+            such lines a .list; from standard input, or a file of another name, with --type text. An existing file is only replaced with --force, and nothing that \
             would be lost is lost without --lossy.
             """)
 
@@ -18,7 +19,9 @@ struct ConvertCommand: ParsableCommand {
     @Argument(help: "The file to make, or - for standard output.", completion: .file())
     var target: String
     @OptionGroup var typing: TypeOption
-    @Option(help: "The type to make, where the target's name does not tell it; text for lines.")
+    @Option(
+        help: "The type to make, where the target's name does not tell it; text for lines.",
+        completion: .list(DocumentType.allCases.map(\.rawValue) + ["text"]))
     var to: String?
     @Flag(help: "Replace an existing file.")
     var force = false
@@ -35,7 +38,12 @@ struct ConvertCommand: ParsableCommand {
                 .badData,
                 "\(source): this would be lost (above); nothing was written. With --lossy it is")
         }
-        try DocumentOutput.write(bytes, to: target, overwriting: force)
+        if force, WrittenFile.isDocument(target) {
+            // One more step of its history.
+            try DocumentFile(target).replace(with: bytes, describedAs: "convert \(source)")
+        } else {
+            try DocumentOutput.write(bytes, to: target, overwriting: force)
+        }
         if target != "-" {
             Console.say(
                 json
@@ -47,7 +55,7 @@ struct ConvertCommand: ParsableCommand {
     }
 
     private func converted() throws -> (bytes: [UInt8], losses: [String]) {
-        if Self.isText(source), try typing.documentType == nil {
+        if isTextSource {
             return (try listFromText(), [])
         }
         let content = try DocumentSource.load(source, type: try typing.documentType)
@@ -96,6 +104,11 @@ struct ConvertCommand: ParsableCommand {
                     + ".slide, .list, .txt or .md, or give --to")
         }
         return type
+    }
+
+    /// Lines of text, by the name or because that is said.
+    private var isTextSource: Bool {
+        typing.type.map { $0.lowercased() == "text" } ?? Self.isText(source)
     }
 
     private static func isText(_ name: String) -> Bool {

@@ -16,4 +16,15 @@ enum DocumentOutput {
         }
         try WrittenFile.put(bytes, at: path, overwriting: overwriting)
     }
+
+    /// Writes a picture or an export. It replaces one that is there, never a document: neither the
+    /// one that is drawn nor another.
+    static func draw(_ bytes: [UInt8], of source: String, to path: String) throws(Failure) {
+        if path != "-", WrittenFile.isDocument(path) || WrittenFile.isSame(path, source) {
+            throw Failure(
+                .cannotCreate,
+                "\(path) is a document and is left as it is; give the picture another name")
+        }
+        try write(bytes, to: path, overwriting: true)
+    }
 }

@@ -6,7 +6,8 @@ import Terminal
 struct GraphicsOption: ParsableArguments {
     @Option(
         help:
-            "How to show pictures: kitty, sixel, iterm, blocks, none, or auto to ask the terminal.")
+            "How to show pictures: kitty, sixel, iterm, blocks, none, or auto to ask the terminal.",
+        completion: .list(["auto", "kitty", "sixel", "iterm", "blocks", "none"]))
     var graphics = "auto"
 
     /// What was asked for by name; `nil`: the terminal is to be asked.
@@ -22,12 +23,18 @@ struct GraphicsOption: ParsableArguments {
         }
     }
 
-    /// What is known of the terminal. A pipe or a dumb terminal never gets a picture unless it was
-    /// asked for by name.
+    /// What is known of the terminal. A pipe or a dumb terminal never gets a picture; if one was asked
+    /// for by name that is said.
     func chosen() throws(Failure) -> GraphicsQuery {
         let environment = TerminalOutput.environment
         if let wanted = try wanted {
-            return GraphicsQuery(wanted: wanted, environment: environment)
+            let isAble = GraphicsConversation.isTerminal(environment: environment)
+            if wanted != .none, !isAble {
+                Console.complain(
+                    "--graphics \(graphics): no picture, standard output is no terminal that shows any"
+                )
+            }
+            return GraphicsQuery(wanted: isAble ? wanted : .none, environment: environment)
         }
         return GraphicsConversation.ask(environment: environment)
     }

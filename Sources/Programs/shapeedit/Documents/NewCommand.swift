@@ -41,7 +41,7 @@ struct NewCommand: ParsableCommand {
         } catch {
             throw Failure(
                 error.kind == .usage || error.kind == .notFound ? .usage : .badData,
-                error.description)
+                "\(file ?? type.rawValue): \(error)")
         }
         let path = try make(document, type)
         Console.say(

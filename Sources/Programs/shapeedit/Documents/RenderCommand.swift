@@ -17,11 +17,13 @@ struct RenderCommand: ParsableCommand {
     var file: String
     @Option(name: .shortAndLong, help: "The file to write, or - for standard output.")
     var output: String
-    @Option(help: "The format, where the output's name does not tell it.")
+    @Option(
+        help: "The format, where the output's name does not tell it.",
+        completion: .list(Self.formats))
     var format: String?
     @Option(help: "The size the picture fits into, in pixels: WIDTHxHEIGHT.")
     var size = "1024x768"
-    @Option(help: "Whose drawing of slides: app or web.")
+    @Option(help: "Whose drawing of slides: app or web.", completion: .list(["app", "web"]))
     var mode = "app"
     @OptionGroup var typing: TypeOption
     @Flag(help: "Print JSON.")
@@ -39,7 +41,7 @@ struct RenderCommand: ParsableCommand {
         do throws(DrawingError) {
             bytes = try draw(content.document, format, size, slideMode)
         } catch { throw Failure(.badData, "\(file): \(error)") }
-        try DocumentOutput.write(bytes, to: output, overwriting: true)
+        try DocumentOutput.draw(bytes, of: file, to: output)
         if json, output != "-" {
             Console.say(
                 JSONText.object([

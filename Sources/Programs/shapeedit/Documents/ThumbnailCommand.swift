@@ -34,7 +34,7 @@ struct ThumbnailCommand: ParsableCommand {
             try KeptPicture.read(file, pixels: size.pixels)
         }
         let bytes = try kept ?? drawn()
-        try DocumentOutput.write(bytes, to: output, overwriting: true)
+        try DocumentOutput.draw(bytes, of: file, to: output)
         if json, output != "-" {
             Console.say(
                 JSONText.object([
