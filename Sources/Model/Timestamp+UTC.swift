@@ -17,22 +17,26 @@ extension Timestamp {
     package func appendExactText(to bytes: inout [UInt8]) {
         let (days, second) = daysAndSeconds
         let (year, month, day) = Self.date(days)
-        func put(_ value: Int, _ digits: Int, _ end: Unicode.Scalar) {
-            var unit = 1
-            for _ in 1..<digits { unit *= 10 }
-            while unit > 0 {
-                bytes.append(UInt8(ascii: "0") + UInt8(value / unit % 10))
-                unit /= 10
+        let start = bytes.count
+        let form: StaticString = "0000-00-00T00:00:00.000000000Z"
+        bytes.append(
+            contentsOf: UnsafeBufferPointer(start: form.utf8Start, count: form.utf8CodeUnitCount))
+        bytes.withUnsafeMutableBufferPointer { bytes in
+            func put(_ value: Int, before end: Int, _ digits: Int) {
+                var rest = value
+                for place in stride(from: start + end - 1, through: start + end - digits, by: -1) {
+                    bytes[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                }
             }
-            bytes.append(UInt8(ascii: end))
+            put(year, before: 4, 4)
+            put(month, before: 7, 2)
+            put(day, before: 10, 2)
+            put(second / 3600, before: 13, 2)
+            put(second / 60 % 60, before: 16, 2)
+            put(second % 60, before: 19, 2)
+            put(Int(nanoseconds), before: 29, 9)
         }
-        put(year, 4, "-")
-        put(month, 2, "-")
-        put(day, 2, "T")
-        put(second / 3600, 2, ":")
-        put(second / 60 % 60, 2, ":")
-        put(second % 60, 2, ".")
-        put(Int(nanoseconds), 9, "Z")
     }
 
     private var civil: (day: String, hour: String, minute: String, second: String) {

@@ -12,9 +12,9 @@ enum FindFile {
         -> (results: [FoundItem], problem: String?)
     {
         let path = mountPoint + "/.shapeedit/find/" + query.description
-        let bytes: [UInt8]
+        var lines: Lines
         do throws(Errno) {
-            bytes = try WholeFile.read(try OwnedDescriptor.open(path, O_RDONLY), limit: 1 << 31)
+            lines = Lines(try OwnedDescriptor.open(path, O_RDONLY), mountPoint)
         } catch {
             switch error.code {
             case ENOENT: throw Failure(.noInput, "\(mountPoint)/\(query.folder): \(error)")
@@ -25,17 +25,66 @@ enum FindFile {
             default: throw Failure(.inputOutput, "\(mountPoint): \(error)")
             }
         }
-        let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-        guard let head = (try? JSONValue.read(Array(bytes[..<end])))?.object,
-            let count = head["count"]?.integer
-        else { throw Failure(.inputOutput, "\(path): the answer is not whole") }
-        var found: [FoundItem] = []
-        found.reserveCapacity(count)
-        bytes.withUnsafeBytes { bytes in
-            var reader = ResultReader(bytes, from: end, in: mountPoint)
-            while let item = reader.next() { found.append(item) }
+        do throws(Errno) { while try lines.read() {} } catch {
+            throw Failure(.inputOutput, "\(mountPoint): \(error)")
         }
-        if found.count != count { throw Failure(.inputOutput, "\(path): the answer is not whole") }
-        return (found, head["problem"]?.string)
+        guard lines.isWhole else {
+            throw Failure(.inputOutput, "\(path): the answer is not whole")
+        }
+        return (lines.results, lines.head?["problem"]?.string)
+    }
+}
+
+/// The lines of an answer, which may be long: they are read a part at a time.
+private struct Lines: ~Copyable {
+    /// The first line.
+    private(set) var head: JSONObject?
+    private(set) var results: [FoundItem] = []
+    private let file: OwnedDescriptor
+    private let mountPoint: String
+    private var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    /// Bytes at the beginning of the buffer that are no whole line.
+    private var rest = 0
+
+    init(_ file: consuming OwnedDescriptor, _ mountPoint: String) {
+        self.file = file
+        self.mountPoint = mountPoint
+    }
+
+    /// There are as many results as the first line says.
+    var isWhole: Bool { rest == 0 && head?["count"]?.integer == results.count }
+
+    /// Reads a part; false at the end.
+    mutating func read() throws(Errno) -> Bool {
+        if rest == buffer.count { buffer += [UInt8](repeating: 0, count: rest) }
+        let count = try check {
+            buffer.withUnsafeMutableBytes { [rest] in
+                Glibc.read(file.number, $0.baseAddress.map { $0 + rest }, $0.count - rest)
+            }
+        }
+        let end = rest + count
+        let whole = (buffer[..<end].lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1
+        take(whole)
+        buffer.withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            memmove(base, base + whole, end - whole)
+        }
+        rest = end - whole
+        return count > 0
+    }
+
+    /// Takes the lines up to an end.
+    private mutating func take(_ end: Int) {
+        var start = 0
+        if head == nil, let line = buffer[..<end].firstIndex(of: UInt8(ascii: "\n")) {
+            head = (try? JSONValue.read(Array(buffer[..<line])))?.object
+            results.reserveCapacity(min(head?["count"]?.integer ?? 0, 1 << 20))
+            start = line
+        }
+        buffer.withUnsafeBytes { bytes in
+            let lines = UnsafeRawBufferPointer(rebasing: bytes[..<end])
+            var reader = ResultReader(lines, from: start, in: mountPoint)
+            while let item = reader.next() { results.append(item) }
+        }
     }
 }

@@ -52,7 +52,7 @@ package final class LiveQueries: Sendable {
         var going: Set<LiveQueryID> = []
         var next: UInt64 = 1
         /// Those that came and did not go.
-        var live = 0
+        var live: Set<LiveQueryID> = []
         /// Something has changed: when first and last, as `MonotonicClock` has it.
         var isStirred = false
         var first: UInt64 = 0
@@ -88,10 +88,10 @@ package final class LiveQueries: Sendable {
         -> LiveQueryID?
     {
         let (id, starts) = orders.signal { orders -> (LiveQueryID?, Bool) in
-            if orders.ended || orders.live >= Self.most { return (nil, false) }
+            if orders.ended || orders.live.count >= Self.most { return (nil, false) }
             let id = LiveQueryID(number: orders.next)
             orders.next += 1
-            orders.live += 1
+            orders.live.insert(id)
             orders.coming.append(
                 Order(id: id, query: query, follower: follower, isLenient: isLenient))
             defer { orders.isRunning = true }
@@ -104,7 +104,7 @@ package final class LiveQueries: Sendable {
     /// Ends a query; what is being told may still come to its end.
     package func end(_ id: LiveQueryID) {
         orders.signal { orders in
-            if orders.going.insert(id).inserted { orders.live -= 1 }
+            if orders.live.remove(id) != nil { orders.going.insert(id) }
         }
     }
 
@@ -154,7 +154,7 @@ package final class LiveQueries: Sendable {
                 cleaned = MonotonicClock.now
             }
             let isOver = orders.withLock { orders -> Bool in
-                if orders.live > 0 || orders.hasOrders { return false }
+                if !orders.live.isEmpty || orders.hasOrders { return false }
                 orders.isRunning = false
                 return true
             }

@@ -7,11 +7,14 @@ package enum FoundLine {
         put(", \"item\": ", &bytes)
         put(found.item.rawValue, &bytes)
         put(", \"document\": \"", &bytes)
-        var shift: UInt64 = 64
-        while shift > 0 {
-            shift -= 4
-            let digit = UInt8(truncatingIfNeeded: found.document.rawValue >> shift & 15)
-            bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        let start = bytes.count
+        put("0000000000000000", &bytes)
+        bytes.withUnsafeMutableBufferPointer { bytes in
+            var rest = found.document.rawValue
+            for place in stride(from: start + 15, through: start, by: -1) {
+                bytes[place] = digit(UInt8(truncatingIfNeeded: rest & 15))
+                rest >>= 4
+            }
         }
         put("\", \"folder\": ", &bytes)
         put(found.isFolder ? "true" : "false", &bytes)
@@ -43,6 +46,11 @@ package enum FoundLine {
         bytes[start...].reverse()
     }
 
+    /// A hexadecimal digit.
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+
     /// Appends a JSON string.
     private static func quote(_ text: String, _ bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
@@ -58,10 +66,8 @@ package enum FoundLine {
                 plain = place + (isLead ? 2 : 1)
                 let code = isLead ? utf8[place + 1] : byte
                 put("\\u00", &bytes)
-                for digit in [code >> 4, code & 15] {
-                    bytes.append(
-                        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-                }
+                bytes.append(digit(code >> 4))
+                bytes.append(digit(code & 15))
             }
             bytes.append(contentsOf: utf8[plain...])
         }

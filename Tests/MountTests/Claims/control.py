@@ -11,6 +11,7 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 
 import varlink
 
@@ -375,13 +376,21 @@ def queries():
     store("unrelated", "x")
     os.remove(at("m000"))
     only.becomes("m001", "m002")
+    # Queries that cannot begin, and others that end, are nothing to those that go on.
+    for _ in range(5):
+        other = connect()
+        fails(f"{INTERFACE}.NoSuchFolder",
+              lambda: list(other.Query(query="folder=none", _more=True)))
+        other._connection.close()
+        Followed("folder=work&name=m00*").connection._connection.close()
+    time.sleep(0.5)
+    os.remove(at("m001"))
+    only.becomes("m002", "m003")
     alarm.cancel()
     wrong = "org.varlink.service.InvalidParameter"
     for query in ["x", "sort=none", "limit=0"]:
         fails(wrong, lambda: list(connect().Query(query=query, _more=True)))
     fails("org.varlink.service.ExpectedMore", lambda: connect().Query(query="sort=path"))
-    fails(f"{INTERFACE}.NoSuchFolder",
-          lambda: list(connect().Query(query="folder=none", _more=True)))
 
 
 def many():
