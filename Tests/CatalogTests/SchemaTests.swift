@@ -83,7 +83,9 @@ import Testing
         #expect(try database.integrityErrors() == [])
         database.close()
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
-        data.replaceSubrange(80_000..<120_000, with: Array(repeating: 0x55, count: 40_000))
+        // Among the rows: the first pages of the tables lie before.
+        try #require(data.count > 240_000)
+        data.replaceSubrange(200_000..<240_000, with: Array(repeating: 0x55, count: 40_000))
         try data.write(to: URL(fileURLWithPath: path))
         let damaged = try CatalogDatabase(path: path, create: false)
         #expect(try damaged.integrityErrors().isEmpty == false)
