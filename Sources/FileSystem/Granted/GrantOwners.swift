@@ -126,8 +126,16 @@ package struct GrantOwners: Sendable {
 
     /// Why the owner does not answer; `nil` if it does.
     func problem(of owner: String) -> String? {
-        if (try? documents(of: owner)) != nil { return nil }
-        if (try? point(of: owner)) == nil { return "the container \(owner) is not mounted" }
-        return "the mount of the container \(owner) does not answer"
+        do throws(Errno) {
+            let names = try place(of: owner) + "/" + VirtualTree.namesFile
+            _ = try OwnedDescriptor.open(names, O_RDONLY)
+            return nil
+        } catch {
+            // Where it was mounted last there is nothing of the kind now.
+            if error.code == ENOENT || error.code == EIO || error.code == ENOTDIR {
+                return "the container \(owner) is not mounted"
+            }
+            return "the mount of the container \(owner) does not answer: \(error)"
+        }
     }
 }
