@@ -100,6 +100,7 @@ struct OwnerFailureTests {
             // The app's own documents are served by others.
             for _ in 0..<50 { other.store("own.txt", "still there") }
             #expect(other.content("own.txt") == "still there")
+            #expect(other.names(".") == ["in test", "own.txt"])
             for agent in waiting.prefix(4) { agent.crash() }
             kill(daemon, SIGCONT)
             for agent in waiting.dropFirst(4) { agent.finish("open of a hanging owner's") }
