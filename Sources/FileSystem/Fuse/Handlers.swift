@@ -222,7 +222,7 @@ extension FuseSession {
     }
 
     /// Where the cursors of more names begin: above all cursors of a directory.
-    private static let firstMore: UInt64 = 1 << 62
+    private static let firstMore = UInt64(Int64.max) - 1 << 20
 
     /// Cursors 1 and 2 stand on `.` and `..`; those of names are larger by ``firstCursor``.
     private static let firstCursor: UInt64 = 3

@@ -29,19 +29,28 @@ package struct GrantOwners: Sendable {
         ContainerFolder(path: home + "/" + owner)
     }
 
-    /// Those that grant anything at this moment, by name.
+    /// Those that grant anything at this moment, by name: as their catalogs have it, so that no mount
+    /// that hangs is in the way.
     func owners() -> [String] {
-        let names = (try? Directories.names(in: home)) ?? []
-        return names.filter { $0 != application && grantsAnything($0) }.sorted()
+        ((try? Directories.names(in: home)) ?? []).filter { isOwner($0) && isInCatalog($0) }
+            .sorted()
+    }
+
+    private func isOwner(_ name: String) -> Bool {
+        ContainerName.isValid(name) && name != application
+            && access(folder(name).catalog, F_OK) == 0
     }
 
     /// Whether the container grants anything to the application at this moment. Where its mount does
     /// not say, its catalog does.
     func grantsAnything(_ owner: String) -> Bool {
-        guard ContainerName.isValid(owner), owner != application,
-            access(folder(owner).catalog, F_OK) == 0
-        else { return false }
+        guard isOwner(owner) else { return false }
         if let documents = try? documents(of: owner) { return !documents.isEmpty }
+        return isInCatalog(owner)
+    }
+
+    /// Whether the owner's catalog has a grant that holds; grants are there when their commands end.
+    private func isInCatalog(_ owner: String) -> Bool {
         guard
             let database = try? CatalogDatabase(
                 path: folder(owner).catalog, create: false, busyMilliseconds: 500)
@@ -126,8 +135,16 @@ package struct GrantOwners: Sendable {
 
     /// Why the owner does not answer; `nil` if it does.
     func problem(of owner: String) -> String? {
-        if (try? documents(of: owner)) != nil { return nil }
-        if (try? point(of: owner)) == nil { return "the container \(owner) is not mounted" }
-        return "the mount of the container \(owner) does not answer"
+        do throws(Errno) {
+            let names = try place(of: owner) + "/" + VirtualTree.namesFile
+            _ = try OwnedDescriptor.open(names, O_RDONLY)
+            return nil
+        } catch {
+            // Where it was mounted last there is nothing of the kind now.
+            if error.code == ENOENT || error.code == EIO || error.code == ENOTDIR {
+                return "the container \(owner) is not mounted"
+            }
+            return "the mount of the container \(owner) does not answer: \(error)"
+        }
     }
 }

@@ -84,6 +84,8 @@ func withOwnerAndApp(
         let agent = try volume.agent()
         agent.store("a.txt", "one")
         agent.store("secret.txt", "nobody's business")
+        // Nobody stands in the mount.
+        volume.endAgents()
         let both = try OwnerAndApp(volume, place)
         defer { both.remove(at: location) }
         try body(both)

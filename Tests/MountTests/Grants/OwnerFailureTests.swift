@@ -24,7 +24,7 @@ struct OwnerFailureTests {
                     == "the container test is not mounted")
             there.status(Self.document, fails: EIO)
             there.open(Self.document, O_RDONLY, fails: EIO)
-            try both.owner.remount()
+            try both.owner.remountAfterCrash()
             #expect(there.content(Self.document) == "one")
             // Once seen it stays where it is.
             let file = there.open(Self.document, O_RDONLY)
@@ -42,7 +42,7 @@ struct OwnerFailureTests {
             let revoked = try both.app.command("revoke", "test:work/a.txt")
             #expect(revoked.status == 0, "\(revoked)")
             #expect(there.names(".") == [])
-            try both.owner.remount()
+            try both.owner.remountAfterCrash()
             there.status(Self.document, fails: ENOENT)
         }
     }
@@ -100,6 +100,7 @@ struct OwnerFailureTests {
             // The app's own documents are served by others.
             for _ in 0..<50 { other.store("own.txt", "still there") }
             #expect(other.content("own.txt") == "still there")
+            #expect(other.names(".") == ["in test", "own.txt"])
             for agent in waiting.prefix(4) { agent.crash() }
             kill(daemon, SIGCONT)
             for agent in waiting.dropFirst(4) { agent.finish("open of a hanging owner's") }
