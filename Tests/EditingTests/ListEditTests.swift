@@ -51,6 +51,9 @@ import Testing
         ("move 1 1,1", "move", "list move"), ("set item.1.uuid=x", "item.1.uuid", "keeps"),
         ("list check mlik", "mlik", "'milk'"), ("add thing x", "add", "item"),
         ("list remove done\nlist remove done", "done", "nothing"),
+        ("list add ''", "list add", "empty"), ("list edit 1 ''", "item.1", "empty"),
+        ("list edit 1 ' \\t '", "item.1", "empty"), ("set item.1.text=", "item.1.text", "empty"),
+        ("rename milk ''", "item.1", "empty"), ("unset item.1.text", "item.1.text", "empty"),
     ])
     func `errors say where and what would be right`(
         script: String, place: String, reason: String

@@ -91,7 +91,6 @@ extension TaskList {
         var new: [TaskItem] = []
         repeat {
             let text = EscapedText.unescaped(try words.next("TEXT"))
-            guard !text.isEmpty else { throw EditError(.data, at: "list add", "an empty text") }
             new.append(
                 TaskItem(
                     try located("list add") { () throws(EditError) in try TaskItem.checked(text) }))

@@ -36,8 +36,11 @@ extension TaskItem: Fielded {
         ]
     }
 
-    /// A text that items can have.
+    /// A text that items can have; an error without a place where it is blank or too long.
     static func checked(_ text: String) throws(EditError) -> String {
+        guard !text.allSatisfy(\.isWhitespace) else {
+            throw EditError(.data, "an empty text; an item says what is to be done")
+        }
         guard text.utf8.count <= Limits.itemTextBytes else {
             throw EditError(.outOfRange, "more than \(Limits.itemTextBytes) bytes")
         }
