@@ -63,6 +63,13 @@ import Testing
         #expect(error.reason.contains(reason), "\(error)")
     }
 
+    @Test func `a list made of text has what is open first, whatever the lines say`() throws {
+        let text = "- [ ] milk\n- [x] bread\n- [ ] eggs\n"
+        let list = EditableDocument.list(TaskList(items: try TaskList.items(from: text)))
+        #expect(list.problems().isEmpty)
+        #expect(try list.value(at: "item.2.text") == "eggs")
+    }
+
     @Test func `too long a text is refused`() {
         let long = String(repeating: "a", count: Limits.itemTextBytes + 1)
         #expect(Sample.list().error("list add \(long)")?.kind == .outOfRange)

@@ -7,14 +7,15 @@ extension TaskList {
     }
 
     /// Items from text: GitHub's task lines, todo.txt (`x ` is done, the dates after it are left
-    /// out), lines with a bullet, and bare lines. Blank lines are left out.
+    /// out), lines with a bullet, and bare lines. Blank lines are left out. What is open comes
+    /// first, as in every list of the original app; the lines' order decides otherwise.
     public static func items(from text: String) throws(DocumentError) -> [TaskItem] {
         var items: [TaskItem] = []
         for line in try lines(of: text) {
             let item = item(from: line.unicodeScalars[...])
             if !item.text.isEmpty { items.append(item) }
         }
-        return items
+        return items.filter { !$0.isComplete } + items.filter(\.isComplete)
     }
 
     /// A text without line ends, which an item cannot have.
