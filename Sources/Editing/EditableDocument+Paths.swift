@@ -42,6 +42,14 @@ extension EditableDocument {
         }
     }
 
+    /// What is worth knowing about the document though nothing is wrong with it, one sentence each.
+    public func remarks() -> [String] {
+        switch self {
+        case .scene, .shapeFile, .slide: []
+        case .list(let list): list.remarks
+        }
+    }
+
     /// What is different in another document: nothing exactly where both say the same, unknown
     /// keys included. Layout, the order of keys and defaults that are written out do not count.
     /// Between documents of different types only that is told.

@@ -54,6 +54,8 @@ import Testing
         ("list add ''", "list add", "empty"), ("list edit 1 ''", "item.1", "empty"),
         ("list edit 1 ' \\t '", "item.1", "empty"), ("set item.1.text=", "item.1.text", "empty"),
         ("rename milk ''", "item.1", "empty"), ("unset item.1.text", "item.1.text", "empty"),
+        ("list add 'a\\nb'", "list add", "one line"),
+        ("list edit 1 'a\\nb'", "item.1", "one line"),
     ])
     func `errors say where and what would be right`(
         script: String, place: String, reason: String
@@ -68,6 +70,15 @@ import Testing
         let list = EditableDocument.list(TaskList(items: try TaskList.items(from: text)))
         #expect(list.problems().isEmpty)
         #expect(try list.value(at: "item.2.text") == "eggs")
+    }
+
+    @Test func `a text of several lines is kept and noted, and nothing is wrong with it`() throws {
+        let bytes = try TaskList(items: [TaskItem("a"), TaskItem("b\u{2028}c")]).archived()
+        let (list, notes) = try EditableDocument.read(bytes, as: .list)
+        #expect(notes.isEmpty)
+        #expect(list.problems().isEmpty)
+        #expect(list.remarks().map { $0.prefix(11) } == ["item.2.text"])
+        #expect(try list.bytes(replacing: bytes) == bytes)
     }
 
     @Test func `too long a text is refused`() {

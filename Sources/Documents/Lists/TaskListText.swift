@@ -18,11 +18,16 @@ extension TaskList {
         return items.filter { !$0.isComplete } + items.filter(\.isComplete)
     }
 
+    /// Whether a text has no line end, as that of an item should.
+    public static func isOneLine(_ text: String) -> Bool {
+        !text.unicodeScalars.contains(where: \.isLineEnd)
+    }
+
     /// A text without line ends, which an item cannot have.
     static func oneLine(_ text: String) -> String {
-        let scalars = text.unicodeScalars
-        guard scalars.contains(where: \.isLineEnd) else { return text }
-        return scalars.split(whereSeparator: \.isLineEnd).map { String($0) }.joined(separator: " ")
+        if isOneLine(text) { return text }
+        let lines = text.unicodeScalars.split(whereSeparator: \.isLineEnd)
+        return lines.map { String($0) }.joined(separator: " ")
     }
 
     /// The lines that are not blank, without the blanks around them.

@@ -70,6 +70,13 @@ extension TaskList {
         return complaints
     }
 
+    /// What is worth knowing about it though nothing is wrong.
+    var remarks: [String] {
+        items.enumerated().filter { !TaskList.isOneLine($0.element.text) }.map {
+            "item.\($0.offset + 1).text: of several lines, which are one in copies and other formats"
+        }
+    }
+
     /// What is different in another list.
     func changes(to other: TaskList) -> [Change] {
         var changes = changes(to: other) { $0 }
