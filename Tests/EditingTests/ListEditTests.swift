@@ -17,6 +17,8 @@ import Testing
     @Test(arguments: [
         ("list add butter jam", "butter,jam,milk,bread,eggs|tea"),
         ("add item butter", "butter,milk,bread,eggs|tea"),
+        ("add item butter completed=yes", "milk,bread,eggs|tea,butter"),
+        ("add item 'oat milk' done=no", "oat milk,milk,bread,eggs|tea"),
         ("list check bread", "milk,eggs|bread,tea"), ("list check tea", "milk,bread,eggs|tea"),
         ("list check 1 2", "eggs|bread,milk,tea"), ("list uncheck tea", "milk,bread,eggs,tea|"),
         ("list toggle all", "tea|eggs,bread,milk"), ("set item.3.done=yes", "milk,bread|eggs,tea"),
@@ -54,6 +56,9 @@ import Testing
         ("list add ''", "list add", "empty"), ("list edit 1 ''", "item.1", "empty"),
         ("list edit 1 ' \\t '", "item.1", "empty"), ("set item.1.text=", "item.1.text", "empty"),
         ("rename milk ''", "item.1", "empty"), ("unset item.1.text", "item.1.text", "empty"),
+        ("add item butter complted=yes", "complted", "'completed'"),
+        ("add item butter done=maybe", "done", "true or false"),
+        ("add item butter jam", "add", "KEY=VALUE"), ("add item", "add", "NAME"),
         ("list add 'a\\nb'", "list add", "one line"),
         ("list edit 1 'a\\nb'", "item.1", "one line"),
     ])
