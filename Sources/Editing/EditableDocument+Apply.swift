@@ -24,8 +24,19 @@ extension EditableDocument {
                 error.kind == .tooLarge ? .outOfRange : .data, at: error.place.description,
                 error.reason)
         }
+        changes += losses(writing: result).map(\.change)
         self = result
         return changes
+    }
+
+    /// What the document loses when it is written as another state of it.
+    private func losses(writing result: EditableDocument) -> [ArchiveLoss] {
+        switch (self, result) {
+        case (.list(let old), .list(let new)) where old != new: old.losses
+        case (.shapeFile(let old), .shapeFile(let new)) where old.camera != new.camera:
+            old.cameraLosses
+        default: []
+        }
     }
 
     private mutating func perform(_ edit: Edit) throws(EditError) {

@@ -45,7 +45,8 @@ extension EditableDocument {
     /// What is worth knowing about the document though nothing is wrong with it, one sentence each.
     public func remarks() -> [String] {
         switch self {
-        case .scene, .shapeFile, .slide: []
+        case .scene, .slide: []
+        case .shapeFile(let file): file.remarks
         case .list(let list): list.remarks
         }
     }

@@ -18,6 +18,9 @@ public enum Limits {
     public static let propertyListDepth = 64
     /// Objects in the table of a keyed archive.
     public static let archiveObjects = 10_000
+    /// Bytes of the values of a keyed archive that nobody here knows and that are kept: many
+    /// entries can share one string, and each is written on its own.
+    public static let archiveOtherBytes = 1_000_000
     /// Levels of containers in a keyed archive, counted from its root.
     public static let archiveDepth = 8
 

@@ -72,15 +72,19 @@ extension TaskList {
 
     /// What is worth knowing about it though nothing is wrong.
     var remarks: [String] {
-        items.enumerated().filter { !TaskList.isOneLine($0.element.text) }.map {
-            "item.\($0.offset + 1).text: of several lines, which are one in copies and other formats"
-        }
+        losses.map { $0.words(for: "list") }
+            + items.enumerated().filter { !TaskList.isOneLine($0.element.text) }.map {
+                "item.\($0.offset + 1).text: of several lines, which are one in copies and other "
+                    + "formats"
+            }
     }
 
     /// What is different in another list.
     func changes(to other: TaskList) -> [Change] {
         var changes = changes(to: other) { $0 }
-        changes += UnknownKeys.changes(otherEntries, other.otherEntries) { $0 }
+        changes += UnknownKeys.changes(
+            otherEntries.map(\.shown), other.otherEntries.map(\.shown)
+        ) { $0 }
         let matching = PartMatching(
             items, other.items, inPlace: false, identity: { $0.id }, kind: { $0.id })
         for index in items.indices where matching.newOfOld[index] == nil {
@@ -101,9 +105,9 @@ extension TaskList {
                     Change(
                         .place, path, before: "place \(former + 1)", after: "place \(index + 1)"))
             }
-            changes += UnknownKeys.changes(items[former].otherEntries, item.otherEntries) {
-                "\(path).\($0)"
-            }
+            changes += UnknownKeys.changes(
+                items[former].otherEntries.map(\.shown), item.otherEntries.map(\.shown)
+            ) { "\(path).\($0)" }
         }
         return changes
     }

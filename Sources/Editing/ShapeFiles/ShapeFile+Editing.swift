@@ -93,6 +93,9 @@ extension ShapeFile: Fielded {
         cameraProblem.map { ["camera: the usual one is used: \($0)"] } ?? []
     }
 
+    /// What is worth knowing about it though nothing is wrong.
+    var remarks: [String] { cameraLosses.map { $0.words(for: "camera") } }
+
     /// What is different in another one.
     func changes(to other: ShapeFile) -> [Change] {
         func object(_ entries: [PropertyList.Entry]) -> [PropertyList.Entry] {
