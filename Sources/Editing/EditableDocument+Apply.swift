@@ -10,6 +10,9 @@ extension EditableDocument {
             let before = result
             do throws(EditError) {
                 try result.perform(edit)
+                if case .scene(let old) = before, case .scene(let new) = result, new != old {
+                    try new.checkRanges(after: old)
+                }
             } catch {
                 throw error.at(line: edit.line)
             }

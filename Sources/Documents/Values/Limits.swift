@@ -33,6 +33,10 @@ public enum Limits {
     /// The greatest number in a scene: beyond all 32-bit reals, taken as radians too.
     public static let sceneNumber = 1e41
 
+    /// How far edits bring a camera from what it looks at, in units of the scene. Files can hold
+    /// any number.
+    public static let cameraDistance = 1e-6...1e9
+
     /// Elements of a slide, those of chains included.
     public static let slideElements = 50_000
     /// Width and height of a slide's canvas.

@@ -21,6 +21,7 @@ extension ShapeFile: Fielded {
         var camera = sceneCamera
         try body(&camera)
         guard camera != sceneCamera else { return }
+        try camera.checkRanges(after: sceneCamera)
         guard camera.fieldOfView == Camera.standardFieldOfView else {
             throw EditError(
                 .data, at: "camera.fieldOfView",
