@@ -110,7 +110,7 @@ import Testing
 
     @Test func `bulk files give their highest version`() throws {
         let file = try SlideBulkFile.read(try Samples.read("inline.bulk")).file
-        #expect(file.version == 10)
+        #expect(file.version.description == "10")
         #expect(file.summary == "Two")
         #expect(file.fileName(2) == "slide-2.slide")
         guard case .slides(let slides) = file.entries else {
@@ -120,6 +120,20 @@ import Testing
         #expect(slides.map(\.title) == ["One", "Two"])
         let addresses = try SlideBulkFile.read(try Samples.read("addresses.bulk")).file
         #expect(addresses.entries == .addresses(["https://example.org/1.slide"]))
+    }
+
+    @Test(arguments: [
+        (["1.0"], "1.0"), (["1.9", "1.10", "1.2"], "1.10"), (["2", "1.10", "10"], "10"),
+        (["1.0.1", "1"], "1.0.1"), (["x", "1.", ".5", "0", "-1", "1e3"], "0"),
+    ])
+    func `the versions of bulk files are compared number by number`(
+        keys: [String], highest: String
+    ) throws {
+        let versions = keys.map { "\"\($0)\":[\"\($0)\"]" }.joined(separator: ",")
+        let text = "{\"type\":\"bulkURLFile\",\"filenameBase\":\"a\",\(versions)}"
+        let file = try SlideBulkFile.read(Array(text.utf8)).file
+        #expect(file.entries == .addresses([highest]))
+        #expect(file.version.description == highest)
     }
 
     @Test(arguments: ["../a", "", ".a", "a/b", "a\\u0000"])
