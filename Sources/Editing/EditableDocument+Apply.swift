@@ -17,7 +17,8 @@ extension EditableDocument {
                 throw error.at(line: edit.line)
             }
             if result != before {
-                changes += before.differences(to: result, inPlace: edit.verb.keepsPlaces)
+                changes += before.differences(
+                    to: result, inPlace: edit.verb.keepsPlaces, moved: result.item(movedBy: edit))
             }
         }
         do throws(DocumentError) {
@@ -40,6 +41,14 @@ extension EditableDocument {
             old.cameraLosses
         default: []
         }
+    }
+
+    /// The item that `list move` has just put in its place.
+    private func item(movedBy edit: Edit) -> ItemID? {
+        guard case .list(let list) = self, edit.words.starts(with: ["list", "move"]),
+            let place = edit.words.last.flatMap({ Int($0) }), list.items.indices.contains(place - 1)
+        else { return nil }
+        return list.items[place - 1].id
     }
 
     private mutating func perform(_ edit: Edit) throws(EditError) {

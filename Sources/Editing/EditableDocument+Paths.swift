@@ -58,13 +58,16 @@ extension EditableDocument {
         differences(to: other, inPlace: false)
     }
 
-    /// What is different in another document, whose parts may be known to be in the same places.
-    func differences(to other: EditableDocument, inPlace: Bool) -> [Change] {
+    /// What is different in another document, whose parts may be known to be in the same places, or
+    /// one item to have been moved.
+    func differences(
+        to other: EditableDocument, inPlace: Bool, moved: ItemID? = nil
+    ) -> [Change] {
         switch (self, other) {
         case (.scene(let old), .scene(let new)): old.changes(to: new, inPlace: inPlace)
         case (.shapeFile(let old), .shapeFile(let new)): old.changes(to: new)
         case (.slide(let old), .slide(let new)): old.changes(to: new, inPlace: inPlace)
-        case (.list(let old), .list(let new)): old.changes(to: new)
+        case (.list(let old), .list(let new)): old.changes(to: new, moved: moved)
         default: [Change(.value, "type", before: type.rawValue, after: other.type.rawValue)]
         }
     }

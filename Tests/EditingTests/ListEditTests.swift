@@ -47,6 +47,22 @@ import Testing
     }
 
     @Test(arguments: [
+        ("list move milk 2", ["item.2: moved from place 1 to place 2"]),
+        ("list move bread 1", ["item.1: moved from place 2 to place 1"]),
+        ("list move milk 3", ["item.3: moved from place 1 to place 3"]),
+        ("list move eggs 2", ["item.2: moved from place 3 to place 2"]),
+        (
+            "list check bread",
+            ["item.3.completed: false -> true", "item.3: moved from place 2 to place 3"]
+        ),
+        ("list check eggs", ["item.3.completed: false -> true"]),
+    ])
+    func `what moved is the item that was meant`(script: String, changes: [String]) throws {
+        var list = Sample.list()
+        #expect(try list.run(script) == changes)
+    }
+
+    @Test(arguments: [
         ("list chek 1", "list", "'check'"), ("list check 9", "item.9", "item.4"),
         ("list move eggs 4", "list move", "open"), ("list move eggs 5", "list move", "1 to 4"),
         ("list color pink", "color", "gray"), ("list copy", "list copy", "no edit"),

@@ -79,8 +79,9 @@ extension TaskList {
             }
     }
 
-    /// What is different in another list.
-    func changes(to other: TaskList) -> [Change] {
+    /// What is different in another list. Of items that changed places with each other, those moved
+    /// that were completed or opened, and the one that is known to have been.
+    func changes(to other: TaskList, moved known: ItemID? = nil) -> [Change] {
         var changes = changes(to: other) { $0 }
         changes += UnknownKeys.changes(
             otherEntries.map(\.shown), other.otherEntries.map(\.shown)
@@ -91,8 +92,18 @@ extension TaskList {
             changes.append(
                 Change(.part, "item.\(index + 1)", before: items[index].words, after: nil))
         }
-        let row = matching.oldOfNew.enumerated().compactMap { new, old in old.map { (new, $0) } }
-        let moved = PartMatching.moved(row)
+        let row = matching.oldOfNew.enumerated().compactMap { new, old in
+            old.map { (new: new, old: $0) }
+        }
+        var moved = PartMatching.moved(row)
+        if !moved.isEmpty {
+            let meant = row.filter { pair in
+                let item = other.items[pair.new]
+                return item.id == known || item.isComplete != items[pair.old].isComplete
+            }.map(\.new)
+            moved = PartMatching.moved(row.filter { !meant.contains($0.new) })
+            moved.formUnion(meant.filter { matching.oldOfNew[$0] != $0 })
+        }
         for (index, item) in other.items.enumerated() {
             let path = "item.\(index + 1)"
             guard let former = matching.oldOfNew[index] else {
