@@ -51,7 +51,8 @@ extension TaskList {
         }
     }
 
-    private static let actions = [
+    /// What follows the verb `list`.
+    static let actions = [
         "add", "check", "uncheck", "toggle", "move", "edit", "remove", "color", "clear-done",
         "copy", "paste",
     ]
