@@ -45,8 +45,9 @@ extension EditableDocument {
     /// What is worth knowing about the document though nothing is wrong with it, one sentence each.
     public func remarks() -> [String] {
         switch self {
-        case .scene, .slide: []
+        case .scene(let scene): scene.remarks
         case .shapeFile(let file): file.remarks
+        case .slide(let slide): slide.remarks
         case .list(let list): list.remarks
         }
     }
