@@ -10,11 +10,15 @@ extension EditableDocument {
             let before = result
             do throws(EditError) {
                 try result.perform(edit)
+                if case .scene(let old) = before, case .scene(let new) = result, new != old {
+                    try new.checkRanges(after: old)
+                }
             } catch {
                 throw error.at(line: edit.line)
             }
             if result != before {
-                changes += before.differences(to: result, inPlace: edit.verb.keepsPlaces)
+                changes += before.differences(
+                    to: result, inPlace: edit.verb.keepsPlaces, moved: result.item(movedBy: edit))
             }
         }
         do throws(DocumentError) {
@@ -24,8 +28,27 @@ extension EditableDocument {
                 error.kind == .tooLarge ? .outOfRange : .data, at: error.place.description,
                 error.reason)
         }
+        changes += losses(writing: result).map(\.change)
         self = result
         return changes
+    }
+
+    /// What the document loses when it is written as another state of it.
+    private func losses(writing result: EditableDocument) -> [ArchiveLoss] {
+        switch (self, result) {
+        case (.list(let old), .list(let new)) where old != new: old.losses
+        case (.shapeFile(let old), .shapeFile(let new)) where old.camera != new.camera:
+            old.cameraLosses
+        default: []
+        }
+    }
+
+    /// The item that `list move` has just put in its place.
+    private func item(movedBy edit: Edit) -> ItemID? {
+        guard case .list(let list) = self, edit.words.starts(with: ["list", "move"]),
+            let place = edit.words.last.flatMap({ Int($0) }), list.items.indices.contains(place - 1)
+        else { return nil }
+        return list.items[place - 1].id
     }
 
     private mutating func perform(_ edit: Edit) throws(EditError) {

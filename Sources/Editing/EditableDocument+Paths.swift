@@ -42,6 +42,16 @@ extension EditableDocument {
         }
     }
 
+    /// What is worth knowing about the document though nothing is wrong with it, one sentence each.
+    public func remarks() -> [String] {
+        switch self {
+        case .scene(let scene): scene.remarks
+        case .shapeFile(let file): file.remarks
+        case .slide(let slide): slide.remarks
+        case .list(let list): list.remarks
+        }
+    }
+
     /// What is different in another document: nothing exactly where both say the same, unknown
     /// keys included. Layout, the order of keys and defaults that are written out do not count.
     /// Between documents of different types only that is told.
@@ -49,13 +59,16 @@ extension EditableDocument {
         differences(to: other, inPlace: false)
     }
 
-    /// What is different in another document, whose parts may be known to be in the same places.
-    func differences(to other: EditableDocument, inPlace: Bool) -> [Change] {
+    /// What is different in another document, whose parts may be known to be in the same places, or
+    /// one item to have been moved.
+    func differences(
+        to other: EditableDocument, inPlace: Bool, moved: ItemID? = nil
+    ) -> [Change] {
         switch (self, other) {
         case (.scene(let old), .scene(let new)): old.changes(to: new, inPlace: inPlace)
         case (.shapeFile(let old), .shapeFile(let new)): old.changes(to: new)
         case (.slide(let old), .slide(let new)): old.changes(to: new, inPlace: inPlace)
-        case (.list(let old), .list(let new)): old.changes(to: new)
+        case (.list(let old), .list(let new)): old.changes(to: new, moved: moved)
         default: [Change(.value, "type", before: type.rawValue, after: other.type.rawValue)]
         }
     }

@@ -26,6 +26,24 @@ import Testing
         #expect(again.source.map(\.key) == ["shape", "cameraState", "note"])
     }
 
+    @Test func `unknown values of an archived camera stay when it changes, or are told`() throws {
+        var file = try ShapeFile.read(try Samples.read("camera-unknown.shapeFile"))
+        #expect(file.cameraProblem == nil)
+        #expect(file.cameraLosses.map(\.path) == ["archive.$top.o", "camera.list"])
+        file.camera.angle = 1
+        let again = try ShapeFile.read(file.binary())
+        #expect(again.camera == file.camera)
+        #expect(again.cameraLosses.isEmpty)
+        guard case .data(let archive) = PropertyList.dictionary(again.source)["cameraState"],
+            case .array(let objects) = try PropertyList.read(archive)["$objects"]
+        else {
+            Issue.record("no archived camera")
+            return
+        }
+        #expect(objects[1]["fov"] == .real(60))
+        #expect(objects.contains(.string("hi")))
+    }
+
     @Test(arguments: ["no-camera.shapeFile", "wrong-class.shapeFile"])
     func `a camera that does not decode is the standard one`(name: String) throws {
         let file = try ShapeFile.read(try Samples.read(name))

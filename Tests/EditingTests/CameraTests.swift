@@ -75,4 +75,16 @@ import Testing
         #expect(throws: EditError.self) { try sample.converted(to: .slide) }
         #expect(try sample.converted(to: .shape).document == sample)
     }
+
+    @Test func `a shape file without a camera is sound, one with a wrong camera is not`() throws {
+        func problems(_ camera: [PropertyList.Entry]) throws -> [String] {
+            let list = PropertyList.dictionary([PropertyList.Entry("shape", .integer(2))] + camera)
+            let read = try EditableDocument.read(list.binary(), as: .shapeFile)
+            #expect(read.notes == read.document.problems())
+            return read.notes
+        }
+        #expect(try problems([]).isEmpty)
+        #expect(try problems([PropertyList.Entry("cameraState", .integer(1))]).count == 1)
+        #expect(try problems([PropertyList.Entry("cameraState", .data([1]))]).count == 1)
+    }
 }

@@ -82,4 +82,13 @@ import Testing
         }
         #expect(error?.kind == .notFound)
     }
+
+    @Test func `a verb that is missing before an action of lists is named`() {
+        for action in ["check", "edit", "clear-done"] {
+            let error = #expect(throws: EditError.self) { try Edit.script("\(action) 2") }
+            #expect(error?.reason.contains("'list \(action)'") == true)
+        }
+        let error = #expect(throws: EditError.self) { try Edit.script("frobnicate 2") }
+        #expect(error?.reason.hasSuffix(", list") == true)
+    }
 }

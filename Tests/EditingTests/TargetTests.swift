@@ -81,4 +81,13 @@ import Testing
             #expect(throws: EditError.self) { try document.value(at: "nothing.here") }
         }
     }
+
+    @Test func `a selector can be one quoted word`() throws {
+        var scene = try EditableDocument.of(Sample.scene, .shape)
+        let words = try scene.run("color 'type=torus color=#fc0' red")
+        #expect(words.count == 2 && words.allSatisfy { $0.contains("#ff0000") }, "\(words)")
+        #expect(scene.error("color 'type=torus color=#123' red")?.reason == "nothing here is so")
+        // A value with a blank in it stays one.
+        _ = try scene.run("set Ball.name='Big Ball'\nremove 'name=Big Ball'")
+    }
 }

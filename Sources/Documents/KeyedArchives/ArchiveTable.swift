@@ -1,7 +1,7 @@
 /// The objects of a keyed archive while it is being made.
 struct ArchiveTable {
     /// What stands for no object, and is the first of every archive.
-    private static let null = PropertyList.string("$null")
+    static let null = PropertyList.string("$null")
 
     var objects = [ArchiveTable.null]
     private var classRecords: [String: Int] = [:]
@@ -15,13 +15,19 @@ struct ArchiveTable {
     /// A place for an object that is made after those it refers to.
     mutating func reserve() -> Int { append(ArchiveTable.null) }
 
-    /// The index of the record of a class that inherits from NSObject only, made at first use.
+    /// The classes of a record: the class itself and those it inherits from.
+    static func classes(_ name: String) -> PropertyList {
+        let parents = name == "NSMutableArray" ? ["NSArray", "NSObject"] : ["NSObject"]
+        return .array(([name] + parents).map { .string($0) })
+    }
+
+    /// The index of the record of a class, made at first use.
     mutating func classRecord(_ name: String) -> Int {
         if let index = classRecords[name] { return index }
         let index = append(
             .dictionary([
                 PropertyList.Entry("$classname", .string(name)),
-                PropertyList.Entry("$classes", .array([.string(name), .string("NSObject")])),
+                PropertyList.Entry("$classes", ArchiveTable.classes(name)),
             ]))
         classRecords[name] = index
         return index

@@ -7,6 +7,8 @@ struct KeyedArchive {
     let objects: [PropertyList]
     /// The index of the object everything hangs on.
     let root: Int
+    /// What the frame holds besides the objects and the root.
+    let losses: [ArchiveLoss]
 
     /// Reads an archive. Only its frame is checked: `KeyedUnarchiver` checks objects as they are
     /// asked for.
@@ -37,6 +39,17 @@ struct KeyedArchive {
         }
         self.objects = objects
         self.root = root
+        func others(_ list: PropertyList?, than known: Set<String>, at path: String)
+            -> [ArchiveLoss]
+        {
+            guard case .dictionary(let entries) = list else { return [] }
+            return entries.filter { !known.contains($0.key) }.map {
+                ArchiveLoss($0, at: path)
+            }
+        }
+        losses =
+            others(list, than: ["$version", "$objects", "$archiver", "$top"], at: "archive")
+            + others(list["$top"], than: ["root"], at: "archive.$top")
     }
 
     /// The bytes of an archive of such a table, whose root is the object after the null object.
@@ -82,8 +95,15 @@ struct KeyedUnarchiver {
     private let objects: [PropertyList]
     private let root: Int
     private var taken: [Bool]
+    private var seenRecords: Set<Int> = []
+    /// Bytes of the entries that `others(of:than:)` kept so far.
+    var otherBytes = 0
+    /// What a new archive of the objects taken so far would not hold, unless they are told by
+    /// `others(of:than:)`.
+    private(set) var losses: [ArchiveLoss]
 
     init(_ archive: KeyedArchive) {
+        losses = archive.losses
         objects = archive.objects
         root = archive.root
         taken = Array(repeating: false, count: archive.objects.count)
@@ -119,8 +139,28 @@ struct KeyedUnarchiver {
             throw DocumentError(
                 .unknown, at: .archived(index), "an object of the class '\(name.prefix(64))'")
         }
+        noteRecord(of: index, name)
         return Instance(
             index: index, className: name, entries: entries.filter { $0.key != "$class" })
+    }
+
+    /// Notes values that are not written again.
+    mutating func lose(_ entries: [PropertyList.Entry], at path: String) {
+        losses += entries.prefix(max(0, Limits.listedRepairs - losses.count)).map {
+            ArchiveLoss($0, at: path)
+        }
+    }
+
+    /// Notes what the record of an object's class says besides what one written here would.
+    private mutating func noteRecord(of index: Int, _ name: String) {
+        guard case .uid(let record) = objects[index]["$class"],
+            seenRecords.insert(record).inserted, case .dictionary(let entries) = objects[record]
+        else { return }
+        let others = entries.filter {
+            $0.key != "$classname"
+                && !($0.key == "$classes" && $0.value == ArchiveTable.classes(name))
+        }
+        lose(others, at: "archive.\(name)")
     }
 
     /// The text that a value refers to.
@@ -140,14 +180,14 @@ struct KeyedUnarchiver {
         return text
     }
 
-    private func object(_ index: Int) throws(DocumentError) -> PropertyList {
+    func object(_ index: Int) throws(DocumentError) -> PropertyList {
         guard objects.indices.contains(index) else {
             throw DocumentError(.malformed, at: .archived(index), "there is no such object")
         }
         return objects[index]
     }
 
-    private func className(of index: Int) throws(DocumentError) -> String {
+    func className(of index: Int) throws(DocumentError) -> String {
         guard case .uid(let record) = objects[index]["$class"],
             case .string(let name) = try object(record)["$classname"]
         else {

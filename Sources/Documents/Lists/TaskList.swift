@@ -8,26 +8,35 @@ public struct TaskList: Hashable, Sendable {
     /// The colour of the list.
     public var color: ListColor
     /// Entries of the archived list that nobody here knows, in order.
-    public var otherEntries: [PropertyList.Entry]
+    public var otherEntries: [ArchivedEntry]
+
+    /// What else was in the archive the list was read from and is not written again.
+    public internal(set) var losses: [ArchiveLoss]
+    /// The class of the archived array of items.
+    var arrayClass: String
+
+    static let standardArrayClass = "NSArray"
 
     /// A list.
     public init(items: [TaskItem] = [], color: ListColor = .gray) {
         self.items = items
         self.color = color
         otherEntries = []
+        losses = []
+        arrayClass = TaskList.standardArrayClass
     }
 }
 
 /// One thing to do.
 public struct TaskItem: Hashable, Sendable {
-    /// What is to be done; one line.
+    /// What is to be done: one line, as edits see to; files can hold more, which are kept.
     public var text: String
     /// Whether it is done.
     public var isComplete: Bool
     /// What makes it the same item after its text changed.
     public var id: ItemID
     /// Entries of the archived item that nobody here knows, in order.
-    public var otherEntries: [PropertyList.Entry]
+    public var otherEntries: [ArchivedEntry]
 
     /// An item; a new one gets a new identity.
     public init(_ text: String, isComplete: Bool = false, id: ItemID = .random()) {

@@ -1,7 +1,7 @@
 extension TaskList {
     private static let listClass = "AAPLList"
     private static let itemClass = "AAPLListItem"
-    private static let arrayClasses: Set = ["NSArray", "NSMutableArray"]
+    private static let arrayClasses: Set = [standardArrayClass, "NSMutableArray"]
     private static let identityClass = "NSUUID"
 
     /// Reads a `.list` document.
@@ -17,13 +17,15 @@ extension TaskList {
         }
         guard let items = root["items"] else { throw root.error(.missing, "'items' is missing") }
         let array = try archive.instance(items, depth: 2) { arrayClasses.contains($0) }
+        list.arrayClass = array.className
+        archive.lose(array.entries.filter { $0.key != "NS.objects" }, at: "items")
         guard case .array(let references) = array["NS.objects"] else {
             throw array.error(.missing, "'NS.objects' is missing")
         }
         var textBytes = 0
         for reference in references {
             let instance = try archive.instance(reference, depth: 3) { $0 == itemClass }
-            let item = try TaskItem(instance, in: &archive)
+            let item = try TaskItem(instance, in: &archive, number: list.items.count + 1)
             textBytes += item.text.utf8.count
             guard textBytes <= Limits.listTextBytes else {
                 throw instance.error(
@@ -31,7 +33,8 @@ extension TaskList {
             }
             list.items.append(item)
         }
-        list.otherEntries = try root.otherEntries(than: ["items", "color"])
+        list.otherEntries = try archive.otherEntries(of: root, than: ["items", "color"])
+        list.losses = archive.losses
         return list
     }
 
@@ -44,13 +47,14 @@ extension TaskList {
         for item in items { references.append(.uid(try item.append(to: &table))) }
         table.objects[array] = .dictionary([
             PropertyList.Entry("NS.objects", .array(references)),
-            PropertyList.Entry("$class", .uid(table.classRecord("NSArray"))),
+            PropertyList.Entry("$class", .uid(table.classRecord(arrayClass))),
         ])
+        let others = table.append(otherEntries)
         table.objects[root] = .dictionary(
             [
                 PropertyList.Entry("items", .uid(array)),
                 PropertyList.Entry("color", .integer(Int64(color.rawValue))),
-            ] + otherEntries + [
+            ] + others + [
                 PropertyList.Entry("$class", .uid(table.classRecord(TaskList.listClass)))
             ])
         return try KeyedArchive.bytes(of: table.objects)
@@ -67,7 +71,7 @@ extension TaskList {
 
 extension TaskItem {
     fileprivate init(
-        _ item: KeyedUnarchiver.Instance, in archive: inout KeyedUnarchiver
+        _ item: KeyedUnarchiver.Instance, in archive: inout KeyedUnarchiver, number: Int
     ) throws(DocumentError) {
         let text = try archive.text(
             item["text"], atMost: Limits.itemTextBytes, of: item, key: "text")
@@ -78,6 +82,8 @@ extension TaskItem {
         guard case .data(let bytes) = identity["NS.uuidbytes"], let id = ItemID(bytes: bytes) else {
             throw identity.error(.badValue, "a uuid that does not have 16 bytes")
         }
+        archive.lose(
+            identity.entries.filter { $0.key != "NS.uuidbytes" }, at: "item.\(number).uuid")
         var isComplete = false
         if let completed = item["completed"] {
             guard case .boolean(let flag) = completed else {
@@ -86,7 +92,7 @@ extension TaskItem {
             isComplete = flag
         }
         self.init(text, isComplete: isComplete, id: id)
-        otherEntries = try item.otherEntries(than: ["text", "uuid", "completed"])
+        otherEntries = try archive.otherEntries(of: item, than: ["text", "uuid", "completed"])
     }
 
     /// Appends the item, its text, its identity and the classes that were not yet there.
@@ -102,31 +108,29 @@ extension TaskItem {
             PropertyList.Entry("NS.uuidbytes", .data(id.bytes)),
             PropertyList.Entry("$class", .uid(TaskList.identityRecord(in: &table))),
         ])
+        let others = table.append(otherEntries)
         table.objects[index] = .dictionary(
             [
                 PropertyList.Entry("uuid", .uid(uuid)),
                 PropertyList.Entry("$class", .uid(TaskList.itemRecord(in: &table))),
                 PropertyList.Entry("completed", .boolean(isComplete)),
                 PropertyList.Entry("text", .uid(text)),
-            ] + otherEntries)
+            ] + others)
         return index
     }
 }
 
-extension KeyedUnarchiver.Instance {
-    /// The entries nobody knows. What stands in the object itself is kept; a reference would mean
-    /// an object that could not be written again, and leaving it out would lose it.
-    fileprivate func otherEntries(
-        than known: Set<String>
-    ) throws(DocumentError) -> [PropertyList.Entry] {
-        let others = entries.filter { !known.contains($0.key) }
-        for entry in others {
-            switch entry.value {
-            case .uid, .array, .dictionary:
-                throw error(.unknown, "the key '\(entry.key.prefix(64))' refers to more objects")
-            default: continue
-            }
+extension KeyedUnarchiver {
+    /// The entries nobody knows. What they hold is kept if it is plain; leaving anything else out
+    /// would lose it, so it is an error.
+    fileprivate mutating func otherEntries(
+        of instance: Instance, than known: Set<String>
+    ) throws(DocumentError) -> [ArchivedEntry] {
+        let (kept, rest) = try others(of: instance, than: known)
+        if let entry = rest.first {
+            throw instance.error(
+                .unknown, "the key '\(entry.key.prefix(64))' refers to more than plain values")
         }
-        return others
+        return kept
     }
 }

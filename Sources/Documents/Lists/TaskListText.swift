@@ -7,21 +7,27 @@ extension TaskList {
     }
 
     /// Items from text: GitHub's task lines, todo.txt (`x ` is done, the dates after it are left
-    /// out), lines with a bullet, and bare lines. Blank lines are left out.
+    /// out), lines with a bullet, and bare lines. Blank lines are left out. What is open comes
+    /// first, as in every list of the original app; the lines' order decides otherwise.
     public static func items(from text: String) throws(DocumentError) -> [TaskItem] {
         var items: [TaskItem] = []
         for line in try lines(of: text) {
             let item = item(from: line.unicodeScalars[...])
             if !item.text.isEmpty { items.append(item) }
         }
-        return items
+        return items.filter { !$0.isComplete } + items.filter(\.isComplete)
+    }
+
+    /// Whether a text has no line end, as that of an item should.
+    public static func isOneLine(_ text: String) -> Bool {
+        !text.unicodeScalars.contains(where: \.isLineEnd)
     }
 
     /// A text without line ends, which an item cannot have.
     static func oneLine(_ text: String) -> String {
-        let scalars = text.unicodeScalars
-        guard scalars.contains(where: \.isLineEnd) else { return text }
-        return scalars.split(whereSeparator: \.isLineEnd).map { String($0) }.joined(separator: " ")
+        if isOneLine(text) { return text }
+        let lines = text.unicodeScalars.split(whereSeparator: \.isLineEnd)
+        return lines.map { String($0) }.joined(separator: " ")
     }
 
     /// The lines that are not blank, without the blanks around them.

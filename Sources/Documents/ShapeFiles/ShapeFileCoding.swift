@@ -24,7 +24,7 @@ extension ShapeFile {
         var file = ShapeFile(kind: kind)
         file.source = entries
         do throws(DocumentError) {
-            file.camera = try camera(list[cameraKey])
+            file.camera = try camera(list[cameraKey]).camera
         } catch {
             if error.kind == .badValue { throw error }
             file.cameraProblem = error
@@ -45,28 +45,40 @@ extension ShapeFile {
         set(ShapeFile.shapeKey, .integer(Int64(kind.rawValue)))
         // An archive that says what it should stays as it is, with all it says besides.
         let old = PropertyList.dictionary(source)[ShapeFile.cameraKey]
-        let isUnchanged = (try? ShapeFile.camera(old)) == camera
-        if !isUnchanged { set(ShapeFile.cameraKey, .data(try camera.archived())) }
+        let archive = try? ShapeFile.camera(old)
+        if archive?.camera != camera {
+            set(ShapeFile.cameraKey, .data(try camera.archived(with: archive?.otherEntries ?? [])))
+        }
         return try PropertyList.dictionary(entries).binary()
     }
 
-    private static func camera(_ value: PropertyList?) throws(DocumentError) -> CameraState {
+    /// What else is in the archived camera and is not written again when the camera changes.
+    public var cameraLosses: [ArchiveLoss] {
+        let archive = try? ShapeFile.camera(PropertyList.dictionary(source)[ShapeFile.cameraKey])
+        return archive?.losses ?? []
+    }
+
+    private static func camera(_ value: PropertyList?) throws(DocumentError) -> CameraArchive {
         guard case .data(let archive) = value else {
             throw DocumentError(
                 value == nil ? .missing : .wrongType, at: .path(cameraKey),
                 value.map { "\($0.typeName) where data is expected" } ?? "no camera")
         }
-        return try CameraState(archived: archive)
+        return try CameraArchive(archive)
     }
 }
 
-extension CameraState {
-    /// The class in the original app; others that end alike are read too.
-    private static let className = "ShapeEdit.CameraState"
+/// An archived camera as it was read.
+private struct CameraArchive {
+    let camera: CameraState
+    /// Entries nobody knows that stay when the camera changes.
+    let otherEntries: [ArchivedEntry]
+    /// What does not stay.
+    let losses: [ArchiveLoss]
 
     /// Reads an archived camera. As in the original, a key that is missing counts as 0. The kind
     /// of the error is `badValue` only for numbers that are infinite or none.
-    init(archived bytes: [UInt8]) throws(DocumentError) {
+    init(_ bytes: [UInt8]) throws(DocumentError) {
         var archive = KeyedUnarchiver(try KeyedArchive(bytes))
         let root = try archive.rootInstance { $0.hasSuffix("CameraState") }
         func real(_ key: String) throws(DocumentError) -> Float {
@@ -83,21 +95,32 @@ extension CameraState {
             }
             return value
         }
-        self.init(
+        camera = CameraState(
             position: SIMD3(try real("x"), try real("y"), try real("z")),
             axis: SIMD3(try real("rx"), try real("ry"), try real("rz")), angle: try real("rw"))
+        let known: Set = ["x", "y", "z", "rx", "ry", "rz", "rw"]
+        let (kept, rest) = try archive.others(of: root, than: known)
+        archive.lose(rest, at: "camera")
+        otherEntries = kept
+        losses = archive.losses
     }
+}
 
-    /// The bytes of the archived camera.
-    func archived() throws(DocumentError) -> [UInt8] {
+extension CameraState {
+    /// The class in the original app; others that end alike are read too.
+    private static let className = "ShapeEdit.CameraState"
+
+    /// The bytes of the archived camera, with entries that an earlier one had besides.
+    fileprivate func archived(with otherEntries: [ArchivedEntry]) throws(DocumentError) -> [UInt8] {
         let numbers = [
             ("x", position.x), ("y", position.y), ("z", position.z), ("rx", axis.x),
             ("ry", axis.y), ("rz", axis.z), ("rw", angle),
         ]
         var table = ArchiveTable()
         let root = table.reserve()
+        let others = table.append(otherEntries)
         table.objects[root] = .dictionary(
-            numbers.map { PropertyList.Entry($0.0, .real32($0.1)) } + [
+            numbers.map { PropertyList.Entry($0.0, .real32($0.1)) } + others + [
                 PropertyList.Entry("$class", .uid(table.classRecord(CameraState.className)))
             ])
         return try KeyedArchive.bytes(of: table.objects)

@@ -13,7 +13,7 @@ public struct SlideBulkFile: Hashable, Sendable {
     /// What the names of the slides begin with.
     public var fileNameBase: String
     /// The version read: the highest in the file.
-    public var version: Int
+    public var version: Version
     /// The slides or addresses of that version, in order.
     public var entries: Entries
 
@@ -43,11 +43,10 @@ public struct SlideBulkFile: Hashable, Sendable {
                 "the beginning of a file's name is expected, without '/'")
         }
         let versions = root.members.compactMap { member in
-            member.key.utf8.allSatisfy { (48...57).contains($0) }
-                ? Int(member.key).map { ($0, member) } : nil
+            Version(member.key).map { ($0, member) }
         }
         guard let (version, member) = versions.max(by: { $0.0 < $1.0 }) else {
-            throw DocumentError(.missing, "no version: a key that is a number is expected")
+            throw DocumentError(.missing, "no version: a key such as 1 or 1.10 is expected")
         }
         guard let values = member.value.array else {
             throw DocumentError(

@@ -25,7 +25,7 @@ struct SlideInterpreter {
     /// The shape of the element; nil draws nothing.
     mutating func shape() -> SlideShape? {
         if let opacity = json["opacity"], opacity.double.map({ (0...1).contains($0) }) != true {
-            report("opacity", "\(opacity.typeName) where a number from 0 to 1 is expected")
+            report("opacity", "\(opacity.shown) where a number from 0 to 1 is expected")
         }
         guard let type = json["shapeType"]?.string else {
             report("shapeType", "missing, so nothing is drawn")
@@ -56,9 +56,9 @@ struct SlideInterpreter {
 extension SlideInterpreter {
     private mutating func box() -> SlideBox? {
         let origin = point("originx", "originy")
-        guard let width = number("width"), let height = number("height"), let origin else {
-            return nil
-        }
+        // All are looked at before one that is missing ends it, so that all are told.
+        let (width, height) = (number("width"), number("height"))
+        guard let origin, let width, let height else { return nil }
         return SlideBox(origin: origin, width: width, height: height)
     }
 
@@ -74,9 +74,8 @@ extension SlideInterpreter {
 
     private mutating func arc() -> SlideArc? {
         let circle = circle()
-        guard let start = number("startAngle"), let end = number("endAngle"), let circle else {
-            return nil
-        }
+        let (start, end) = (number("startAngle"), number("endAngle"))
+        guard let circle, let start, let end else { return nil }
         return SlideArc(center: circle.0, radius: circle.1, startAngle: start, endAngle: end)
     }
 
@@ -136,7 +135,10 @@ extension SlideInterpreter {
             report("fontHeight", "\(height) is not more than 0, so nothing is drawn")
         }
         let words = json["text"]?.string
-        if words == nil { report("text", "missing, so nothing is drawn") }
+        if words == nil {
+            let found = json["text"].map { "\($0.shown) where text is expected" } ?? "missing"
+            report("text", "\(found), so nothing is drawn")
+        }
         let foreground = color("fillColor") ?? .black
         let background = color("bgcolor")
         let alignment = json["alignment"]
@@ -168,7 +170,8 @@ extension SlideInterpreter {
             return nil
         }
         guard let number = value.double else {
-            report(key, "\(value.typeName) where a finite number is expected")
+            report(
+                key, "\(value.shown) where a finite number is expected, so nothing is drawn")
             return nil
         }
         return number
@@ -201,6 +204,13 @@ extension SlideInterpreter {
         }
         let isBare = stroke == nil && fill == nil
         return SlidePaint(thickness: thickness, stroke: isBare ? .black : stroke, fill: fill)
+    }
+}
+
+extension JSONValue {
+    /// The number as it is written, or what else it is.
+    fileprivate var shown: String {
+        if case .number(let number) = self { String(number.text.prefix(64)) } else { typeName }
     }
 }
 

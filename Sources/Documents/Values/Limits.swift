@@ -18,6 +18,9 @@ public enum Limits {
     public static let propertyListDepth = 64
     /// Objects in the table of a keyed archive.
     public static let archiveObjects = 10_000
+    /// Bytes of the values of a keyed archive that nobody here knows and that are kept: many
+    /// entries can share one string, and each is written on its own.
+    public static let archiveOtherBytes = 1_000_000
     /// Levels of containers in a keyed archive, counted from its root.
     public static let archiveDepth = 8
 
@@ -29,6 +32,10 @@ public enum Limits {
     public static let nameLength = 1_024
     /// The greatest number in a scene: beyond all 32-bit reals, taken as radians too.
     public static let sceneNumber = 1e41
+
+    /// How far edits bring a camera from what it looks at, in units of the scene. Files can hold
+    /// any number.
+    public static let cameraDistance = 1e-6...1e9
 
     /// Elements of a slide, those of chains included.
     public static let slideElements = 50_000

@@ -16,6 +16,17 @@ enum UnknownKeys {
                 after: after.map { JSONText.text($0, unlike: before) })
         }
     }
+
+    /// A sentence for each member that no known key names, with the key that was meant perhaps.
+    static func remarks(
+        of object: JSONObject, known: Set<String>, at path: (String) -> String
+    ) -> [String] {
+        object.keys.filter { !known.contains($0) }.map { key in
+            let near = NearNames.nearest(to: key, among: known.sorted())
+            let meant = near.map { "; did you mean '\($0)'?" } ?? "; it is kept"
+            return "\(EscapedText.escaped(path(String(key.prefix(64))))): unknown key\(meant)"
+        }
+    }
 }
 
 /// JSON on one line.

@@ -70,18 +70,40 @@ extension TaskList {
         return complaints
     }
 
-    /// What is different in another list.
-    func changes(to other: TaskList) -> [Change] {
+    /// What is worth knowing about it though nothing is wrong.
+    var remarks: [String] {
+        losses.map { $0.words(for: "list") }
+            + items.enumerated().filter { !TaskList.isOneLine($0.element.text) }.map {
+                "item.\($0.offset + 1).text: of several lines, which are one in copies and other "
+                    + "formats"
+            }
+    }
+
+    /// What is different in another list. Of items that changed places with each other, those moved
+    /// that were completed or opened, and the one that is known to have been.
+    func changes(to other: TaskList, moved known: ItemID? = nil) -> [Change] {
         var changes = changes(to: other) { $0 }
-        changes += UnknownKeys.changes(otherEntries, other.otherEntries) { $0 }
+        changes += UnknownKeys.changes(
+            otherEntries.map(\.shown), other.otherEntries.map(\.shown)
+        ) { $0 }
         let matching = PartMatching(
             items, other.items, inPlace: false, identity: { $0.id }, kind: { $0.id })
         for index in items.indices where matching.newOfOld[index] == nil {
             changes.append(
                 Change(.part, "item.\(index + 1)", before: items[index].words, after: nil))
         }
-        let row = matching.oldOfNew.enumerated().compactMap { new, old in old.map { (new, $0) } }
-        let moved = PartMatching.moved(row)
+        let row = matching.oldOfNew.enumerated().compactMap { new, old in
+            old.map { (new: new, old: $0) }
+        }
+        var moved = PartMatching.moved(row)
+        if !moved.isEmpty {
+            let meant = row.filter { pair in
+                let item = other.items[pair.new]
+                return item.id == known || item.isComplete != items[pair.old].isComplete
+            }.map(\.new)
+            moved = PartMatching.moved(row.filter { !meant.contains($0.new) })
+            moved.formUnion(meant.filter { matching.oldOfNew[$0] != $0 })
+        }
         for (index, item) in other.items.enumerated() {
             let path = "item.\(index + 1)"
             guard let former = matching.oldOfNew[index] else {
@@ -94,9 +116,9 @@ extension TaskList {
                     Change(
                         .place, path, before: "place \(former + 1)", after: "place \(index + 1)"))
             }
-            changes += UnknownKeys.changes(items[former].otherEntries, item.otherEntries) {
-                "\(path).\($0)"
-            }
+            changes += UnknownKeys.changes(
+                items[former].otherEntries.map(\.shown), item.otherEntries.map(\.shown)
+            ) { "\(path).\($0)" }
         }
         return changes
     }

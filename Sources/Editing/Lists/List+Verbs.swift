@@ -13,7 +13,7 @@ extension TaskList {
             guard kind == "item" else {
                 throw EditError(.data, at: "add", NearNames.unknown("kind", kind, among: ["item"]))
             }
-            try addItems(&words)
+            try addItem(&words)
         case "remove": try removeItems(&words)
         case "rename": try editItem(&words)
         default: try performListVerb(&words)
@@ -51,7 +51,8 @@ extension TaskList {
         }
     }
 
-    private static let actions = [
+    /// What follows the verb `list`.
+    static let actions = [
         "add", "check", "uncheck", "toggle", "move", "edit", "remove", "color", "clear-done",
         "copy", "paste",
     ]
@@ -91,12 +92,24 @@ extension TaskList {
         var new: [TaskItem] = []
         repeat {
             let text = EscapedText.unescaped(try words.next("TEXT"))
-            guard !text.isEmpty else { throw EditError(.data, at: "list add", "an empty text") }
             new.append(
                 TaskItem(
                     try located("list add") { () throws(EditError) in try TaskItem.checked(text) }))
         } while !words.isEmpty
         add(new)
+    }
+
+    /// Adds one item with the values of its keys: `add item NAME KEY=VALUE...`.
+    private mutating func addItem(_ words: inout Arguments) throws(EditError) {
+        let (name, pairs) = try words.nameAndPairs()
+        guard let name else { throw words.misuse("NAME is missing") }
+        var item = try located("add") { () throws(EditError) in
+            TaskItem(try TaskItem.checked(name))
+        }
+        for pair in pairs {
+            try located(pair.key) { () throws(EditError) in try item.set(pair.key, to: pair.value) }
+        }
+        add([item])
     }
 
     private mutating func removeItems(_ words: inout Arguments) throws(EditError) {

@@ -36,8 +36,16 @@ extension TaskItem: Fielded {
         ]
     }
 
-    /// A text that items can have.
+    /// A text that items can have; an error without a place where it is blank, of several lines or
+    /// too long.
     static func checked(_ text: String) throws(EditError) -> String {
+        guard !text.allSatisfy(\.isWhitespace) else {
+            throw EditError(.data, "an empty text; an item says what is to be done")
+        }
+        guard TaskList.isOneLine(text) else {
+            throw EditError(
+                .data, "a line break; an item is one line, and 'list paste' makes one of each line")
+        }
         guard text.utf8.count <= Limits.itemTextBytes else {
             throw EditError(.outOfRange, "more than \(Limits.itemTextBytes) bytes")
         }

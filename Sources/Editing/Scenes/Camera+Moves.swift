@@ -20,6 +20,16 @@ extension Camera {
             let factor = try located(place) { () throws(EditError) in
                 try ValueText.number(text, "a factor greater than 0") { $0 > 0 }
             }
+            let range = Limits.cameraDistance
+            let new = distance / factor
+            // One that is beyond the range already can come nearer to it.
+            guard factor > 1 ? new >= range.lowerBound : new <= range.upperBound else {
+                throw EditError(
+                    .outOfRange, at: place,
+                    "\(ValueText.text(new)) from what it looks at, where "
+                        + "\(ValueText.text(range.lowerBound)) to "
+                        + "\(ValueText.text(range.upperBound)) is expected")
+            }
             if factor != 1 { position = (pivot + (position - pivot) / factor).tidy }
         case "reset":
             try words.end()
@@ -51,6 +61,9 @@ extension Camera {
         let distance = along > 0 ? along : max(position.length, 1)
         return (position + forward * distance).tidy
     }
+
+    /// How far it is from what it moves about.
+    var distance: Double { (position - pivot).length }
 
     /// Goes round the pivot so that other sides are seen: to the right about the y axis, up about
     /// its own x axis. A camera with a target stops short of the poles, where up has no meaning.

@@ -15,7 +15,7 @@ extension Scene {
 }
 
 /// The keys of scenes that are no unknown ones.
-private enum SceneKeys {
+enum SceneKeys {
     static let scene: Set = ["version", "title", "background", "camera", "nodes"]
     static let camera: Set = ["position", "target", "rotation", "fieldOfView"]
     static let group: Set = [

@@ -1,3 +1,5 @@
+import Documents
+
 /// One edit: a verb of `Verb.all` and the words after it.
 public struct Edit: Hashable, Sendable {
     /// The verb and the words after it.
@@ -17,7 +19,9 @@ public struct Edit: Hashable, Sendable {
         guard let verb = Verb.all.first(where: { $0.name == name }) else {
             throw EditError(
                 .usage, line: line,
-                NearNames.unknown("verb", name, among: Verb.all.map(\.name)))
+                TaskList.actions.contains(name)
+                    ? "'\(name)' is something to do with a list: say 'list \(name)'"
+                    : NearNames.unknown("verb", name, among: Verb.all.map(\.name)))
         }
         self.words = words
         self.verb = verb

@@ -21,6 +21,7 @@ extension ShapeFile: Fielded {
         var camera = sceneCamera
         try body(&camera)
         guard camera != sceneCamera else { return }
+        try camera.checkRanges(after: sceneCamera)
         guard camera.fieldOfView == Camera.standardFieldOfView else {
             throw EditError(
                 .data, at: "camera.fieldOfView",
@@ -88,10 +89,16 @@ extension ShapeFile: Fielded {
     /// What it holds, one fact a line.
     var facts: [String] { paths.map { "\($0.path): \($0.value)" } }
 
-    /// What is wrong with it.
+    /// What is wrong with it. That the format's usual camera counts where none is given is sound.
     var complaints: [String] {
-        cameraProblem.map { ["camera: the usual one is used: \($0)"] } ?? []
+        guard let cameraProblem, cameraProblem.kind != .missing || hasCamera else { return [] }
+        return ["camera: the usual one is used: \(cameraProblem)"]
     }
+
+    private var hasCamera: Bool { source.contains { $0.key == "cameraState" } }
+
+    /// What is worth knowing about it though nothing is wrong.
+    var remarks: [String] { cameraLosses.map { $0.words(for: "camera") } }
 
     /// What is different in another one.
     func changes(to other: ShapeFile) -> [Change] {

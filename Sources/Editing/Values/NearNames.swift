@@ -1,12 +1,15 @@
 /// Finds the name somebody probably meant.
 enum NearNames {
+    /// How many names are listed at most: all verbs are.
+    private static let listed = 24
+
     /// The sentence for a name that is not known: the nearest one, or all if there are few.
     static func unknown(_ noun: String, _ name: String, among names: [String]) -> String {
         let shown = "unknown \(noun) '\(name.prefix(64))'"
         if let near = nearest(to: name, among: names) { return "\(shown); did you mean '\(near)'?" }
         if names.isEmpty { return "\(shown); there are none" }
-        let some = names.prefix(20).joined(separator: ", ")
-        return "\(shown); known are \(some)\(names.count > 20 ? ", ..." : "")"
+        let some = names.prefix(listed).joined(separator: ", ")
+        return "\(shown); known are \(some)\(names.count > listed ? ", ..." : "")"
     }
 
     /// The nearest name that differs by few letters; nil if none does.

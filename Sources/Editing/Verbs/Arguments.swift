@@ -52,8 +52,7 @@ struct Arguments {
             let pair = rest.first.flatMap({ KeyValue($0) }),
             !Arguments.options.contains(pair.key)
         {
-            pairs.append(pair)
-            rest.removeFirst()
+            pairs += KeyValue.all(in: rest.removeFirst()) ?? [pair]
         }
         if !pairs.isEmpty { return .selector(pairs) }
         return .word(try next("TARGET"))

@@ -32,4 +32,11 @@ struct KeyValue: Hashable, Sendable {
         }
         guard isKey, let first = key.first, first.isLetter else { return nil }
     }
+
+    /// The pairs of a word with blanks in it, as of a selector that was quoted as a whole; nil if
+    /// what is between blanks is not a pair each time.
+    static func all(in word: String) -> [KeyValue]? {
+        let pairs = word.split(separator: " ").map { KeyValue(String($0)) }
+        return pairs.contains(nil) ? nil : pairs.compactMap { $0 }
+    }
 }

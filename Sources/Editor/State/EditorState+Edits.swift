@@ -24,7 +24,8 @@ extension EditorState {
     ) -> Bool {
         let chosen = chosen
         guard !chosen.isEmpty else {
-            say("There is nothing here; n adds something", .bad)
+            let none = "There is nothing here; n adds something"
+            say(parts.isEmpty ? none : "Nothing is selected; Tab selects", .bad)
             return false
         }
         let description = "\(what) \(chosenName)"

@@ -25,17 +25,25 @@ extension EditorState {
         return true
     }
 
-    /// Shows a document, with the same part selected as far as it is still there.
-    mutating func show(_ new: EditableDocument) {
+    /// Shows a document, with the same part selected as far as it is still there. Where others took
+    /// the chosen parts out, nothing is selected and keys do again what is usual; where that was an
+    /// edit of one's own, the part that is in the place now is selected.
+    mutating func show(_ new: EditableDocument, isOthers: Bool = false) {
         let references = ([selection] + marks.sorted()).filter(parts.indices.contains).map {
             PartReference($0, in: parts)
         }
         let isSelected = parts.indices.contains(selection)
+        let wasMarked = !marks.isEmpty
         document = new
         parts = Editor.parts(of: new)
         let found = references.map { $0.find(in: parts) }
         if isSelected, let first = found.first, let place = first { selection = place }
         marks = Set(found.dropFirst(isSelected ? 1 : 0).compactMap { $0 })
+        let isGone = isSelected && found.first == .some(nil) || wasMarked && marks.isEmpty
+        guard isOthers, isGone else { return }
+        selection = Self.noSelection
+        tool = Self.usualTool(type)
+        drag = nil
     }
 
     /// Hands over what is not saved; no more than one save is under way.
@@ -98,7 +106,7 @@ extension EditorState {
             }
         case .stepped(let what, let isUndo, let file):
             isStepping = false
-            rebase(onto: file, &effects)
+            rebase(onto: file, &effects, isOthers: false)
             let none = isUndo ? "Nothing to undo" : "Nothing to redo"
             say(what.map { (isUndo ? "Undone: " : "Redone: ") + $0 } ?? none)
         case .stepFailed(let reason):
@@ -114,7 +122,8 @@ extension EditorState {
     /// Makes the steps that are not in the file again on what it holds now. What cannot be made any
     /// more is kept in a copy; what is being saved is judged when its answer comes.
     private mutating func rebase(
-        onto file: EditableDocument, _ effects: inout [EditorEffect], isCopied: Bool = false
+        onto file: EditableDocument, _ effects: inout [EditorEffect], isCopied: Bool = false,
+        isOthers: Bool = true
     ) {
         let mine = document
         base = file
@@ -131,7 +140,7 @@ extension EditorState {
             } catch { failure = failure ?? (step, error) }
         }
         pending = kept
-        show(new)
+        show(new, isOthers: isOthers)
         guard let failure else { return }
         if !isCopied { effects.append(.keepCopy(mine)) }
         say("Others changed this: \(failure.step.description): \(failure.reason.reason)", .bad)

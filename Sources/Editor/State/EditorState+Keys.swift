@@ -42,14 +42,15 @@ extension EditorState {
                 move(0, 0, key == .pageUp ? -1 : 1, now)
             } else {
                 let distance = max(1, Layout(self).listRows - 1)
-                selection += key == .pageUp ? -distance : distance
+                moveSelection(by: key == .pageUp ? -distance : distance)
             }
         case .home: selection = 0
         case .end: selection = parts.count - 1
         case .tab:
             guard !parts.isEmpty else { break }
-            let step = modifiers.contains(.shift) ? parts.count - 1 : 1
-            selection = (selection + step) % parts.count
+            let step = modifiers.contains(.shift) ? -1 : 1
+            let isAtEnd = selection == (step > 0 ? parts.count - 1 : 0)
+            moveSelection(by: isAtEnd ? -step * parts.count : step)
         case .escape:
             tool = Self.usualTool(type)
             marks = []
@@ -88,8 +89,8 @@ extension EditorState {
         case " ": if type == .list { toggle(now) } else { toggleMark() }
         case "J": reorder(1, now)
         case "K": reorder(-1, now)
-        case "j": selection += 1
-        case "k": selection -= 1
+        case "j": moveSelection(by: 1)
+        case "k": moveSelection(by: -1)
         case "m": use(.move)
         case "r": use(.rotate)
         case "s": use(.scale)
@@ -128,7 +129,7 @@ extension EditorState {
         let isMoving = isShifted && tool == .select && type != .list
         switch isMoving ? .move : tool {
         case .select:
-            if isShifted { reorder(y > 0 ? -1 : 1, now) } else { selection -= Int(y + -x) }
+            if isShifted { reorder(y > 0 ? -1 : 1, now) } else { moveSelection(by: Int(x - y)) }
         case .move: move(x, type == .slide ? -y : y, 0, now, isFine: isShifted && !isMoving)
         case .rotate: rotate(x, y, now)
         case .scale: scale(x + y > 0 ? 1.1 : 1 / 1.1, now)

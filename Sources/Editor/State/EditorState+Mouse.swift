@@ -39,7 +39,7 @@ extension EditorState {
             if isInPicture, hasCamera {
                 zoom(isUp ? 1.1 : 1 / 1.1, now)
             } else {
-                selection += isUp ? -1 : 1
+                moveSelection(by: isUp ? -1 : 1)
             }
         }
     }

@@ -5,10 +5,11 @@ import Terminal
 // What happens while something is typed or chosen.
 extension EditorState {
     mutating func startTyping(_ now: Int) {
-        guard parts.indices.contains(selection) else {
+        guard !parts.isEmpty else {
             startAdding()
             return
         }
+        guard parts.indices.contains(selection) else { return }
         let part = parts[selection]
         switch part.identity {
         case .item:

@@ -43,7 +43,11 @@ package struct EditorState: Sendable {
     /// The process has to end: no more questions.
     var isEnding = false
 
+    /// The place of the selected part; `noSelection` when others took that part out, so that no
+    /// key changes another one that came into its place.
     package internal(set) var selection = 0
+    /// The selection that is no part.
+    package static let noSelection = -1
     /// Parts that edits are about besides the selected one, by their places.
     package internal(set) var marks: Set<Int> = []
     package internal(set) var tool: Tool
@@ -125,12 +129,25 @@ package struct EditorState: Sendable {
         self.tone = tone
     }
 
+    /// Selects another part so many places further, at most the first or last; from none, the one
+    /// at the end that the direction comes from.
+    mutating func moveSelection(by distance: Int) {
+        if selection == Self.noSelection {
+            selection = distance > 0 ? 0 : parts.count - 1
+        } else {
+            selection = min(max(selection + distance, 0), max(parts.count - 1, 0))
+        }
+    }
+
     mutating func keepSelectionVisible() {
-        selection = min(max(selection, 0), max(parts.count - 1, 0))
+        if parts.isEmpty { selection = 0 }
+        selection = min(max(selection, Self.noSelection), max(parts.count - 1, 0))
         marks = marks.filter { $0 < parts.count }
         let rows = max(1, Layout(self).listRows)
-        firstListed = min(firstListed, selection)
-        firstListed = max(firstListed, selection - rows + 1)
+        if selection != Self.noSelection {
+            firstListed = min(firstListed, selection)
+            firstListed = max(firstListed, selection - rows + 1)
+        }
         firstListed = max(0, min(firstListed, parts.count - rows))
     }
 }

@@ -41,10 +41,13 @@ extension EditorState {
         return keys
     }
 
+    /// In as many columns as the rows need, which share the whole width: where one is enough, no
+    /// line is cut.
     func drawHelp(_ screen: inout Screen) {
         let keys = keys
         let rows = max(1, screen.rows - 2)
-        let width = min(screen.columns, 40)
+        let columns = (keys.count + rows - 1) / rows
+        let width = max(min(screen.columns, 30), screen.columns / columns)
         for (index, key) in keys.enumerated() {
             let column = index / rows * width
             guard column + width <= screen.columns else { break }

@@ -90,4 +90,18 @@ import Testing
             #expect(reports.map { $0["sound"] } == [true, false, false].map { .boolean($0) })
         }
     }
+
+    @Test func `validate tells notes and finds the document sound`() throws {
+        try withDesk(.plain) { desk in
+            try desk.write(
+                #"{"version": 1, "nodes": [{"type": "sphere", "colour": "red"}]}"#, to: "a.shape")
+            #expect(
+                try desk.run("validate", "a.shape")
+                    == "a.shape: note: solid.1.colour: unknown key; did you mean 'color'?\n"
+                    + "a.shape: sound (shape)\n")
+            let reports = try JSONValue.read(try desk.run("validate", "a.shape", "--json"))
+            #expect(reports.elements.map { $0["sound"] } == [.boolean(true)])
+            #expect(reports.elements.map { $0["notes"]?.elements.count } == [1])
+        }
+    }
 }

@@ -37,4 +37,19 @@ import Testing
         let desk = Desk(.scene(Desk.scene), columns: 40, rows: 10)
         #expect(desk.lines[1].contains("Ball") && desk.lines[2].contains("Box"))
     }
+
+    @Test(arguments: [(80, 24), (160, 30), (160, 14)])
+    func `the help is not cut where there is room`(columns: Int, rows: Int) {
+        for document in [
+            EditableDocument.scene(Desk.scene), .slide(Slide()), .list(TaskList()),
+            .shapeFile(ShapeFile(kind: .cone)),
+        ] {
+            var desk = Desk(document, columns: columns, rows: rows)
+            desk.type("?")
+            let text = desk.lines.joined(separator: "\n")
+            #expect(text.contains("PATH=VALUE or a verb (Tab completes)"))
+            #expect(text.contains("save, save and quit, just quit"))
+            #expect(!text.contains("…"))
+        }
+    }
 }

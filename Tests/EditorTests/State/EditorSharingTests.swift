@@ -1,6 +1,7 @@
 import Documents
 import Editing
 import Editor
+import Terminal
 import Testing
 
 /// What others do to the document meanwhile.
@@ -19,6 +20,41 @@ import Testing
         #expect(desk.state.parts[desk.state.selection].title == "Ball")
         #expect(desk.state.message.contains("others"))
         #expect(desk.state.isUnsaved)
+    }
+
+    @Test(arguments: [Key.right, .delete, .character("6"), .character("d")])
+    func `keys do nothing to the neighbour of a part that others removed`(key: Key) {
+        var desk = Desk(.scene(Desk.scene))
+        desk.press(.down)
+        desk.type("m")
+        let others = Scene(nodes: [Desk.scene.nodes[0]])
+        desk.send(.loaded(.scene(others)))
+        #expect(desk.state.selection == EditorState.noSelection)
+        #expect(desk.state.tool == .select)
+        desk.press(key)
+        #expect(desk.scene == others)
+        #expect(!desk.state.isUnsaved)
+    }
+
+    @Test func `after nothing was selected, keys select again`() {
+        for (key, expected) in [(Key.down, "Ball"), (.up, "Ball"), (.tab, "Ball"), (.end, "Ball")] {
+            var desk = Desk(.scene(Desk.scene))
+            desk.press(.down)
+            desk.send(.loaded(.scene(Scene(nodes: [Desk.scene.nodes[0]]))))
+            #expect(desk.lines.allSatisfy { !$0.contains(">") }, "none is marked as selected")
+            desk.press(key)
+            #expect(desk.state.parts[desk.state.selection].title == expected)
+        }
+    }
+
+    @Test func `marked parts that others removed leave nothing to edit`() {
+        var desk = Desk(.scene(Desk.scene))
+        desk.press(.down)
+        desk.type(" ")
+        desk.press(.up)
+        desk.send(.loaded(.scene(Scene(nodes: [Desk.scene.nodes[0]]))))
+        desk.press(.delete)
+        #expect(desk.scene.nodes.map(\.name) == ["Ball"])
     }
 
     @Test func `an edit that no longer applies is kept in a copy, the others are made`() {

@@ -7,7 +7,8 @@ struct ValidateCommand: ParsableCommand {
         commandName: "validate", abstract: "Check documents.",
         discussion: """
             Says what is wrong with each, and what had to be repaired to read it. The exit code is 0 \
-            if all are sound and 65 if one is not.
+            if all are sound and 65 if one is not. What is only worth knowing is told as a note, \
+            which makes no document unsound.
             """)
 
     @Argument(help: "The documents; - is standard input.", completion: .file())
@@ -22,6 +23,7 @@ struct ValidateCommand: ParsableCommand {
         var reports: [String] = []
         for file in files {
             var problems: [String] = []
+            var remarks: [String] = []
             do throws(Failure) {
                 let content = try DocumentSource.load(file, type: type)
                 problems =
@@ -29,9 +31,11 @@ struct ValidateCommand: ParsableCommand {
                     + content.document.problems().filter {
                         !content.notes.contains($0)
                     }
+                remarks = content.document.remarks()
                 if !problems.isEmpty { worst = worst ?? .badData }
                 if !json {
                     for problem in problems { Console.say("\(file): \(problem)") }
+                    for remark in remarks { Console.say("\(file): note: \(remark)") }
                     if problems.isEmpty {
                         Console.say("\(file): sound (\(content.document.type.rawValue))")
                     }
@@ -45,6 +49,7 @@ struct ValidateCommand: ParsableCommand {
                 JSONText.object([
                     ("file", JSONText.string(file)), ("sound", problems.isEmpty ? "true" : "false"),
                     ("problems", JSONText.array(problems.map(JSONText.string))),
+                    ("notes", JSONText.array(remarks.map(JSONText.string))),
                 ]))
         }
         if json { Console.say(JSONText.array(reports)) }
