@@ -123,6 +123,8 @@ package struct DocumentFile: Sendable {
     package func replace(
         with bytes: [UInt8], describedAs description: String
     ) throws(Failure) {
+        // Also where nothing is to be changed: who may not write is told so.
+        do throws(Errno) { try WholeFile.checkWritable(path) } catch { throw Failure(name, error) }
         let claim = try FileClaim(path)
         let before = try read(claim)
         if bytes != before { try write(bytes, over: before, claim, describedAs: description) }
