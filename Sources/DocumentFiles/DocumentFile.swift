@@ -202,6 +202,21 @@ package struct DocumentFile: Sendable {
 
     // MARK: History
 
+    /// Why an edit of a document that was just made cannot be undone; `nil` if it can. In a mount there
+    /// are the versions.
+    package static func historyProblem(of name: String) -> String? {
+        guard let path = try? FoundFile.path(of: name),
+            (try? PathAttributes.value("user.shapeedit.container", of: path)) == nil
+        else { return nil }
+        guard let root = HistoryPlace.root else {
+            return "it cannot be undone: neither XDG_STATE_HOME nor HOME is set to keep it in"
+        }
+        if let folder = HistoryPlace.folder(at: path), access(folder + "/steps", F_OK) == 0 {
+            return nil
+        }
+        return "it cannot be undone: its history cannot be kept in \(root)"
+    }
+
     /// Goes one step back; `nil` if there is none.
     package func undo() throws(Failure) -> HistoryStep? { try step(-1) }
 

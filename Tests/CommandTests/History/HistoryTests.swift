@@ -119,4 +119,19 @@ import Testing
             #expect(open == "0\n")
         }
     }
+
+    @Test func `an edit that cannot be undone says so`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            // A file where the folder of the histories should be.
+            try desk.shell("touch blocked")
+            let binary = try BuiltPrograms.shapeedit()
+            for home in ["XDG_STATE_HOME='\(desk.path("blocked"))'", "-u XDG_STATE_HOME -u HOME"] {
+                let said = try desk.shell(
+                    "env \(home) '\(binary)' set s.shape title='\(home.count)' 2>&1")
+                #expect(said.contains("s.shape: it cannot be undone"), "\(said)")
+            }
+            #expect(try desk.shapeedit(["set", "s.shape", "title=x"]).errorText.isEmpty)
+        }
+    }
 }

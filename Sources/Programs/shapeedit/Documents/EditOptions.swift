@@ -1,4 +1,5 @@
 import ArgumentParser
+import DocumentFiles
 import Documents
 import Editing
 import Model
@@ -41,6 +42,9 @@ struct EditOptions: ParsableArguments {
 
     /// Says what changed.
     func report(_ changes: [Change], of file: String) {
+        if !changes.isEmpty, !dryRun, let problem = DocumentFile.historyProblem(of: file) {
+            Console.complain("\(file): \(problem)")
+        }
         if json {
             Console.say(
                 JSONText.object([
