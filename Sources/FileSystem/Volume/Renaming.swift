@@ -200,7 +200,7 @@ extension Volume {
     func link(
         _ node: NodeNumber, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ caller: Caller
     ) throws(Errno) -> (Entry, others: [NodeNumber]) {
-        try change { (state) throws(Errno) in
+        let others = try change { (state) throws(Errno) in
             let position = try state.position(node)
             let directory = try state.directory(parent)
             try state.checkRoom(for: name, in: directory)
@@ -223,8 +223,13 @@ extension Volume {
                 ])
             // The kernel links the inode it has: answer with the same node, not a newer one.
             state.countLookup(node, at: position)
-            let entry = state.entry(of: node, at: position)
-            return ((entry, state.otherNodes(position, than: node)), sequence)
+            return (state.otherNodes(position, than: node), sequence)
+        }
+        // A writer's node has the size of what is staged: told another one the kernel would cut off
+        // the pages beyond it.
+        do throws(Errno) { return (try attributes(node), others) } catch {
+            forget(node, 1)
+            throw error
         }
     }
 }

@@ -34,6 +34,28 @@ import Testing
         }
     }
 
+    /// The kernel cuts its pages to the size that it is told with the link.
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `a link to a file that is being written loses nothing`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let (agent, other) = (try volume.agent(), try volume.agent())
+            for size in [5, 200_000, 600_000] {
+                agent.store("a", "old")
+                let bytes = ByteString(repeating: 120, count: size)
+                let file = agent.open("a", O_RDWR)
+                agent.write(file, bytes)
+                agent.link("a", "b")
+                #expect(agent.status(file).size == size && agent.status("b").size == size)
+                #expect(agent.content("a") == bytes, "\(size)")
+                agent.close(file)
+                for name: ByteString in ["a", "b"] {
+                    #expect(other.content(name) == bytes, "\(size)")
+                    agent.unlink(name)
+                }
+            }
+        }
+    }
+
     @Test(arguments: DataPath.posixOfAllUsers)
     func `content written by one name is read by the other`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
