@@ -140,7 +140,7 @@ final class Keeper: Sendable {
         if plan.accessed { weeding.recordAccessTimes() }
         let tight = plan.room || weeding.isTight
         weeding.keepReserve(tight: tight)
-        if plan.seal || tight { weeding.sealAll(ending: plan.ended) }
+        let isHashing = (plan.seal || tight) && weeding.sealAll(ending: plan.ended)
         var gained = weeding.purge(now: tight || plan.ended)
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
         weeding.letClosedGo()
@@ -149,6 +149,11 @@ final class Keeper: Sendable {
         if plan.trim { Memory.trim() }
         state.signal { state in
             state.rounds += 1
+            if isHashing, !state.ended {
+                // The rest of it comes with the next rounds.
+                state.firstPublish = MonotonicClock.now - Self.patience - 1
+                state.hurried = true
+            }
             state.gained = gained
         }
         return plan.ended

@@ -17,6 +17,8 @@ final class Weeding: Sendable {
 
     unowned let volume: Volume
     let content: LocalContent
+    /// Of the keeper's thread.
+    private let hashing = Lock(PartialHashing())
 
     init(_ volume: Volume) {
         self.volume = volume
@@ -64,6 +66,8 @@ final class Weeding: Sendable {
 
     // MARK: Sealing
 
+    /// How long a round goes on with the hashing of a large content, in milliseconds.
+    private static let hashingTime: UInt64 = 500
     /// How long an unmount spends on sealing, in milliseconds.
     private static let endingPatience: UInt64 = 2_000
 
@@ -71,28 +75,30 @@ final class Weeding: Sendable {
     ///
     /// - Parameter ending: the mount is going away, and somebody waits for that: what is not sealed
     ///   in time is made durable where it is, and sealed in the next mount.
-    func sealAll(ending: Bool) {
+    /// - Returns: whether there is more to do at once.
+    func sealAll(ending: Bool) -> Bool {
         let deadline = MonotonicClock.after(milliseconds: Self.endingPatience)
         while true {
             if ending, MonotonicClock.now > deadline {
                 synchronizeContents()
-                return
+                return false
             }
             let batch = volume.state.withLock { state -> [NodeNumber] in
                 let batch = Array(state.unsealed.prefix(512))
                 state.unsealed.removeFirst(batch.count)
                 return batch
             }
-            if batch.isEmpty { return }
-            let left = seal(batch)
-            if !left.isEmpty {
-                volume.state.withLock { $0.unsealed += left }
-                return
-            }
+            if batch.isEmpty { return false }
+            let (left, large) = seal(batch)
+            if left.isEmpty, large.isEmpty { continue }
+            volume.state.withLock { $0.unsealed += left + large }
+            if ending { synchronizeContents() }
+            return left.isEmpty
         }
     }
 
-    /// Seals one current version and makes the log durable.
+    /// Seals one current version, or makes it durable where it is if hashing it would take long, and
+    /// makes the log durable.
     func seal(now node: NodeNumber) throws(Errno) -> Bool {
         let waiting = volume.state.withLock { state -> Bool in
             guard let place = state.unsealed.firstIndex(of: node) else { return false }
@@ -100,17 +106,20 @@ final class Weeding: Sendable {
             return true
         }
         if !waiting { return false }
-        let left = seal([node])
-        if !left.isEmpty {
-            volume.state.withLock { $0.unsealed += left }
-            throw Errno(EIO)
-        }
+        let (left, large) = seal([node], hashes: false)
+        volume.state.withLock { $0.unsealed += left + large }
+        if !left.isEmpty { throw Errno(EIO) }
         try volume.log.synchronize()
         return true
     }
 
-    /// Seals what it can; returns what has to be tried again.
-    private func seal(_ nodes: [NodeNumber]) -> [NodeNumber] {
+    /// Seals what it can.
+    ///
+    /// - Parameter hashes: whether to go on with the hashing of large contents.
+    /// - Returns: what has to be tried again, and what is durable but not hashed yet.
+    private func seal(
+        _ nodes: [NodeNumber], hashes: Bool = true
+    ) -> (failed: [NodeNumber], large: [NodeNumber]) {
         let rows: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
             var found: [VersionRow] = []
             for node in nodes {
@@ -119,7 +128,10 @@ final class Weeding: Sendable {
             return found
         }
         // Versions that are not in the catalog any more need nothing.
-        guard let versions = rows?.filter({ !$0.place.isNamed }) else { return nodes }
+        guard let versions = rows?.filter({ !$0.place.isNamed }) else { return (nodes, []) }
+        var large: [NodeNumber] = []
+        // One at a time: the hashing of another one would begin anew.
+        var mayHash = hashes
         var retry: [NodeNumber] = []
         var ready: [VersionRow] = []
         // What has no file of its own gets one before all are made durable.
@@ -135,7 +147,22 @@ final class Weeding: Sendable {
                 if !many, version.place == .staged, let file = try content.open(reference) {
                     _ = try file.with { (file) throws(Errno) in try check { fsync(file.number) } }
                 }
-                if version.hash == nil { version.hash = try content.hash(reference)?.hash }
+                if version.hash == nil {
+                    if version.size >= PartialHashing.threshold {
+                        if version.place == .staged {
+                            version.place = .durable
+                            record(version)
+                        }
+                        version.hash = mayHash ? try hashPart(reference) : nil
+                        if version.hash == nil {
+                            mayHash = false
+                            large.append(version.node)
+                            continue
+                        }
+                    } else {
+                        version.hash = try content.hash(reference)?.hash
+                    }
+                }
                 version.place = .sealed
                 if version.hash != nil { ready.append(version) }
             } catch {
@@ -143,7 +170,7 @@ final class Weeding: Sendable {
                 if error.code != ENOENT { retry.append(version.node) }
             }
         }
-        return volume.blobs.withLock { _ in
+        let failed = volume.blobs.withLock { _ in
             // Recorded before the file moves: a content is looked for in both places.
             for version in ready { record(version) }
             do throws(Errno) { try volume.log.synchronize() } catch {
@@ -159,8 +186,21 @@ final class Weeding: Sendable {
             if volume.quota.isLimited { volume.state.withLock { $0.quota.isDue = true } }
             return retry
         }
+        return (failed, large)
     }
 
+    /// Goes on with the hashing of a large content for a while; `nil` if there is more to do.
+    private func hashPart(_ reference: ContentReference) throws(Errno) -> ContentHash? {
+        guard let file = try content.open(reference) else { throw Errno(ENOENT) }
+        let deadline = MonotonicClock.after(milliseconds: Self.hashingTime)
+        return try hashing.withLock { (hashing) throws(Errno) in
+            try file.with { (file) throws(Errno) in
+                try hashing.goOn(reference.node, file, size: reference.size, until: deadline)
+            }
+        }
+    }
+
+    /// Records where a version is now: sealed, or durable where it was.
     private func record(_ sealed: VersionRow) {
         volume.state.withLock { state in
             var version = sealed

@@ -1,3 +1,5 @@
+internal import SystemCalls
+
 /// A source that gives the last bytes away only if all of them have the blob's hash, so that wrong
 /// bytes never become a whole blob in a store.
 ///

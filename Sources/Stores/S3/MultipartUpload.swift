@@ -1,3 +1,5 @@
+internal import SystemCalls
+
 /// Puts one large blob in parts. An upload that was cut off is found again at the server and goes on
 /// with the parts that are missing, also after this process was killed.
 struct MultipartUpload {

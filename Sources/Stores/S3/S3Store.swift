@@ -1,4 +1,5 @@
 package import Model
+internal import SystemCalls
 
 /// Blobs in a bucket of Amazon S3 or of a server that speaks like it: `PREFIX/ab/<hash>`.
 package final class S3Store: ContentStore {

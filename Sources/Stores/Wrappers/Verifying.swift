@@ -1,4 +1,5 @@
 package import Model
+internal import SystemCalls
 
 /// Compares what comes with the blob's hash and size: a call that returns has given the right bytes.
 ///

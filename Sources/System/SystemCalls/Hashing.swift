@@ -11,9 +11,7 @@ public enum Hashing {
     public static func sha256(
         of descriptor: borrowing OwnedDescriptor, from start: Int64 = 0, size: Int64
     ) throws(Errno) -> (count: Int64, digest: [UInt8]) {
-        guard let context = EVP_MD_CTX_new() else { throw Errno(ENOMEM) }
-        defer { EVP_MD_CTX_free(context) }
-        EVP_DigestInit_ex(context, EVP_sha256(), nil)
+        let digest = RunningDigest(.sha256)
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Int(min(Int64(chunk), max(size, 1))), alignment: 16)
         defer { buffer.deallocate() }
@@ -22,13 +20,11 @@ public enum Hashing {
             let wanted = Int(min(Int64(buffer.count), size - offset))
             let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
             let count = try descriptor.read(into: part, at: start + offset)
-            EVP_DigestUpdate(context, buffer.baseAddress, count)
+            digest.update(UnsafeRawBufferPointer(rebasing: part[..<count]))
             offset += Int64(count)
             if count < wanted { break }
         }
-        var digest = [UInt8](repeating: 0, count: 32)
-        EVP_DigestFinal_ex(context, &digest, nil)
-        return (offset, digest)
+        return (offset, digest.finish())
     }
 
     /// The 32 bytes of the SHA-256 of some bytes.

@@ -1,5 +1,6 @@
 import Model
 import Probing
+import SystemCalls
 import Testing
 
 @testable import Stores

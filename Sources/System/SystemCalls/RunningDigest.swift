@@ -36,7 +36,7 @@ package final class RunningDigest {
     }
 
     /// The digest of `bytes`.
-    static func of(_ bytes: [UInt8], _ algorithm: Algorithm = .sha256) -> [UInt8] {
+    package static func of(_ bytes: [UInt8], _ algorithm: Algorithm = .sha256) -> [UInt8] {
         let digest = RunningDigest(algorithm)
         bytes.withUnsafeBytes { digest.update($0) }
         return digest.finish()
