@@ -48,7 +48,7 @@ final class InsideContainer {
             volume.failed(session, error)
             throw error
         }
-        volume.wrote(session, handle) {}
+        volume.wrote(session, handle, by: 0) {}
         if synchronize { try volume.synchronize(node, handle) }
         try volume.flush(node, handle, owner: 0) {}
         released = true

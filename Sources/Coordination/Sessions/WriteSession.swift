@@ -39,6 +39,11 @@ package final class WriteSession: @unchecked Sendable {
     package var writers: [Int32: Int] = [:]
     /// A writing handle was passed through that could be mapped: the mapping may outlive it.
     package var mayBeMapped = false
+    /// A writing handle was passed through: what it wrote is not seen.
+    package var isWrittenUnseen = false
+    /// The staging file when the mode was last set: what was written until then takes no set-user-id
+    /// away.
+    package var modeSet: FileStatus?
     /// How often the end was put off because somebody still could write.
     package var delays = 0
     /// A look whether the end can come now is planned.
@@ -113,6 +118,17 @@ package final class WriteSession: @unchecked Sendable {
 
     /// All handles are gone, and the end was put off because somebody still could write.
     package var isPutOff: Bool { delays > 0 && handles == 0 }
+
+    /// Whether a publish leaves set-user-id and set-group-id as they are: writes that the daemon saw
+    /// have taken them away already, and others count only if they came after the mode was set.
+    ///
+    /// - Parameter status: the staging file's now.
+    package func keepsPrivileges(_ status: FileStatus) -> Bool {
+        guard author != 0, isWrittenUnseen else { return true }
+        guard let modeSet else { return false }
+        return modeSet.size == status.size && modeSet.modified == status.modified
+            && modeSet.changed == status.changed
+    }
 
     /// Whether `status`, the staging file's now, says that something was written.
     package func isChanged(_ status: FileStatus) -> Bool {

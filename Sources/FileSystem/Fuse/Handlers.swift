@@ -347,7 +347,7 @@ extension FuseSession {
             volume.failed(session, error)
             throw error
         }
-        volume.wrote(session, handle) { request.answer(written: count) }
+        volume.wrote(session, handle, by: request.caller.user) { request.answer(written: count) }
     }
 
     /// Writes to a session that has no file.
@@ -368,7 +368,7 @@ extension FuseSession {
             volume.failed(session, error)
             throw error
         }
-        volume.wrote(session, handle) { request.answer(written: count) }
+        volume.wrote(session, handle, by: request.caller.user) { request.answer(written: count) }
     }
 
     private static func write(

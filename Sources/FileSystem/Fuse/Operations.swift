@@ -281,7 +281,7 @@ extension FuseSession {
                 try session.whenHere(request, node(number), handle) { () throws(Errno) in
                     try session.volume.allocate(
                         node(number), handle, mode: mode, offset: Int64(offset),
-                        length: Int64(length)
+                        length: Int64(length), by: request.caller.user
                     ) { request.succeed() }
                 }
             }
@@ -295,7 +295,7 @@ extension FuseSession {
                 try session.volume.copy(
                     from: node(number), Handle(rawValue: info.pointee.fh), at: Int64(offset),
                     to: node(target), Handle(rawValue: targetInfo.pointee.fh),
-                    at: Int64(targetOffset), count: count
+                    at: Int64(targetOffset), count: count, by: request.caller.user
                 ) { request.answer(written: $0) }
             }
         }

@@ -41,7 +41,7 @@ extension Volume {
         try file.with { (file) throws(Errno) in
             try file.write(bytes, at: 0)
         }
-        wrote(session, opened.handle) {}
+        wrote(session, opened.handle, by: caller.user) {}
         try flush(node, opened.handle, owner: 0) {}
     }
 }

@@ -219,6 +219,7 @@ extension VolumeState {
         setCurrent(
             position, session.node, status,
             durable: session.syncedStatus == status, author: session.author,
+            keepsPrivileges: session.keepsPrivileges(status),
             removing: session.recorded == nil ? nil : session.node, process: session.lastWriter)
         noteSeen(session.node, at: position, by: session.lastWriter)
         for process in session.coauthors { noteSeen(session.node, at: position, by: process) }
@@ -232,9 +233,12 @@ extension VolumeState {
     }
 
     /// Makes `node`'s content, described by its file's status, the item's current version.
+    ///
+    /// - Parameter keepsPrivileges: no ordinary user wrote since set-user-id and set-group-id were set.
     func setCurrent(
         _ position: MemoryIndex.Position, _ node: NodeNumber, _ status: FileStatus,
-        durable: Bool, author: UInt32, removing: NodeNumber?, process: Int32 = 0
+        durable: Bool, author: UInt32, keepsPrivileges: Bool, removing: NodeNumber?,
+        process: Int32 = 0
     ) {
         retireCurrent(position)
         let time = publishTime()
@@ -251,7 +255,7 @@ extension VolumeState {
         record.pointee.changed = max(record.pointee.changed, status.changed.rawValue)
         record.pointee.place = durable ? .durable : .staged
         record.pointee.hash = nil
-        if author != 0 { record.pointee.mode &= ~Self.privileges(record.pointee.mode) }
+        if !keepsPrivileges { record.pointee.mode &= ~Self.privileges(record.pointee.mode) }
         let capability = Array("security.capability".utf8)
         let hadCapability = index.attributes[position]?.removeValue(forKey: capability) != nil
         var effects: [Effect] = [

@@ -103,7 +103,7 @@ extension Volume {
             let unseen = state.unseenVersion(before: session, at: position)
             state.setCurrent(
                 position, node, copied, durable: false, author: session.author,
-                removing: nil)
+                keepsPrivileges: session.keepsPrivileges(status), removing: nil)
             for process in session.writers.keys {
                 state.noteSeen(node, at: position, by: process)
             }

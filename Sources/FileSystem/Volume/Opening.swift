@@ -162,7 +162,7 @@ extension Volume {
                         state.withLock { _ in session.isLikelySmall = true }
                     }
                     try truncate(session, to: 0, by: process)
-                    state.withLock { clearPrivileges($0, session) }
+                    state.withLock { clearPrivileges($0, session, by: caller.user) }
                 } else if session.base.size <= Self.eagerCopy, missing(session.base) == nil {
                     try stage(session)
                 }
@@ -226,6 +226,7 @@ extension Volume {
             }
             if way == .passthrough { mode.passthrough += 1 } else { mode.cached += 1 }
             if way == .passthrough, flags & O_ACCMODE == O_RDWR { session?.mayBeMapped = true }
+            if way == .passthrough { session?.isWrittenUnseen = true }
             state.modes[node.rawValue] = mode
             noteOpener(node, process, state)
             state.serial &+= 1

@@ -9,14 +9,14 @@ extension Volume {
     /// fallocate(2); what ext4 does with the modes that both know.
     func allocate(
         _ node: NodeNumber, _ handle: Handle, mode: Int32, offset: Int64, length: Int64,
-        reply: @escaping @Sendable () -> Void
+        by user: UInt32, reply: @escaping @Sendable () -> Void
     ) throws(Errno) {
         let (file, session) = try writable(node, handle)
         try file.with { (file) throws(Errno) in
             try file.allocate(
                 AllocationMode(rawValue: mode), offset: offset, length: length)
         }
-        wrote(session, handle, reply)
+        wrote(session, handle, by: user, reply)
     }
 
     /// SEEK_DATA and SEEK_HOLE, which the C library hides from Swift.
@@ -40,7 +40,7 @@ extension Volume {
     func copy(
         from node: NodeNumber, _ handle: Handle, at offset: Int64, to target: NodeNumber,
         _ targetHandle: Handle, at targetOffset: Int64, count: Int,
-        reply: @escaping @Sendable (Int) -> Void
+        by user: UInt32, reply: @escaping @Sendable (Int) -> Void
     ) throws(Errno) {
         // The kernel then reads and writes by itself, and waits where it has to.
         if missing(node, handle) != nil || missing(target, targetHandle) != nil {
@@ -56,7 +56,7 @@ extension Volume {
                 try file.copyRange(from: source, at: offset, to: targetOffset, count: count)
             }
         }
-        wrote(session, targetHandle) { reply(copied) }
+        wrote(session, targetHandle, by: user) { reply(copied) }
     }
 
     /// statfs(2): the disk's own space, the container's own items.

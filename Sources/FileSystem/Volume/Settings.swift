@@ -111,12 +111,14 @@ extension Volume {
             return []
         }
         let modified = try setStagedTime(node, settings)
+        let staged = try settings.mode.map { (_) throws(Errno) in try stagedStatus(node) }
         return try change { (state) throws(Errno) in
             let position = try state.position(node)
             let record = state.index[item: position]
             let time = VolumeState.now()
             if let mode = settings.mode {
                 record.pointee.mode = record.pointee.mode & S_IFMT | mode & 0o7777
+                state.sessions[position]?.modeSet = staged ?? nil
             }
             if settings.user != nil || settings.group != nil {
                 // As Linux does for everybody, root too.
@@ -157,12 +159,22 @@ extension Volume {
         try content.setModified(node, moment.timestamp(VolumeState.now()))
         let after = try content.stagingStatus(node)
         return state.withLock { _ in
+            if session.modeSet == before { session.modeSet = after }
             if session.isChanged(before) { return true }
             // Still nothing written: the time is the document's own, not a new version's.
             session.baseline = after
             session.rebased = true
             return false
         }
+    }
+
+    /// The staging file of the item's session, whoever has it open; `nil` if nothing is staged.
+    private func stagedStatus(_ node: NodeNumber) throws(Errno) -> FileStatus? {
+        let session = try read { (state) throws(Errno) -> WriteSession? in
+            state.sessions[try state.position(node)].flatMap { $0.isStaged ? $0 : nil }
+        }
+        // Ended meanwhile: then there is no session that it would matter to.
+        return session.flatMap { try? content.stagingStatus($0.node) }
     }
 
     private func dropPrivileges(_ node: NodeNumber) throws(Errno) {

@@ -128,11 +128,16 @@ extension Volume {
 
     /// Notes that bytes were written through the daemon; `reply` runs when the kernel has dropped
     /// pages that are no longer right.
-    func wrote(_ session: WriteSession, _ handle: Handle, _ reply: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter user: who wrote; 0 for the kernel's pages.
+    func wrote(
+        _ session: WriteSession, _ handle: Handle, by user: UInt32,
+        _ reply: @escaping @Sendable () -> Void
+    ) {
         state.withLock { state in
             session.touched = true
             session.writes += 1
-            clearPrivileges(state, session)
+            clearPrivileges(state, session, by: user)
         }
         guard handle.isDirect else {
             reply()
@@ -150,9 +155,9 @@ extension Volume {
     }
 
     /// As write(2) does for those who may not keep them: takes set-user-id and set-group-id away.
-    func clearPrivileges(_ state: VolumeState, _ session: WriteSession) {
+    func clearPrivileges(_ state: VolumeState, _ session: WriteSession, by user: UInt32) {
         let position = state.index.find(session.node.item)
-        guard position != 0, session.author != 0 else { return }
+        guard position != 0, user != 0 else { return }
         let record = state.index[item: position]
         let mode = record.pointee.mode & ~VolumeState.privileges(record.pointee.mode)
         guard mode != record.pointee.mode else { return }

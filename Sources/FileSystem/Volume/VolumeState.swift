@@ -192,10 +192,7 @@ final class VolumeState {
 
     // MARK: Recording
 
-    static func now() -> Timestamp {
-        let now = WallClock.now
-        return Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
-    }
+    static func now() -> Timestamp { Timestamp(WallClock.now) }
 
     /// A moment later than that of every version, for the next one or for saying which are durable.
     func publishTime() -> Timestamp { publishing.next(Self.now()) }

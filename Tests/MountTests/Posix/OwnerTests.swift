@@ -172,6 +172,36 @@ struct OwnerTests {
         }
     }
 
+    /// As `cp -p`, tar and install do it.
+    @Test(arguments: DataPath.posix)
+    func `setuid and setgid stay when they are set after writing`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let root = try volume.agent()
+            let owner = try volume.agent(user: nobody, group: nobody)
+            root.makeDirectory("dir")
+            root.changeMode("dir", 0o777)
+            for size in [10, 500_000] {
+                for mode in [0o4755, 0o2755] {
+                    let file = owner.open("dir/file", O_CREAT | O_RDWR, mode: 0o644)
+                    owner.write(file, ByteString(repeating: 65, count: size))
+                    owner.changeMode(file, mode)
+                    owner.setTimes(
+                        file, accessed: .at(seconds: 5, nanoseconds: 0),
+                        modified: .at(seconds: 7, nanoseconds: 0))
+                    owner.close(file)
+                    #expect(root.status("dir/file").permissions == mode, "\(size)")
+                    // Written again they go.
+                    let again = owner.open("dir/file", O_RDWR)
+                    owner.changeMode("dir/file", mode)
+                    owner.write(again, "x")
+                    owner.close(again)
+                    #expect(root.status("dir/file").permissions == 0o755, "\(size)")
+                    owner.unlink("dir/file")
+                }
+            }
+        }
+    }
+
     @Test(arguments: DataPath.posix)
     func `a setgid directory gives its group to what is made in it`(
         _ dataPath: DataPath
