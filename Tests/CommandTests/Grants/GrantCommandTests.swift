@@ -60,7 +60,11 @@ struct GrantCommandTests {
             for name in ["", "a/b", "..", "a b", "-x", "mount"] {
                 try desk.fail(64, "grant", "a.txt", "--to=" + name)
             }
-            for time in ["", "soon", "0s", "5x", "2026-02-30", "2026-1", "T10:00"] {
+            for time in [
+                "", "soon", "0s", "5x", "2026-02-30", "2026-1", "T10:00", "2020-01-01",
+                "9999-12-31",
+                "100000000d",
+            ] {
                 try desk.fail(64, "grant", "a.txt", "--to", "notes", "--until", time)
             }
             // By the attribute, with what the command would not say.
@@ -78,6 +82,10 @@ struct GrantCommandTests {
             #expect(
                 try desk.run("grant", "a.txt", "--to", "notes", "--until", "2099-12-24").contains(
                     "until 2099-12-24T00:00:00"))
+            // Beyond what nanoseconds in 64 bits can hold.
+            #expect(
+                try desk.run("grant", "a.txt", "--to", "notes", "--until", "2400-06-01").contains(
+                    "until 2400-06-01T00:00:00"))
         }
     }
 

@@ -20,8 +20,11 @@ enum HistoryReport {
     }
 
     /// A moment in local time as ISO 8601 has it.
-    static func time(_ nanoseconds: Int64) -> String {
-        var seconds = time_t(nanoseconds / 1_000_000_000)
+    static func time(_ nanoseconds: Int64) -> String { time(seconds: nanoseconds / 1_000_000_000) }
+
+    /// As the other one, of seconds since 1970.
+    static func time(seconds: Int64) -> String {
+        var seconds = time_t(seconds)
         var parts = tm()
         localtime_r(&seconds, &parts)
         var text = [CChar](repeating: 0, count: 64)

@@ -41,7 +41,7 @@ struct GrantCommand: ParsableCommand {
 
     /// When it ends, as part of a sentence.
     static func end(_ until: GrantEnd?) -> String {
-        until.map { " until " + HistoryReport.time($0.seconds * 1_000_000_000) } ?? ""
+        until.map { " until " + HistoryReport.time(seconds: $0.seconds) } ?? ""
     }
 }
 

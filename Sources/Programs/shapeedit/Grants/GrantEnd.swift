@@ -11,17 +11,23 @@ struct GrantEnd: ExpressibleByArgument {
     var timestamp: Timestamp { Timestamp(seconds: seconds, nanoseconds: 0) }
 
     /// Reads a time from now on (`90s`, `15m`, `2h`, `7d`) or a local moment (`2026-12-24`,
-    /// `2026-12-24T18:00`).
+    /// `2026-12-24T18:00`). `nil` for what is past, and for what no time of a file can be.
     init?(argument: String) {
-        if let unit = argument.last, let factor = Self.factors[unit] {
+        guard let seconds = Self.seconds(argument), seconds > WallClock.now.seconds,
+            Timestamp(seconds: seconds, nanoseconds: 0).seconds == seconds
+        else { return nil }
+        self.seconds = seconds
+    }
+
+    private static func seconds(_ argument: String) -> Int64? {
+        if let unit = argument.last, let factor = factors[unit] {
             guard let count = Int64(argument.dropLast()), (1...1_000_000_000).contains(count)
             else { return nil }
-            seconds = WallClock.now.seconds + count * factor
-            return
+            return WallClock.now.seconds + count * factor
         }
         let parts = argument.split(separator: "T", omittingEmptySubsequences: false)
-        guard (1...2).contains(parts.count), let date = Self.numbers(parts[0], "-", 3),
-            let time = parts.count == 1 ? [0, 0] : Self.numbers(parts[1], ":", 2)
+        guard (1...2).contains(parts.count), let date = numbers(parts[0], "-", 3),
+            let time = parts.count == 1 ? [0, 0] : numbers(parts[1], ":", 2)
         else { return nil }
         var moment = tm()
         moment.tm_year = date[0] - 1900
@@ -37,7 +43,7 @@ struct GrantEnd: ExpressibleByArgument {
         guard found > 0, moment.tm_mday == given.tm_mday, moment.tm_mon == given.tm_mon else {
             return nil
         }
-        seconds = Int64(found)
+        return Int64(found)
     }
 
     private static func numbers(
