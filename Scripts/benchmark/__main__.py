@@ -85,48 +85,59 @@ def run(options, folder):
     sizes = operations.Sizes()
     if options.quick:
         sizes = sizes.quick()
-    items = options.items or sizes.items
     repetitions = options.repetitions or (3 if options.quick else 5)
     facts = {"native": machine.file_system_type(folder), **machine.describe(options.cpus)}
     if os.getloadavg()[0] > BUSY:
         say("warning: this machine is busy; expect noise, and trust CPU time more than wall time")
-    client = rounds.Client(compile_client(folder), options.cpus)
     started = []
+    outcome = {"facts": facts, "sizes": vars(sizes), "repetitions": repetitions, "operations": {}}
     try:
-        compared = [name for name in options.only if name not in
-                    operations.DOCUMENTS + operations.PROMISES]
-        if compared:
-            start(options.systems, folder, options.cpus, started)
-        timed = [name for name in compared if name not in operations.FOOTPRINT]
-        for system in started:
-            say(f"filling {system.name}")
-            system.fill(operations.fill(client, sizes, options.only))
-        outcome = {"facts": facts, "sizes": vars(sizes), "repetitions": repetitions}
-        outcome["operations"] = rounds.run(client, started, timed, sizes, repetitions, say)
-        if "memory" in options.only:
-            outcome["memory"] = footprint.memory(client, started, sizes, say)
-        if "mount" in options.only:
-            outcome["mount"] = footprint.mount_time(client, started, items, repetitions, say)
+        measure(options, folder, sizes, repetitions, started, outcome)
+    except (KeyboardInterrupt, SystemExit):
+        # An hour's work is not lost because the last minute is missing.
+        facts["run"] = "interrupted; what is not there was not measured"
+        raise
     finally:
         for system in started:
             system.unmount()
+        facts["load at end"] = f"{os.getloadavg()[0]:.2f}"  # About 1 is the benchmark itself.
+        report.summarise(outcome["operations"])
+        text = report.markdown(
+            facts, sizes, repetitions, [system.name for system in started], outcome)
+        report.save(options.output, text, outcome)
+        print(text)
+        say(f"saved in {os.path.abspath(options.output)}")
+
+
+def measure(options, folder, sizes, repetitions, started, outcome):
+    """Fills `outcome` part by part, and `started` with the systems that are compared."""
+    binary = os.environ.get("SHAPEEDIT_BINARY")
+    client = rounds.Client(compile_client(folder), options.cpus)
+    compared = [name for name in options.only if name not in
+                operations.DOCUMENTS + operations.PROMISES]
+    if compared:
+        start(options.systems, folder, options.cpus, started)
+    timed = [name for name in compared if name not in operations.FOOTPRINT]
+    for system in started:
+        say(f"filling {system.name}")
+        system.fill(operations.fill(client, sizes, options.only))
+    rounds.run(client, started, timed, sizes, repetitions, say, outcome["operations"])
+    if "memory" in options.only:
+        outcome["memory"] = footprint.memory(client, started, sizes, say)
+    if "mount" in options.only:
+        outcome["mount"] = footprint.mount_time(
+            client, started, options.items or sizes.items, repetitions, say)
     # Without the other daemons beside.
+    for system in started:
+        system.unmount()
     outcome.update(documents.measure(
-        options.only, os.environ.get("SHAPEEDIT_BINARY"), folder, repetitions, sizes.lists, say))
-    if "pictures" in options.only and os.environ.get("SHAPEEDIT_BINARY"):
+        options.only, binary, folder, repetitions, sizes.lists, say))
+    if "pictures" in options.only and binary:
         outcome["pictures"] = pictures.measure(
-            os.environ["SHAPEEDIT_BINARY"], folder, client.prefix, repetitions, sizes, say)
-    if "coordination" in options.only and os.environ.get("SHAPEEDIT_BINARY"):
-        outcome["coordination"] = coordination.measure(
-            os.environ["SHAPEEDIT_BINARY"], folder, sizes, say)
-    outcome.update(promises.measure(
-        options.only, os.environ.get("SHAPEEDIT_BINARY"), folder, min(repetitions, 3), say))
-    facts["load at end"] = f"{os.getloadavg()[0]:.2f}"  # About 1 is the benchmark itself.
-    report.summarise(outcome["operations"])
-    text = report.markdown(facts, sizes, repetitions, [system.name for system in started], outcome)
-    report.save(options.output, text, outcome)
-    print(text)
-    say(f"saved in {os.path.abspath(options.output)}")
+            binary, folder, client.prefix, repetitions, sizes, say)
+    if "coordination" in options.only and binary:
+        outcome["coordination"] = coordination.measure(binary, folder, sizes, say)
+    outcome.update(promises.measure(options.only, binary, folder, min(repetitions, 3), say))
 
 
 def main():

@@ -64,9 +64,8 @@ def measure(client, operation, system, sizes, number):
     return {"wall": wall, "client_cpu": cpu, "daemon_cpu": daemon, "cpu": cpu + daemon}
 
 
-def run(client, systems, wanted, sizes, repetitions, say):
-    """Returns {operation: {system: {"runs": [...]} or {"error": text}}}."""
-    results = {}
+def run(client, systems, wanted, sizes, repetitions, say, results):
+    """Fills `results`: {operation: {system: {"runs": [...]} or {"error": text}}}."""
     for group in operations.groups(wanted):
         together = [group] if group[0].group != operations.SMALL_GROUP else [[op] for op in group]
         for steps in together:
@@ -79,7 +78,6 @@ def run(client, systems, wanted, sizes, repetitions, say):
                         cell = results.setdefault(operation.name, {}).setdefault(
                             system.name, {"runs": []})
                         _add(cell, client, operation, system, sizes, number, say)
-    return results
 
 
 def _add(cell, client, operation, system, sizes, number, say):
