@@ -20,6 +20,7 @@ package import SystemCalls
 /// store-owner       which stores the container owns, or shares with others
 /// store-unneeded    blobs in its store that nothing needs, and since when
 /// pictures/ab/<node>  pictures of versions, where there are any
+/// scratch/<owner>   of an app: what programs made beside the documents that were granted to it
 /// ```
 package struct ContainerFolder: Sendable {
     package let path: String
@@ -43,6 +44,7 @@ package struct ContainerFolder: Sendable {
     package var digests: String { path + "/digests" }
     package var incoming: String { path + "/incoming" }
     package var pictures: String { path + "/pictures" }
+    package var scratch: String { path + "/scratch" }
     package var storeOwner: String { path + "/store-owner" }
     package var storeUnneeded: String { path + "/store-unneeded" }
 

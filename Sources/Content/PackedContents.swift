@@ -57,7 +57,7 @@ package final class PackedContents: Sendable {
         state.withLock { state in
             if state.held > Self.memory { return false }
             state.entries[node] = Entry(
-                bytes: [], status: FileStatus(size: 0, moment: Self.now))
+                bytes: [], status: FileStatus(size: 0, moment: Timestamp(WallClock.now)))
             return true
         }
     }
@@ -92,7 +92,7 @@ package final class PackedContents: Sendable {
             }
             state.held += (state.entries.values[index].bytes?.count ?? 0) - before
             state.entries.values[index].status = FileStatus(
-                size: Int64(max(size, end)), moment: Self.now)
+                size: Int64(max(size, end)), moment: Timestamp(WallClock.now))
             state.entries.values[index].isRecorded = false
             return true
         }
@@ -103,7 +103,7 @@ package final class PackedContents: Sendable {
         state.withLock { state in
             guard let index = state.entries.index(forKey: node) else { return false }
             state.entries.values[index].status.modified = moment
-            state.entries.values[index].status.changed = Self.now
+            state.entries.values[index].status.changed = Timestamp(WallClock.now)
             state.entries.values[index].isRecorded = false
             return true
         }
@@ -289,11 +289,6 @@ package final class PackedContents: Sendable {
         for node in state.withLock({ Array($0.entries.keys) }) where !wanted.contains(node) {
             remove(node)
         }
-    }
-
-    private static var now: Timestamp {
-        let now = WallClock.now
-        return Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
     }
 }
 

@@ -20,15 +20,12 @@ package struct MountLink: Hashable, Sendable {
             place = MountTable.resolved(folder)
             if place == nil { throw .file("\(folder): \(Errno.last)") }
         }
-        func isBelow(_ path: String, _ folder: String) -> Bool {
-            path == folder || path.hasPrefix(folder + "/")
-        }
         // The folder is in a mount, or has mounts in it.
         let points = MountTable.mountPoints().filter { point in
-            place.map { isBelow(point, $0) || isBelow($0, point) } ?? true
+            place.map { MountTable.isBelow(point, $0) || MountTable.isBelow($0, point) } ?? true
         }
         return points.flatMap { of($0, kind) }.filter { link in
-            place.map { isBelow(link.path, $0) } ?? true
+            place.map { MountTable.isBelow(link.path, $0) } ?? true
         }
     }
 
@@ -37,12 +34,9 @@ package struct MountLink: Hashable, Sendable {
         let folder = point + "/.shapeedit/" + kind
         return ((try? Directories.names(in: folder)) ?? []).compactMap { name in
             let link = folder + "/" + name
-            var text = [CChar](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink(link, &text, text.count)
             // One that went since is none any more.
-            guard count > 0 else { return nil }
-            let target = String(
-                decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            guard let bytes = try? Directories.target(of: link) else { return nil }
+            let target = String(decoding: bytes, as: UTF8.self)
             return MountLink(path: point + "/" + target.dropFirst("../../".count), link: link)
         }
     }

@@ -22,6 +22,16 @@ package enum MountTable {
         return list
     }
 
+    /// The mount that has an absolute path without symlinks; `nil` outside of all.
+    package static func mountPoint(of path: String) -> String? {
+        mountPoints().filter { isBelow(path, $0) }.max { $0.utf8.count < $1.utf8.count }
+    }
+
+    /// Whether a path is a folder or something in it.
+    package static func isBelow(_ path: String, _ folder: String) -> Bool {
+        path == folder || path.hasPrefix(folder + "/")
+    }
+
     /// The kernel writes blanks and backslashes as octal escapes.
     private static func unescaped(_ text: Substring) -> String {
         var bytes: [UInt8] = []

@@ -23,6 +23,11 @@ package struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable {
         }
     }
 
+    /// A clock's moment, in seconds and nanoseconds since 1970-01-01 UTC.
+    package init(_ moment: (seconds: Int64, nanoseconds: Int64)) {
+        self.init(seconds: moment.seconds, nanoseconds: moment.nanoseconds)
+    }
+
     /// Seconds since 1970-01-01 UTC, rounded down.
     package var seconds: Int64 { Int64(rawValue >> 30) - Self.offset }
     /// 0 to 999,999,999.

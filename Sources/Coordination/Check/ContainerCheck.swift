@@ -82,8 +82,7 @@ package struct ContainerCheck {
         self.database = database
         self.content = content
         self.stored = stored
-        let now = WallClock.now
-        time = Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
+        time = Timestamp(WallClock.now)
     }
 
     private mutating func run() throws(Failure) {

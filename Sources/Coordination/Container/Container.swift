@@ -57,8 +57,7 @@ package final class Container: @unchecked Sendable {
         }
         let lock = try ContainerLock(folder, name: name, holder: "being created")
         let database = try CatalogDatabase(path: folder.catalog, create: true)
-        let now = WallClock.now
-        let time = Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
+        let time = Timestamp(WallClock.now)
         let root = ItemRow(
             number: .root, mode: S_IFDIR | 0o755, user: getuid(), group: getgid(), links: 2,
             modified: time, changed: time, accessed: time,

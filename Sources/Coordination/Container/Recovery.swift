@@ -38,9 +38,8 @@ struct Recovery {
         versions = try database.stagedVersions()
         // All others are durable.
         let latest = versions.map(\.published).max() ?? durableUntil
-        let now = WallClock.now
         time = max(
-            Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds),
+            Timestamp(WallClock.now),
             max(latest, durableUntil).successor)
         clean = try database.meta("clean") == "1"
         let boot = try database.meta("boot")

@@ -129,9 +129,7 @@ final class FollowedItem {
     /// Where the kernel has the item now.
     private var place: String? {
         guard let number = item?.number else { return nil }
-        var text = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/fd/\(number)", &text, text.count)
-        return count > 0
-            ? String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+        let target = try? Directories.target(of: "/proc/self/fd/\(number)")
+        return target.map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -44,8 +44,7 @@ package enum KeptPicture {
 
     private static func bytes(_ file: String, _ pixels: Int) -> [UInt8]? {
         guard let path = MountTable.resolved(file),
-            let point = MountTable.mountPoints().filter({ path.hasPrefix($0 + "/") })
-                .max(by: { $0.count < $1.count })
+            let point = MountTable.mountPoint(of: path)
         else { return nil }
         let picture =
             "\(point)/.shapeedit/thumbnails/\(pixels)\(path.dropFirst(point.count)).png"

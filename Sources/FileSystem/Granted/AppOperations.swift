@@ -26,6 +26,27 @@ private func serve(
     return true
 }
 
+/// Answers a request about what is granted with an error.
+///
+/// - Returns: as `serve`.
+private func refuse(_ request: fuse_req_t?, _ isGranted: Bool, _ code: Int32) -> Bool {
+    serve(request, isGranted) { (_, _, _) throws(Errno) in throw Errno(code) }
+}
+
+/// Lists what is granted, or the root.
+///
+/// - Returns: as `serve`.
+private func listing(
+    _ request: fuse_req_t?, _ number: fuse_ino_t, _ size: Int, _ offset: off_t,
+    _ info: UnsafeMutablePointer<fuse_file_info>?, plus: Bool
+) -> Bool {
+    serve(request, GrantedTree.has(number) || number == ItemNumber.root.rawValue) {
+        (session, request, granted) throws(Errno) in
+        try session.listGranted(
+            request, granted, number, size, UInt64(offset), info?.pointee.fh ?? 0, plus: plus)
+    }
+}
+
 /// The owner whose folder this name at this place is.
 private func folderOwner(
     _ request: fuse_req_t?, _ parent: fuse_ino_t, _ text: UnsafePointer<CChar>?
@@ -88,42 +109,33 @@ extension FuseSession {
             fuse_reply_none(request)
         }
         table.unlink = { request, parent, text in
-            if serve(
-                request, GrantedTree.has(parent),
-                { (_, _, _) throws(Errno) in
-                    throw Errno(EROFS)
-                })
-            {
-                return
+            let isDone = serve(request, GrantedTree.has(parent)) {
+                (session, request, granted) throws(Errno) in
+                guard let text else { throw Errno(EINVAL) }
+                try session.removeScratch(
+                    request, granted, parent, String(decoding: name(text), as: UTF8.self))
             }
-            plain.unlink?(request, parent, text)
+            if !isDone { plain.unlink?(request, parent, text) }
         }
         table.rmdir = { request, parent, text in
-            let isOwners = isFolder(request, parent, text)
-            if serve(
-                request, GrantedTree.has(parent) || isOwners,
-                { (_, _, _) throws(Errno) in
-                    throw Errno(isOwners ? EPERM : EROFS)
-                })
-            {
-                return
-            }
-            plain.rmdir?(request, parent, text)
+            let isDone =
+                refuse(request, isFolder(request, parent, text), EPERM)
+                || refuse(request, GrantedTree.has(parent), EROFS)
+            if !isDone { plain.rmdir?(request, parent, text) }
         }
         table.rename = { request, parent, text, newParent, newText, flags in
             let crosses = GrantedTree.has(parent) || GrantedTree.has(newParent)
             let isOwners =
                 isFolder(request, parent, text) || isFolder(request, newParent, newText)
-            if serve(
-                request, crosses || isOwners,
-                { (_, _, _) throws(Errno) in
-                    // Programs that save by renaming then write in place.
-                    throw Errno(crosses ? EXDEV : EPERM)
-                })
-            {
-                return
-            }
-            plain.rename?(request, parent, text, newParent, newText, flags)
+            let isDone =
+                serve(request, GrantedTree.has(parent) && parent == newParent) {
+                    (session, request, granted) throws(Errno) in
+                    guard let text, let newText else { throw Errno(EINVAL) }
+                    try session.renameScratch(
+                        request, granted, parent, String(decoding: name(text), as: UTF8.self),
+                        String(decoding: name(newText), as: UTF8.self), flags)
+                } || refuse(request, crosses, EXDEV) || refuse(request, isOwners, EPERM)
+            if !isDone { plain.rename?(request, parent, text, newParent, newText, flags) }
         }
     }
 
@@ -138,23 +150,11 @@ extension FuseSession {
             if !isDone { plain.opendir?(request, number, info) }
         }
         table.readdir = { request, number, size, offset, info in
-            let isRoot = number == ItemNumber.root.rawValue
-            let isDone = serve(request, GrantedTree.has(number) || isRoot) {
-                (session, request, granted) throws(Errno) in
-                try session.listGranted(
-                    request, granted, number, size, UInt64(offset), info?.pointee.fh ?? 0,
-                    plus: false)
-            }
+            let isDone = listing(request, number, size, offset, info, plus: false)
             if !isDone { plain.readdir?(request, number, size, offset, info) }
         }
         table.readdirplus = { request, number, size, offset, info in
-            let isRoot = number == ItemNumber.root.rawValue
-            let isDone = serve(request, GrantedTree.has(number) || isRoot) {
-                (session, request, granted) throws(Errno) in
-                try session.listGranted(
-                    request, granted, number, size, UInt64(offset), info?.pointee.fh ?? 0,
-                    plus: true)
-            }
+            let isDone = listing(request, number, size, offset, info, plus: true)
             if !isDone { plain.readdirplus?(request, number, size, offset, info) }
         }
         table.releasedir = { request, _, info in
@@ -165,6 +165,16 @@ extension FuseSession {
     }
 
     private static func documentOperations(_ table: inout fuse_lowlevel_ops) {
+        table.create = { request, parent, text, mode, info in
+            let isDone = serve(request, GrantedTree.has(parent)) {
+                (session, request, granted) throws(Errno) in
+                guard let text, let info else { throw Errno(EINVAL) }
+                try session.createScratch(
+                    request, granted, parent, String(decoding: name(text), as: UTF8.self),
+                    mode, info.pointee.flags)
+            }
+            if !isDone { plain.create?(request, parent, text, mode, info) }
+        }
         table.open = { request, number, info in
             let isDone = serve(request, GrantedTree.has(number)) {
                 (session, request, granted) throws(Errno) in
@@ -212,15 +222,8 @@ extension FuseSession {
             if !isDone { plain.fsync?(request, number, dataOnly, info) }
         }
         table.fallocate = { request, number, mode, offset, length, info in
-            if serve(
-                request, GrantedTree.has(number),
-                { (_, _, _) throws(Errno) in
-                    throw Errno(EOPNOTSUPP)
-                })
-            {
-                return
-            }
-            plain.fallocate?(request, number, mode, offset, length, info)
+            let isDone = refuse(request, GrantedTree.has(number), EOPNOTSUPP)
+            if !isDone { plain.fallocate?(request, number, mode, offset, length, info) }
         }
         table.lseek = { request, number, offset, whence, info in
             let isDone = serve(request, GrantedTree.has(number)) {
@@ -236,7 +239,8 @@ extension FuseSession {
         table.getattr = { request, number, info in
             let isDone = serve(request, GrantedTree.has(number)) {
                 (session, request, granted) throws(Errno) in
-                try session.tellGrantedAttributes(request, granted, number)
+                try session.tellGrantedAttributes(
+                    request, granted, number, info?.pointee.fh)
             }
             if !isDone { plain.getattr?(request, number, info) }
         }

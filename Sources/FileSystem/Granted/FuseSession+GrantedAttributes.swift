@@ -12,14 +12,10 @@ extension FuseSession {
         "container",
     ]
 
-    /// What of utimensat(2) leaves a time as it is, and sets it to now; the C library hides them.
-    private static let omitted = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
-    private static let now = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 1)
-
     private static func time(_ moment: Settings.Moment?) -> timespec {
         switch moment {
-        case nil: omitted
-        case .now: now
+        case nil: SpecialTime.omitted
+        case .now: SpecialTime.now
         case .at(let timestamp): timespec(timestamp)
         }
     }
@@ -28,11 +24,9 @@ extension FuseSession {
         _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ handle: UInt64?,
         _ settings: Settings
     ) throws(Errno) {
-        guard case .document(let owner, let document) = try granted.node(number) else {
-            throw Errno(EPERM)
-        }
+        let node = try granted.node(number)
         // Rights and owners are the owner's matter; what changes nothing is what editors do.
-        if let shown = granted.lastShown(.document(owner: owner, document)) {
+        if let shown = granted.lastShown(node) {
             guard settings.mode.map({ $0 & 0o7777 == shown.st_mode & 0o7777 }) ?? true,
                 settings.user.map({ $0 == shown.st_uid }) ?? true,
                 settings.group.map({ $0 == shown.st_gid }) ?? true
@@ -45,37 +39,45 @@ extension FuseSession {
             if settings.accessed != nil || settings.modified != nil {
                 try check { futimens(descriptor, times) }
             }
+            // Of a file of the app's; those of a document stay.
+            guard case .scratch = node else { return }
+            if let mode = settings.mode { try check { fchmod(descriptor, mode & 0o7777) } }
+            if settings.user != nil || settings.group != nil {
+                try check {
+                    fchown(descriptor, settings.user ?? uid_t.max, settings.group ?? gid_t.max)
+                }
+            }
         }
-        let changes = settings.size != nil || settings.accessed != nil || settings.modified != nil
-        forward(request, granted, to: owner) { [self] () throws(Errno) in
+        let isScratch = if case .scratch = node { true } else { false }
+        let changes =
+            isScratch || settings.size != nil || settings.accessed != nil
+            || settings.modified != nil
+        forward(request, granted, to: node.owner) { [self] () throws(Errno) in
             if changes, let file, file.writes {
                 // A check of its own: the handle stays good when the grant has gone.
-                let terms = try? file.descriptor.value(
-                    ofAttribute: granted.owners.attribute(of: document))
-                guard terms?.starts(with: Array("write".utf8)) == true else { throw Errno(EACCES) }
+                try Self.requireGrant(file, granted, writes: true)
                 do throws(Errno) { try change(file.descriptor.number) } catch {
                     throw GrantOwners.answer(error)
                 }
             } else if changes {
-                try granted.owners.on(document, of: owner, shared: true) { (path) throws(Errno) in
-                    let opened = try OwnedDescriptor.open(path, O_WRONLY | O_NOCTTY)
+                try granted.owners.on(node, shared: true) { (path) throws(Errno) in
+                    let flags = isScratch && settings.size == nil ? O_RDONLY : O_WRONLY
+                    let opened = try OwnedDescriptor.open(path, flags | O_NOCTTY)
                     try change(opened.number)
                 }
             }
-            return try described(request, granted, owner, document, counted: false)
+            return try described(request, granted, node, counted: false)
         }
     }
 
-    /// Runs a call on the path of a document, for a request.
+    /// Runs a call on the path of what a node stands for, for a request.
     private func onGranted(
         _ request: Request, _ granted: GrantedTree, _ number: UInt64, shared: Bool,
         _ call: @escaping @Sendable (String) throws(Errno) -> Forwarding.Outcome
     ) throws(Errno) {
-        guard case .document(let owner, let document) = try granted.node(number) else {
-            throw Errno(EPERM)
-        }
-        forward(request, granted, to: owner) { () throws(Errno) in
-            try granted.owners.on(document, of: owner, shared: shared, call)
+        let node = try granted.node(number)
+        forward(request, granted, to: node.owner) { () throws(Errno) in
+            try granted.owners.on(node, shared: shared, call)
         }
     }
 
@@ -101,8 +103,10 @@ extension FuseSession {
                 return { if $0 { request.answer(attribute: value, room: room) } }
             }
         }
-        guard case .document = node, key.map(Self.readable.contains) ?? true else {
-            throw Errno(ENODATA)
+        switch node {
+        case .folder: throw Errno(ENODATA)
+        case .document: guard key.map(Self.readable.contains) ?? true else { throw Errno(ENODATA) }
+        case .scratch: if key != nil { throw Errno(ENODATA) }
         }
         guard name.hasPrefix("user.") else { throw Errno(EOPNOTSUPP) }
         try onGranted(request, granted, number, shared: false) { (path) throws(Errno) in
@@ -114,7 +118,7 @@ extension FuseSession {
     func listGrantedAttributes(
         _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ room: Int
     ) throws(Errno) {
-        guard case .document = try granted.node(number) else {
+        if case .folder = try granted.node(number) {
             return request.answer(attribute: [], room: room)
         }
         try onGranted(request, granted, number, shared: false) { (path) throws(Errno) in

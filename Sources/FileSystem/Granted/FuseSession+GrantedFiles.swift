@@ -7,13 +7,13 @@ internal import SystemCalls
 /// Open documents of other containers. Every read and write asks the owner whether it is still granted.
 extension FuseSession {
     /// Throws EACCES if the document is not granted any more, or not for writing.
-    private static func requireGrant(
+    static func requireGrant(
         _ file: GrantedFile, _ granted: GrantedTree, writes: Bool = false
     ) throws(Errno) {
+        guard let document = file.document else { return }
         let text: [UInt8]
         do throws(Errno) {
-            text = try file.descriptor.value(
-                ofAttribute: granted.owners.attribute(of: file.document))
+            text = try file.descriptor.value(ofAttribute: granted.owners.attribute(of: document))
         } catch {
             throw error.code == ENODATA ? Errno(EACCES) : GrantOwners.answer(error)
         }
@@ -37,16 +37,22 @@ extension FuseSession {
     func openGranted(
         _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ flags: Int32
     ) throws(Errno) {
-        guard case .document(let owner, let document) = try granted.node(number) else {
-            throw Errno(EISDIR)
+        let node = try granted.node(number)
+        let owner = node.owner
+        let document: DocumentID?
+        switch node {
+        case .folder: throw Errno(EISDIR)
+        case .document(_, let id): document = id
+        case .scratch: document = nil
         }
         let process = CallerProcess.process(of: request.caller.thread)
         let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
         // Who writes a document sees what they write, by every descriptor.
-        let shared = writes || granted.isWriter(process, of: document, in: owner)
+        let shared =
+            writes || document.map { granted.isWriter(process, of: $0, in: owner) } ?? false
         let passed = flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_SYNC)
         forward(request, granted, to: owner) { () throws(Errno) in
-            let file = try granted.owners.on(document, of: owner, shared: shared) {
+            let file = try granted.owners.on(node, shared: shared) {
                 (path) throws(Errno) in
                 GrantedFile(
                     owner: owner, document: document,

@@ -44,53 +44,72 @@ extension FuseSession {
         }
     }
 
-    /// LOOKUP in a folder, or of a node by its handle.
+    /// LOOKUP in a folder, or of a node by its handle. Documents come before files of the app's.
     func lookupDocument(
         _ request: Request, _ granted: GrantedTree, _ parent: UInt64, _ name: String
     ) throws(Errno) {
         let node = try granted.node(parent)
-        if case .document(let owner, let document) = node {
+        let owner = node.owner
+        guard case .folder = node else {
             guard name == "." else { throw Errno(ENOTDIR) }
             return forward(request, granted, to: owner) { [self] () throws(Errno) in
-                try described(request, granted, owner, document, counted: true)
+                try described(request, granted, node, counted: true)
             }
         }
-        let owner = node.owner
         if name == "." { return lookupFolder(request, granted, owner) }
         forward(request, granted, to: owner) { [self] () throws(Errno) in
-            let found = try granted.documents(of: owner).first { $0.name == name }
-            guard let found else { throw Errno(ENOENT) }
-            return try described(request, granted, owner, found.document, counted: true)
+            if let found = try granted.documents(of: owner).first(where: { $0.name == name }) {
+                return try described(
+                    request, granted, .document(owner: owner, found.document), counted: true)
+            }
+            guard ScratchFolder.takes(name) else { throw Errno(ENOENT) }
+            let status = try Self.status(granted.owners.scratch.path(owner, name))
+            return { isAwaited in
+                guard isAwaited else { return }
+                request.answer(granted.scratchEntry(owner, name, status, counted: true))
+            }
         }
     }
 
-    func tellGrantedAttributes(_ request: Request, _ granted: GrantedTree, _ number: UInt64)
-        throws(Errno)
-    {
-        switch try granted.node(number) {
-        case .folder(let owner):
-            request.answer(attributes: granted.folderEntry(owner, counted: false))
-        case .document(let owner, let document):
-            forward(request, granted, to: owner) { [self] () throws(Errno) in
-                try described(request, granted, owner, document, counted: false)
+    /// - Parameter handle: for fstat(2) of an open file.
+    func tellGrantedAttributes(
+        _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ handle: UInt64?
+    ) throws(Errno) {
+        let node = try granted.node(number)
+        if case .folder(let owner) = node {
+            return request.answer(attributes: granted.folderEntry(owner, counted: false))
+        }
+        forward(request, granted, to: node.owner) { [self] () throws(Errno) in
+            if let file = try handle.map({ (handle) throws(Errno) in try granted.file(handle) }),
+                file.document == nil
+            {
+                // It may have lost its name since it was opened.
+                let status = try file.descriptor.status()
+                return { isAwaited in
+                    guard isAwaited else { return }
+                    request.answer(attributes: granted.entry(node, status, counted: false))
+                }
             }
+            return try described(request, granted, node, counted: false)
         }
     }
 
     /// Asks the owner what a document is like, for a LOOKUP (`counted`) or a GETATTR. While it does not
     /// answer, the document is as it was last.
     func described(
-        _ request: Request, _ granted: GrantedTree, _ owner: String, _ document: DocumentID,
-        counted: Bool
+        _ request: Request, _ granted: GrantedTree, _ node: GrantedNode, counted: Bool
     ) throws(Errno) -> Forwarding.Outcome {
-        let node = GrantedNode.document(owner: owner, document)
         let shown: stat
-        do throws(Errno) {
-            let (status, access) = try look(request, granted, owner, document)
-            shown = granted.shown(node, status, access)
-        } catch {
-            guard error.code == EIO, let last = granted.lastShown(node) else { throw error }
-            shown = last
+        switch node {
+        case .document(let owner, let document):
+            do throws(Errno) {
+                let (status, access) = try look(request, granted, owner, document)
+                shown = granted.shown(node, status, access)
+            } catch {
+                guard error.code == EIO, let last = granted.lastShown(node) else { throw error }
+                shown = last
+            }
+        case .folder, .scratch: shown = try granted.owners.on(node, shared: false, Self.status)
         }
         return { isAwaited in
             guard isAwaited else { return }
@@ -106,9 +125,8 @@ extension FuseSession {
         let owners = granted.owners
         let (status, terms) = try owners.on(document, of: owner, shared: false) {
             (path) throws(Errno) in
-            var status = stat()
-            try check { stat(path, &status) }
-            return (status, try PathAttributes.value(owners.attribute(of: document), of: path))
+            let terms = try PathAttributes.value(owners.attribute(of: document), of: path)
+            return (try Self.status(path), terms)
         }
         guard let terms = GrantTerms(String(decoding: terms, as: UTF8.self)) else {
             throw Errno(EIO)
@@ -117,12 +135,15 @@ extension FuseSession {
         guard terms.access == .write, granted.isWriter(process, of: document, in: owner) else {
             return (status, terms.access)
         }
-        let staged = try owners.on(document, of: owner, shared: true) { (path) throws(Errno) in
-            var status = stat()
-            try check { stat(path, &status) }
-            return status
-        }
-        return (staged, terms.access)
+        return (
+            try owners.on(document, of: owner, shared: true, Self.status), terms.access
+        )
+    }
+
+    static func status(_ path: String) throws(Errno) -> stat {
+        var status = stat()
+        try check { stat(path, &status) }
+        return status
     }
 
     // MARK: Listings
@@ -157,7 +178,8 @@ extension FuseSession {
             let documents = (try? granted.owners.documents(of: owner)) ?? []
             let names =
                 [".", ".."].map { ListedName(name: $0, mode: S_IFDIR) }
-                + documents.map { ListedName(name: $0.name, mode: S_IFREG) }
+                + Set(documents.map(\.name)).union(granted.owners.scratch.names(owner))
+                .sorted().map { ListedName(name: $0, mode: S_IFREG) }
             return { isAwaited in
                 if isAwaited { Self.opened(request, given, granted.hold(names)) }
             }

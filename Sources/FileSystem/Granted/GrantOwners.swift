@@ -25,7 +25,7 @@ package struct GrantOwners: Sendable {
         let name: String
     }
 
-    private func folder(_ owner: String) -> ContainerFolder {
+    func folder(_ owner: String) -> ContainerFolder {
         ContainerFolder(path: home + "/" + owner)
     }
 
@@ -63,7 +63,7 @@ package struct GrantOwners: Sendable {
     }
 
     /// Where the owner is mounted, as it says itself: its lock file tells who has it open.
-    private func point(of owner: String) throws(Errno) -> String {
+    func point(of owner: String) throws(Errno) -> String {
         let file = try OwnedDescriptor.open(folder(owner).lock, O_RDONLY)
         var bytes = [UInt8](repeating: 0, count: 8192)
         let count = try file.read(into: &bytes, at: 0)

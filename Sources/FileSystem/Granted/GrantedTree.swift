@@ -7,10 +7,13 @@ enum GrantedNode: Hashable, Sendable {
     /// `in <owner>` at the root.
     case folder(owner: String)
     case document(owner: String, DocumentID)
+    /// A file of the app's own beside the documents. The number of its inode tells it from another one
+    /// that gets its name later.
+    case scratch(owner: String, name: String, inode: UInt64)
 
     var owner: String {
         switch self {
-        case .folder(let owner), .document(let owner, _): owner
+        case .folder(let owner), .document(let owner, _), .scratch(let owner, _, _): owner
         }
     }
 }
@@ -22,10 +25,11 @@ struct ListedName: Sendable {
     var mode: UInt32
 }
 
-/// An open document of another container.
+/// An open document of another container, or a file of the app's beside it.
 final class GrantedFile: Sendable {
     let owner: String
-    let document: DocumentID
+    /// `nil` for a file of the app's.
+    let document: DocumentID?
     /// On the owner's mount. Closed with the last reference, on a thread that may wait.
     let descriptor: OwnedDescriptor
     let writes: Bool
@@ -34,7 +38,7 @@ final class GrantedFile: Sendable {
     let process: Int32
 
     init(
-        owner: String, document: DocumentID, descriptor: consuming OwnedDescriptor, flags: Int32,
+        owner: String, document: DocumentID?, descriptor: consuming OwnedDescriptor, flags: Int32,
         process: Int32
     ) {
         self.owner = owner
@@ -56,14 +60,8 @@ final class GrantedTree: Sendable {
     static let unknown = bits
     private static let prefix = Array("in ".utf8)
 
-    private struct Known {
-        var node: GrantedNode
-        var lookups: UInt64
-    }
     private struct State {
-        var numbers: [GrantedNode: UInt64] = [:]
-        var known: [UInt64: Known] = [:]
-        var next: UInt64 = 1
+        var nodes = NodeTable<GrantedNode>(bits: GrantedTree.bits)
         var files: [UInt64: GrantedFile] = [:]
         var listings: [UInt64: [ListedName]] = [:]
         var nextHandle: UInt64 = 1
@@ -76,7 +74,10 @@ final class GrantedTree: Sendable {
     let forwarding = Forwarding()
     private let started = VolumeState.now()
 
-    init(_ owners: GrantOwners) { self.owners = owners }
+    init(_ owners: GrantOwners) {
+        self.owners = owners
+        owners.scratch.weed()
+    }
 
     /// Whether a node's number is one of these.
     static func has(_ number: UInt64) -> Bool { number & bits == bits }
@@ -121,31 +122,24 @@ final class GrantedTree: Sendable {
 
     /// The node of a number that the kernel knows; ESTALE for any other.
     func node(_ number: UInt64) throws(Errno) -> GrantedNode {
-        guard let known = state.withLock({ $0.known[number] }) else { throw Errno(ESTALE) }
-        return known.node
+        try state.withLock { (state) throws(Errno) in try state.nodes.node(number) }
     }
 
     /// Whether the kernel knows the folder of an owner.
     func knowsFolder(of owner: String) -> Bool {
-        state.withLock { $0.numbers[.folder(owner: owner)] != nil }
+        state.withLock { $0.nodes.number(of: .folder(owner: owner)) != nil }
     }
 
     func forget(_ number: UInt64, _ count: UInt64) {
         state.withLock { state in
-            guard var known = state.known[number] else { return }
-            known.lookups -= min(count, known.lookups)
-            state.known[number] = known.lookups == 0 ? nil : known
-            if known.lookups == 0 {
-                state.numbers[known.node] = nil
-                state.statuses[known.node] = nil
-            }
+            if let node = state.nodes.forget(number, count) { state.statuses[node] = nil }
         }
     }
 
     /// The entry of a folder.
     func folderEntry(_ owner: String, counted: Bool) -> Entry {
         var status = stat()
-        status.st_mode = S_IFDIR | 0o500
+        status.st_mode = S_IFDIR | 0o700
         status.st_nlink = 2
         status.st_uid = geteuid()
         status.st_gid = getegid()
@@ -166,22 +160,21 @@ final class GrantedTree: Sendable {
         return shown
     }
 
+    /// The entry of a file of the app's.
+    func scratchEntry(_ owner: String, _ name: String, _ status: stat, counted: Bool) -> Entry {
+        entry(
+            .scratch(owner: owner, name: name, inode: UInt64(status.st_ino)), status,
+            counted: counted)
+    }
+
     /// What a document was like when its owner last answered.
     func lastShown(_ node: GrantedNode) -> stat? { state.withLock { $0.statuses[node] } }
 
     /// What a LOOKUP (`counted`) or a GETATTR of the node is answered with.
     func entry(_ node: GrantedNode, _ status: stat, counted: Bool) -> Entry {
-        let number = state.withLock { state -> UInt64 in
-            if !counted { return state.numbers[node] ?? Self.unknown }
-            let number =
-                state.numbers[node]
-                ?? {
-                    defer { state.next += 1 }
-                    return state.next | Self.bits
-                }()
-            state.numbers[node] = number
-            state.known[number, default: Known(node: node, lookups: 0)].lookups += 1
-            return number
+        let number = state.withLock { state in
+            counted
+                ? state.nodes.lookUp(node) : state.nodes.number(of: node) ?? Self.unknown
         }
         var shown = status
         shown.st_ino = UInt(number)

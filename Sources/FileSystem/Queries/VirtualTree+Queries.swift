@@ -56,7 +56,7 @@ extension VirtualTree {
     func knownQueries() -> Set<String> {
         state.withLock { state in
             Set(
-                state.numbers.keys.compactMap { node in
+                state.nodes.nodes.compactMap { node in
                     if case .query(let name) = node { name } else { nil }
                 })
         }
@@ -84,17 +84,9 @@ extension VirtualTree {
             while !taken.insert(name).inserted {
                 let number = next[plain, default: 2]
                 next[plain] = number + 1
-                name = numbered(plain, number)
+                name = NumberedName.with(number, plain)
             }
             return (name, value)
         }
-    }
-
-    /// `a.txt` and 2 make `a (2).txt`.
-    private static func numbered(_ name: String, _ number: Int) -> String {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
-            return "\(name) (\(number))"
-        }
-        return "\(name[..<dot]) (\(number))\(name[dot...])"
     }
 }

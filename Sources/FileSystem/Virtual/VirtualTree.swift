@@ -14,14 +14,8 @@ final class VirtualTree: Sendable {
     static let bit: UInt64 = 1 << 63
     static let topName = Array(".shapeedit".utf8)
 
-    struct Known {
-        var node: VirtualNode
-        var lookups: UInt64
-    }
     struct State {
-        var numbers: [VirtualNode: UInt64] = [:]
-        var known: [UInt64: Known] = [:]
-        var next: UInt64 = 1
+        var nodes = NodeTable<VirtualNode>(bits: VirtualTree.bit)
         /// Texts of open generated files, as they were at open.
         var texts: [UInt64: [UInt8]] = [:]
         var nextText: UInt64 = 1
@@ -41,37 +35,23 @@ final class VirtualTree: Sendable {
     // MARK: Numbers
 
     func node(_ number: UInt64) throws(Errno) -> VirtualNode {
-        guard let known = state.withLock({ $0.known[number] }) else { throw Errno(ESTALE) }
-        return known.node
+        try state.withLock { (state) throws(Errno) in try state.nodes.node(number) }
     }
 
     /// The number of a node that the kernel knows.
-    func known(_ node: VirtualNode) -> UInt64? { state.withLock { $0.numbers[node] } }
+    func known(_ node: VirtualNode) -> UInt64? { state.withLock { $0.nodes.number(of: node) } }
 
     private func number(_ node: VirtualNode, counted: Bool) -> UInt64 {
         state.withLock { state in
-            let number =
-                state.numbers[node]
-                ?? {
-                    defer { state.next += 1 }
-                    return state.next | Self.bit
-                }()
-            if counted {
-                state.numbers[node] = number
-                state.known[number, default: Known(node: node, lookups: 0)].lookups += 1
-            }
-            return number
+            counted
+                ? state.nodes.lookUp(node) : state.nodes.number(of: node) ?? state.nodes.unused()
         }
     }
 
     func forget(_ number: UInt64, _ count: UInt64) {
         state.withLock { state in
-            guard var known = state.known[number] else { return }
-            known.lookups -= min(count, known.lookups)
-            state.known[number] = known.lookups == 0 ? nil : known
-            if known.lookups == 0 {
-                state.numbers[known.node] = nil
-                if case .picture(let picture) = known.node { state.openPictures[picture] = nil }
+            if case .picture(let picture) = state.nodes.forget(number, count) {
+                state.openPictures[picture] = nil
             }
         }
     }
@@ -84,7 +64,8 @@ final class VirtualTree: Sendable {
     /// Keeps a picture of a version that goes, if the kernel still knows it.
     func keepOpen(_ picture: PictureNode, _ bytes: [UInt8]) {
         state.withLock { state in
-            if state.numbers[.picture(picture)] != nil { state.openPictures[picture] = bytes }
+            guard state.nodes.number(of: .picture(picture)) != nil else { return }
+            state.openPictures[picture] = bytes
         }
     }
 

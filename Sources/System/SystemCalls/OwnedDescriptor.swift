@@ -87,12 +87,20 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
 
     /// Sets the modification time, seconds and nanoseconds since 1970, and no other.
     public func setModified(_ seconds: Int64, _ nanoseconds: Int64) throws(Errno) {
-        // UTIME_OMIT, which the C library hides from Swift.
-        let omitted = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
-        let times = [omitted, timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds))]
+        let times = [
+            SpecialTime.omitted, timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)),
+        ]
         try check { futimens(number, times) }
     }
 
     /// Makes data and size survive power loss.
     public func synchronizeData() throws(Errno) { try check { fdatasync(number) } }
+}
+
+/// What utimensat(2) takes in the place of a time; the C library hides both from Swift.
+public enum SpecialTime {
+    /// UTIME_OMIT: leaves a time as it is.
+    public static var omitted: timespec { timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2) }
+    /// UTIME_NOW: sets it to the moment of the call.
+    public static var now: timespec { timespec(tv_sec: 0, tv_nsec: (1 << 30) - 1) }
 }

@@ -71,17 +71,19 @@ package enum WholeFile {
         }
     }
 
-    /// Writes `bytes` to a new file beside `path` and gives it that name: whoever opens `path` finds
-    /// the old content or the new one. Mode, owner and extended attributes are those of `model`.
+    /// Writes a new file beside `path` and gives it that name: whoever opens `path` finds the old
+    /// content or the new one. Mode, owner and extended attributes are those of `model`.
     ///
+    /// - Parameter write: fills the file; if it throws, everything stays as it is.
     /// - Returns: the new file, locked (flock) since before it had its name: whoever waits for the
     ///   lock waits on until this is closed.
     package static func replace(
-        _ path: String, with bytes: [UInt8], like model: borrowing OwnedDescriptor
+        _ path: String, like model: borrowing OwnedDescriptor,
+        write: (borrowing OwnedDescriptor) throws(Errno) -> Void
     ) throws(Errno) -> OwnedDescriptor {
         let status = try model.status()
         return try make(
-            bytes, mode: status.st_mode & 0o777, beside: path,
+            mode: status.st_mode & 0o777, beside: path, write: write,
             prepare: { file throws(Errno) in
                 // Only root can give a file away; a group one belongs to can be kept.
                 if fchown(file.number, status.st_uid, status.st_gid) != 0 {
@@ -97,10 +99,18 @@ package enum WholeFile {
             })
     }
 
+    /// As the other one, with all bytes of the new content.
+    package static func replace(
+        _ path: String, with bytes: [UInt8], like model: borrowing OwnedDescriptor
+    ) throws(Errno) -> OwnedDescriptor {
+        try replace(path, like: model) { (file) throws(Errno) in try file.write(bytes, at: 0) }
+    }
+
     /// Makes a new file; EEXIST if the name is taken. No half-written file is ever seen under it.
     package static func create(_ path: String, _ bytes: [UInt8]) throws(Errno) {
         _ = try make(
-            bytes, mode: 0o666, beside: path, prepare: { _ in },
+            mode: 0o666, beside: path,
+            write: { (file) throws(Errno) in try file.write(bytes, at: 0) }, prepare: { _ in },
             name: { _, temporary throws(Errno) in
                 try Directories.renameExclusively(temporary, path)
             })
@@ -112,7 +122,8 @@ package enum WholeFile {
     /// - Parameter prepare: what else belongs to the file, before it is made durable.
     /// - Parameter name: gives it its name, as the last step.
     private static func make(
-        _ bytes: [UInt8], mode: mode_t, beside path: String,
+        mode: mode_t, beside path: String,
+        write: (borrowing OwnedDescriptor) throws(Errno) -> Void,
         prepare: (borrowing OwnedDescriptor) throws(Errno) -> Void,
         name: (borrowing OwnedDescriptor, _ temporary: String) throws(Errno) -> Void
     ) throws(Errno) -> OwnedDescriptor {
@@ -121,7 +132,7 @@ package enum WholeFile {
         let file = try OwnedDescriptor.open(
             temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         do throws(Errno) {
-            try file.write(bytes, at: 0)
+            try write(file)
             try prepare(file)
             _ = try check { fsync(file.number) }
             try name(file, temporary)

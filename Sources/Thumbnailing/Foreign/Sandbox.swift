@@ -76,11 +76,8 @@ struct Sandbox: Sendable {
         var result = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         result += ["--ro-bind", "/usr", "/usr"]
         for folder in ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"] {
-            var target = [CChar](repeating: 0, count: 4_096)
-            let count = readlink(folder, &target, target.count - 1)
-            if count > 0 {
-                let bytes = target[..<count].map { UInt8(bitPattern: $0) }
-                result += ["--symlink", String(decoding: bytes, as: UTF8.self), folder]
+            if let target = try? Directories.target(of: folder) {
+                result += ["--symlink", String(decoding: target, as: UTF8.self), folder]
             } else {
                 result += ["--ro-bind-try", folder, folder]
             }

@@ -60,6 +60,7 @@ struct OwnerFailureTests {
             kill(pid_t(try #require(both.ownerContainer.daemon)), SIGKILL)
             there.read(reading, count: 1, fails: EIO)
             there.write(writing, "x", fails: EIO)
+            there.truncate(writing, size: 1, fails: EIO)
             there.open(Self.document, O_RDONLY, fails: EIO)
             #expect(there.names(".") == ["in test"])
             there.close(reading)

@@ -23,8 +23,7 @@ final class BrowsedTree: Sendable {
 
     init(_ path: String) {
         self.path = path == "/" ? "" : path
-        mountPoint = MountTable.mountPoints().filter { path == $0 || path.hasPrefix($0 + "/") }
-            .max { $0.count < $1.count }
+        mountPoint = MountTable.mountPoint(of: path)
         let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         watch = number < 0 ? nil : OwnedDescriptor(adopting: number)
     }
@@ -83,7 +82,7 @@ final class BrowsedTree: Sendable {
 
     private static func entry(_ path: String, _ status: stat) -> BrowserEntry {
         func nanoseconds(_ time: timespec) -> Int64 {
-            Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+            Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
         }
         let (modified, accessed) = (nanoseconds(status.st_mtim), nanoseconds(status.st_atim))
         return BrowserEntry(

@@ -98,8 +98,7 @@ struct StoreMove {
 
     /// Everything is here: the versions count on nothing else any more.
     private func settle(_ versions: [VersionRow]) throws(Failure) {
-        let now = WallClock.now
-        let time = Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds)
+        let time = Timestamp(WallClock.now)
         do throws(Errno) {
             try container.content.synchronize(until: time)
             for version in versions {

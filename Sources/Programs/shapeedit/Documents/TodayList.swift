@@ -27,8 +27,6 @@ enum TodayList {
     }
 
     private static func containerRoot() -> String? {
-        guard let here = MountTable.resolved(".") else { return nil }
-        return MountTable.mountPoints().filter { here == $0 || here.hasPrefix($0 + "/") }
-            .max { $0.utf8.count < $1.utf8.count }
+        MountTable.resolved(".").flatMap(MountTable.mountPoint)
     }
 }

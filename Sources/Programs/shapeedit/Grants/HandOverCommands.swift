@@ -104,14 +104,16 @@ private struct AppMount {
     func copy(_ original: String) throws(Failure) -> String {
         do throws(Errno) {
             let source = try OwnedDescriptor.open(original, O_RDONLY)
-            guard try source.status().st_mode & S_IFMT == S_IFREG else { throw Errno(EISDIR) }
+            let status = try source.status()
+            guard status.st_mode & S_IFMT == S_IFREG else { throw Errno(EISDIR) }
             let name = original.split(separator: "/").last.map(String.init) ?? original
             for number in 1... {
-                let path = "\(point)/\(Self.numbered(name, number))"
+                let free = number == 1 ? name : NumberedName.with(number, name)
+                let path = "\(point)/\(free)"
                 guard access(path, F_OK) != 0 else { continue }
                 let target = try OwnedDescriptor.open(
                     path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
-                try Self.copy(source, to: target)
+                try WholeFile.copy(source, to: target, size: Int64(status.st_size))
                 return path
             }
         } catch {
@@ -119,27 +121,5 @@ private struct AppMount {
             throw Failure(.inputOutput, "\(original): \(why)")
         }
         throw Failure(.cannotCreate, "\(point): no name is free")
-    }
-
-    private static func copy(
-        _ source: borrowing OwnedDescriptor, to target: borrowing OwnedDescriptor
-    ) throws(Errno) {
-        var block = [UInt8](repeating: 0, count: 1 << 20)
-        var offset: Int64 = 0
-        while true {
-            let count = try source.read(into: &block, at: offset)
-            try target.write(Array(block[..<count]), at: offset)
-            offset += Int64(count)
-            if count < block.count { return }
-        }
-    }
-
-    /// `a.txt` and 2 make `a (2).txt`; 1 leaves the name as it is.
-    private static func numbered(_ name: String, _ number: Int) -> String {
-        if number == 1 { return name }
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
-            return "\(name) (\(number))"
-        }
-        return "\(name[..<dot]) (\(number))\(name[dot...])"
     }
 }

@@ -1,16 +1,15 @@
 import FileSystem
 import Glibc
 import Model
+import SystemCalls
 
 /// The program that draws pictures of documents.
 enum PictureProgram {
     /// `$SHAPEEDIT_THUMBNAILER`, or `shapeedit-thumbnailer` beside this program.
     static var path: String {
         if let path = Containers.environment("SHAPEEDIT_THUMBNAILER") { return path }
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        let own = String(
-            decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let target = try? Directories.target(of: "/proc/self/exe")
+        let own = String(decoding: target ?? [], as: UTF8.self)
         let folder = own.lastIndex(of: "/").map { String(own[..<$0]) } ?? "/usr/bin"
         return folder + "/shapeedit-thumbnailer"
     }

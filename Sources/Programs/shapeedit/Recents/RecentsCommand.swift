@@ -57,15 +57,7 @@ struct RecentsCommand: ParsableCommand {
 
     /// The last opened first.
     private func found() throws(Failure) -> [RecentDocument] {
-        if let folder {
-            guard let place = MountTable.resolved(folder) else {
-                throw Failure(.noInput, "\(folder): \(Errno.last)")
-            }
-            let isMounted = MountTable.mountPoints().contains { point in
-                place == point || place.hasPrefix(point + "/")
-            }
-            if !isMounted { throw Failure(.usage, "\(folder): it is not in a mounted container") }
-        }
+        if let folder { try MountedFolder.check(folder) }
         do throws(DocumentProblem) { return try Recents.documents(below: folder) } catch {
             throw Failure(.inputOutput, "\(error)")
         }

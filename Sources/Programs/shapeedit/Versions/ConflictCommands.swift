@@ -52,11 +52,9 @@ struct ConflictsCommand: ParsableCommand {
 
     private func documents() throws(Failure) -> [String] {
         if let place {
-            guard let resolved = MountTable.resolved(place) else {
-                throw Failure(.noInput, "\(place): \(Errno.last)")
-            }
             var status = stat()
-            if stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return [place] }
+            if stat(place, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return [place] }
+            try MountedFolder.check(place)
         }
         do throws(DocumentProblem) {
             return try MountLink.all("conflicts", below: place).map(\.path)

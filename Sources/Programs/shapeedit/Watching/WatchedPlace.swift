@@ -18,10 +18,7 @@ struct WatchedPlace {
             throw Failure(
                 errno == EACCES ? .noPermission : .noInput, "\(name): \(Errno.last)")
         }
-        let points = MountTable.mountPoints().filter {
-            resolved == $0 || resolved.hasPrefix($0 + "/")
-        }
-        guard let point = points.max(by: { $0.utf8.count < $1.utf8.count }) else {
+        guard let point = MountTable.mountPoint(of: resolved) else {
             throw Failure(.usage, "\(name): it is not in a mounted container")
         }
         mountPoint = point

@@ -1,0 +1,93 @@
+internal import CFuseShim
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Files that programs make beside granted documents, to save by renaming.
+extension FuseSession {
+    /// CREATE; EROFS for a name that would be taken for a document.
+    func createScratch(
+        _ request: Request, _ granted: GrantedTree, _ parent: UInt64, _ name: String,
+        _ mode: mode_t, _ flags: Int32
+    ) throws(Errno) {
+        let owner = try Self.folderOwner(granted, parent)
+        guard ScratchFolder.takes(name) else { throw Errno(EROFS) }
+        let caller = request.caller
+        let process = CallerProcess.process(of: caller.thread)
+        let passed = flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_EXCL | O_SYNC)
+        forward(request, granted, to: owner) { () throws(Errno) in
+            let descriptor = try granted.owners.scratch.open(
+                owner, name, passed, mode: mode & 0o777)
+            // Who mounted it for others makes their files theirs, as everywhere in the mount.
+            _ = fchown(descriptor.number, caller.user, caller.group)
+            let status = try descriptor.status()
+            let file = GrantedFile(
+                owner: owner, document: nil, descriptor: descriptor, flags: flags,
+                process: process)
+            return { isAwaited in
+                guard isAwaited else { return }
+                let handle = granted.hold(file)
+                let entry = granted.scratchEntry(owner, name, status, counted: true)
+                var parameter = fuse_entry_param(entry)
+                let sent = shim_reply_create(
+                    request.pointer, &parameter, handle, UInt32(SHIM_FOPEN_DIRECT_IO), 0)
+                if sent == -ENOENT {
+                    _ = granted.letGo(handle)
+                    granted.forget(entry.node, 1)
+                }
+            }
+        }
+    }
+
+    /// unlink(2); EROFS for a document.
+    func removeScratch(
+        _ request: Request, _ granted: GrantedTree, _ parent: UInt64, _ name: String
+    ) throws(Errno) {
+        let owner = try Self.folderOwner(granted, parent)
+        guard ScratchFolder.takes(name) else { throw Errno(EROFS) }
+        forward(request, granted, to: owner) { () throws(Errno) in
+            guard Glibc.unlink(granted.owners.scratch.path(owner, name)) == 0 else {
+                throw Errno.last
+            }
+            return { isAwaited in if isAwaited { request.succeed() } }
+        }
+    }
+
+    /// rename(2) within a folder: a file of the app's gets another name, or becomes the next version of
+    /// a document. EXDEV for all else: programs then write in place.
+    func renameScratch(
+        _ request: Request, _ granted: GrantedTree, _ parent: UInt64, _ name: String,
+        _ newName: String, _ flags: UInt32
+    ) throws(Errno) {
+        let owner = try Self.folderOwner(granted, parent)
+        guard ScratchFolder.takes(name) else { throw Errno(EXDEV) }
+        // RENAME_NOREPLACE, and nothing else.
+        guard flags & ~1 == 0 else { throw Errno(EINVAL) }
+        let isExclusive = flags != 0
+        forward(request, granted, to: owner) { () throws(Errno) in
+            let scratch = granted.owners.scratch
+            let path = scratch.path(owner, name)
+            let documents = try granted.documents(of: owner)
+            if let target = documents.first(where: { $0.name == newName }) {
+                if isExclusive { throw Errno(EEXIST) }
+                try granted.owners.replace(target.document, of: owner, with: path)
+                Glibc.unlink(path)
+            } else if !ScratchFolder.takes(newName) {
+                throw Errno(EXDEV)
+            } else if isExclusive {
+                try Directories.renameExclusively(path, scratch.path(owner, newName))
+            } else {
+                try check { Glibc.rename(path, scratch.path(owner, newName)) }
+            }
+            return { isAwaited in if isAwaited { request.succeed() } }
+        }
+    }
+
+    private static func folderOwner(
+        _ granted: GrantedTree, _ parent: UInt64
+    ) throws(Errno) -> String {
+        guard case .folder(let owner) = try granted.node(parent) else { throw Errno(ENOTDIR) }
+        return owner
+    }
+}

@@ -1,0 +1,71 @@
+internal import Content
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Saving by renaming: a file of the app's takes the place of a granted document's content.
+extension GrantOwners {
+    var scratch: ScratchFolder { ScratchFolder(folder(application)) }
+
+    /// Runs a call on the path of what a node stands for.
+    ///
+    /// - Parameter shared: as in the other one.
+    /// - Throws: what the call does; EPERM for a folder.
+    func on<Result: ~Copyable>(
+        _ node: GrantedNode, shared: Bool, _ call: (String) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        switch node {
+        case .folder: throw Errno(EPERM)
+        case .document(let owner, let document):
+            try on(document, of: owner, shared: shared, call)
+        case .scratch(let owner, let name, _): try call(scratch.path(owner, name))
+        }
+    }
+
+    /// Makes what is in a file the next version of a document, as an editor on the owner's mount would:
+    /// a new file beside it gets its name, so that whoever reads finds the old content or the new one,
+    /// also if this process dies. Where no file can be made there it is written in place.
+    ///
+    /// - Throws: EACCES if the document is not granted for writing.
+    func replace(_ document: DocumentID, of owner: String, with path: String) throws(Errno) {
+        let point: String
+        do throws(Errno) { point = try self.point(of: owner) } catch { throw Errno(EIO) }
+        let source = try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
+        let size = Int64(try source.status().st_size)
+        try on(document, of: owner, shared: false) { (shown) throws(Errno) in
+            let text = try PathAttributes.value(attribute(of: document), of: shown)
+            guard GrantTerms(String(decoding: text, as: UTF8.self))?.access == .write else {
+                throw Errno(EACCES)
+            }
+            do throws(Errno) {
+                let place = try Self.place(of: document, in: point)
+                let model = try OwnedDescriptor.open(place, O_RDONLY | O_NOCTTY)
+                _ = try WholeFile.replace(
+                    place, like: model,
+                    write: { (file) throws(Errno) in
+                        try WholeFile.copy(source, to: file, size: size)
+                        // It may have been moved while this took its time.
+                        if try Self.place(of: document, in: point) != place {
+                            throw Errno(EAGAIN)
+                        }
+                    })
+                return
+            } catch {
+                guard [EACCES, EPERM, EROFS, EAGAIN].contains(error.code) else { throw error }
+            }
+            try on(document, of: owner, shared: true) { (shown) throws(Errno) in
+                let file = try OwnedDescriptor.open(shown, O_WRONLY | O_TRUNC | O_NOCTTY)
+                try WholeFile.copy(source, to: file, size: size)
+            }
+        }
+    }
+
+    /// Where a document lies now.
+    private static func place(of document: DocumentID, in point: String) throws(Errno) -> String {
+        let target = try Directories.target(of: "\(point)/.shapeedit/documents/\(document)")
+        // As all links there, "../../PATH"; a path that is no text is not written to by name.
+        let below = target.dropFirst("../../".utf8.count)
+        guard let path = String(validating: below, as: UTF8.self) else { throw Errno(EROFS) }
+        return point + "/" + path
+    }
+}

@@ -1,0 +1,70 @@
+internal import Content
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// What programs make beside granted documents to save them by renaming, and as locks, swap files and
+/// backups: files in the app's container that only its own mount shows.
+///
+/// Any thread that may wait for the disk.
+struct ScratchFolder: Sendable {
+    /// Files that nobody changed for so long go at the next mount, in seconds.
+    private static let age: Int64 = 30 * 86_400
+
+    private let container: ContainerFolder
+
+    init(_ container: ContainerFolder) { self.container = container }
+
+    /// Whether a file may have the name. All others would be taken for documents by people, and there
+    /// is no place for them.
+    static func takes(_ name: String) -> Bool {
+        if isTemporaryName(Array(name.utf8)) { return true }
+        // GNU sed saves through "sedXXXXXX".
+        return name.utf8.count == 9 && name.hasPrefix("sed")
+            && name.utf8.dropFirst(3).allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    private func folder(_ owner: String) -> String { container.scratch + "/" + owner }
+
+    /// Where a file is.
+    func path(_ owner: String, _ name: String) -> String { folder(owner) + "/" + name }
+
+    /// Those beside the documents of an owner.
+    func names(_ owner: String) -> [String] {
+        ((try? Directories.names(in: folder(owner))) ?? []).filter(Self.takes)
+    }
+
+    /// Opens a file that is made if it is not there.
+    ///
+    /// - Parameter flags: of open(2); EEXIST with O_EXCL if it is there.
+    func open(_ owner: String, _ name: String, _ flags: Int32, mode: mode_t) throws(Errno)
+        -> OwnedDescriptor
+    {
+        try Directories.make(container.scratch)
+        try Directories.make(folder(owner))
+        return try OwnedDescriptor.open(
+            path(owner, name), flags | O_CREAT | O_NOFOLLOW | O_NOCTTY, mode: mode)
+    }
+
+    /// Removes what nobody has needed for long.
+    func weed() {
+        let now = WallClock.now.seconds
+        for owner in (try? Directories.names(in: container.scratch)) ?? [] {
+            for name in (try? Directories.names(in: folder(owner))) ?? [] {
+                var status = stat()
+                let file = path(owner, name)
+                if lstat(file, &status) == 0, now - Int64(status.st_mtim.tv_sec) > Self.age {
+                    unlink(file)
+                }
+            }
+            rmdir(folder(owner))
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Programs that save a granted document by renaming a new file over it.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct GrantedSavingTests {
+    private static let document: ByteString = "in test/a.txt"
+    private static let temporary: ByteString = "in test/.goutputstream-Q7K2PD"
+
+    @Test(arguments: DataPath.mounts)
+    func `saving by renaming is the document's next version`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let id = here.attribute("a.txt", "user.shapeedit.id")
+            here.changeMode("a.txt", 0o640)
+            here.setAttribute("a.txt", "user.tag", "blue")
+            let reader = here.open("a.txt", O_RDONLY)
+            for text: ByteString in ["two", "and three", ""] {
+                let file = there.open(Self.temporary, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+                there.write(file, text)
+                // Only this mount shows it, and nobody sees the document change.
+                #expect(there.names("in test") == [".goutputstream-Q7K2PD", "a.txt"])
+                #expect(there.status(Self.temporary).size == text.count)
+                #expect(here.names(".") == ["a.txt", "secret.txt"])
+                there.synchronize(file)
+                there.close(file)
+                there.rename(Self.temporary, Self.document)
+                #expect(here.content("a.txt") == text)
+                #expect(there.content(Self.document) == text)
+                #expect(there.names("in test") == ["a.txt"])
+            }
+            #expect(here.readToEnd(reader) == "one")
+            here.close(reader)
+            #expect(here.attribute("a.txt", "user.shapeedit.id") == id)
+            #expect(here.attribute("a.txt", "user.tag") == "blue")
+            #expect(here.status("a.txt").mode & 0o7777 == 0o640)
+            #expect(here.names(".") == ["a.txt", "secret.txt"])
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `editors find a place for their locks, swap files and backups`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            here.store("a.txt", "one\n")
+            there.shell("sed -i s/one/two/ 'in test/a.txt'")
+            #expect(here.content("a.txt") == "two\n")
+            there.store("in test/.~lock.a.txt#", "me")
+            there.open("in test/.~lock.a.txt#", O_WRONLY | O_CREAT | O_EXCL, fails: EEXIST)
+            there.store("in test/a.txt~", "two\n")
+            there.rename("in test/a.txt~", "in test/.a.txt.swp")
+            there.changeMode("in test/.a.txt.swp", 0o600)
+            #expect(there.status("in test/.a.txt.swp").mode & 0o7777 == 0o600)
+            let open = there.open("in test/.a.txt.swp", O_RDWR)
+            there.unlink("in test/.a.txt.swp")
+            there.write(open, "goes on")
+            #expect(there.status(open).size == 7)
+            there.close(open)
+            // They are there after a crash, and no documents.
+            try both.app.killDaemon()
+            both.endAppAgents()
+            try both.mountApp()
+            let later = try both.appAgent()
+            #expect(later.names("in test") == [".~lock.a.txt#", "a.txt"])
+            #expect(later.content("in test/.~lock.a.txt#") == "me")
+            #expect(here.names(".") == ["a.txt", "secret.txt"])
+            later.unlink("in test/.~lock.a.txt#")
+            later.status("in test/.~lock.a.txt#", fails: ENOENT)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `nothing else gets into the folder or out of it`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            try both.run("grant", "a.txt", "--to", "notes")
+            there.store(Self.temporary, "two")
+            // The grant is for reading.
+            there.rename(Self.temporary, Self.document, fails: EACCES)
+            there.open("in test/new.txt", O_WRONLY | O_CREAT, fails: EROFS)
+            there.rename(Self.temporary, "in test/new.txt", fails: EXDEV)
+            there.rename(Self.temporary, "own.txt", fails: EXDEV)
+            there.rename(Self.document, "in test/a.txt~", fails: EXDEV)
+            there.unlink(Self.document, fails: EROFS)
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            there.rename(Self.temporary, Self.document, flags: 1, fails: EEXIST)
+            #expect(there.content(Self.temporary) == "two")
+            #expect(here.content("a.txt") == "one")
+            try both.run("revoke", "a.txt")
+            there.rename(Self.temporary, Self.document, fails: ENOENT, EXDEV)
+        }
+    }
+}
