@@ -80,6 +80,15 @@ package struct ContainerFolder: Sendable {
         return String(cString: entry.pointee.pw_name)
     }
 
+    /// Whether there are contents of documents, whatever else is missing.
+    package var hasContents: Bool {
+        let hasFiles: (String) -> Bool = { folder in
+            !((try? Directories.names(in: folder)) ?? []).isEmpty
+        }
+        if [staging, packs, incoming].contains(where: hasFiles) { return true }
+        return ((try? Directories.names(in: blobs)) ?? []).contains { hasFiles(blobs + "/" + $0) }
+    }
+
     /// Makes the folders that are missing, each 0700.
     package func make() throws(Errno) {
         for folder in [path, journal, staging, packs, spare, blobs, digests, incoming] {

@@ -124,7 +124,9 @@ struct CarefulCalls {
     }
 
     /// Makes or replaces a file in pieces of 64 KiB; nothing is acknowledged if this throws.
-    func store(_ path: String, _ content: [UInt8], flags: Int32 = O_TRUNC) throws(CallFailure) {
+    func store(
+        _ path: String, _ content: [UInt8], flags: Int32 = O_TRUNC, synchronizing: Bool = false
+    ) throws(CallFailure) {
         let descriptor = try open(path, O_RDWR | O_CREAT | flags)
         var failure: CallFailure?
         do {
@@ -135,7 +137,11 @@ struct CarefulCalls {
         } catch {
             failure = error
         }
-        try close(descriptor)
+        // Also after a write that failed, as programs do that look at the last call only.
+        if synchronizing {
+            do { try synchronize(descriptor) } catch { failure = failure ?? error }
+        }
+        do { try close(descriptor) } catch { failure = failure ?? error }
         if let failure { throw failure }
     }
 

@@ -144,9 +144,12 @@ final class Documents {
     }
 
     /// Writes a file; the errno of the first call that failed.
-    func failureOfStoring(_ name: String, _ content: [UInt8], flags: Int32 = O_TRUNC) -> Int32? {
+    func failureOfStoring(
+        _ name: String, _ content: [UInt8], flags: Int32 = O_TRUNC, synchronizing: Bool = false
+    ) -> Int32? {
         do {
-            try CarefulCalls(agent).store(name, content, flags: flags)
+            try CarefulCalls(agent).store(
+                name, content, flags: flags, synchronizing: synchronizing)
             return nil
         } catch {
             return error.error

@@ -93,6 +93,10 @@ struct FullDiskTests {
                 for flags in [O_TRUNC, 0, O_APPEND] {
                     #expect(documents.failureOfStoring(name, other, flags: flags) == ENOSPC)
                     documents.verify("after failing to rewrite \(name), flags \(flags)")
+                    #expect(
+                        documents.failureOfStoring(
+                            name, other, flags: flags, synchronizing: true) == ENOSPC)
+                    documents.verify("after an fsync of what failed, \(name), flags \(flags)")
                 }
             }
             try documents.remount()

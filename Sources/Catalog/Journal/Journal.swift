@@ -71,12 +71,62 @@ package final class Journal {
         return all
     }
 
-    private func records(in index: Int) throws(Errno) -> [Mutation] {
-        let bytes = try withFile(index) { (file) throws(Errno) -> [UInt8] in
+    private func bytes(of index: Int) throws(Errno) -> [UInt8] {
+        try withFile(index) { (file) throws(Errno) in
             var bytes = [UInt8](repeating: 0, count: Int(try file.status().st_size))
             try file.read(into: &bytes, at: 0)
             return bytes
         }
+    }
+
+    /// How far behind a record that cannot be read it is looked for later ones, in bytes.
+    private static let reach = 256 << 10
+
+    /// Where a record later than `last`, the last that can be read, stands behind one that cannot:
+    /// something was damaged. Records are written in order, so that a crash leaves none.
+    package func damage(after last: ChangeSequence) -> (file: String, offset: Int)? {
+        for index in 0...1 {
+            guard let bytes = try? bytes(of: index) else { continue }
+            let end = Self.end(of: bytes)
+            for offset in end..<min(end + Self.reach, max(bytes.count - 8, end)) {
+                guard let sequence = Self.sequence(in: bytes, at: offset), sequence > last else {
+                    continue
+                }
+                return ("\(folder)/\(index)", end)
+            }
+        }
+        return nil
+    }
+
+    /// Where the first record begins that is not whole, or of which there is none.
+    private static func end(of bytes: [UInt8]) -> Int {
+        var offset = 0
+        while let length = length(in: bytes, at: offset), sequence(in: bytes, at: offset) != nil {
+            offset += 8 + length
+        }
+        return offset
+    }
+
+    /// The length of a record that could stand at a place.
+    private static func length(in bytes: [UInt8], at offset: Int) -> Int? {
+        guard offset + 8 <= bytes.count else { return nil }
+        let length = Int(word(bytes, offset))
+        return length > 0 && length <= bytes.count - offset - 8 ? length : nil
+    }
+
+    /// The sequence of a whole record that stands at a place.
+    private static func sequence(in bytes: [UInt8], at offset: Int) -> ChangeSequence? {
+        // Most places are told at a glance: no record is so long.
+        guard offset + 8 <= bytes.count, bytes[offset + 3] == 0, bytes[offset + 2] <= reach >> 16,
+            let length = length(in: bytes, at: offset)
+        else { return nil }
+        let payload = bytes[offset + 8..<offset + 8 + length]
+        guard payload.withUnsafeBytes(Checksum.of) == word(bytes, offset + 4) else { return nil }
+        return (try? MutationCoding.decode(payload))?.sequence
+    }
+
+    private func records(in index: Int) throws(Errno) -> [Mutation] {
+        let bytes = try bytes(of: index)
         var list: [Mutation] = []
         var offset = 0
         while offset + 8 <= bytes.count {

@@ -52,6 +52,12 @@ package final class Container: @unchecked Sendable {
         if access(folder.catalog, F_OK) == 0 {
             throw Failure(.cannotCreate, "there is a container \(name) already")
         }
+        if folder.hasContents {
+            throw Failure(
+                .badData,
+                "\(path) has contents of a container, but its catalog.sqlite is missing. Put a backup "
+                    + "of the whole folder back, or move the folder away to begin anew")
+        }
         do throws(Errno) { try folder.make() } catch {
             throw Failure(.cannotCreate, "\(path): \(error)")
         }
@@ -195,6 +201,15 @@ package final class Container: @unchecked Sendable {
         let records: [Mutation]
         do throws(Errno) { records = try journal.records() } catch {
             throw Failure(.inputOutput, "\(journal.folder): \(error)")
+        }
+        let last = max(records.last?.sequence ?? 0, database.appliedSequence)
+        // Without a power loss everything that was written is there.
+        if try database.meta("boot") == Recovery.boot(), let place = journal.damage(after: last) {
+            throw Failure(
+                .badData,
+                "\(place.file) is damaged at byte \(place.offset): the changes from there on cannot be "
+                    + "read. Put a backup of the whole folder back, or remove the journal to go on "
+                    + "with the catalog as it is")
         }
         let missing = records.filter { $0.sequence > database.appliedSequence }
         guard let first = missing.first else { return 0 }

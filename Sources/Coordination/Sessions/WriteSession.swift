@@ -55,6 +55,8 @@ package final class WriteSession: @unchecked Sendable {
     /// A write failed, or the disk is full: what is staged is not whole. It is not published unless
     /// a later fsync, truncation or close with room succeeds.
     package var failure: Errno?
+    /// ``writes`` when that happened: whoever went on writing took notice.
+    package var writesAtFailure: UInt64 = 0
     /// The disk was full at the last close: what the kernel wrote by itself may not be whole.
     package var isSuspect = false
     /// What waits for the end of the session or of ``closingUntil``.

@@ -71,26 +71,15 @@ extension FuseSession {
         }
     }
 
-    /// - Parameter handle: for fstat(2) of an open file.
-    func tellGrantedAttributes(
-        _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ handle: UInt64?
-    ) throws(Errno) {
+    func tellGrantedAttributes(_ request: Request, _ granted: GrantedTree, _ number: UInt64)
+        throws(Errno)
+    {
         let node = try granted.node(number)
         if case .folder(let owner) = node {
             return request.answer(attributes: granted.folderEntry(owner, counted: false))
         }
         forward(request, granted, to: node.owner) { [self] () throws(Errno) in
-            if let file = try handle.map({ (handle) throws(Errno) in try granted.file(handle) }),
-                file.document == nil
-            {
-                // It may have lost its name since it was opened.
-                let status = try file.descriptor.status()
-                return { isAwaited in
-                    guard isAwaited else { return }
-                    request.answer(attributes: granted.entry(node, status, counted: false))
-                }
-            }
-            return try described(request, granted, node, counted: false)
+            try described(request, granted, node, counted: false)
         }
     }
 
@@ -109,7 +98,14 @@ extension FuseSession {
                 guard error.code == EIO, let last = granted.lastShown(node) else { throw error }
                 shown = last
             }
-        case .folder, .scratch: shown = try granted.owners.on(node, shared: false, Self.status)
+        case .folder: throw Errno(EISDIR)
+        case .scratch(_, _, let inode):
+            // An open one may have lost its name.
+            if let file = granted.file(inode: inode) {
+                shown = try file.descriptor.status()
+            } else {
+                shown = try granted.owners.on(node, shared: false, Self.status)
+            }
         }
         return { isAwaited in
             guard isAwaited else { return }

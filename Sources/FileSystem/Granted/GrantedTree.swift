@@ -36,6 +36,8 @@ final class GrantedFile: Sendable {
     let appends: Bool
     /// The process that opened it.
     let process: Int32
+    /// Of a file of the app's.
+    let inode: UInt64
 
     init(
         owner: String, document: DocumentID?, descriptor: consuming OwnedDescriptor, flags: Int32,
@@ -47,6 +49,7 @@ final class GrantedFile: Sendable {
         writes = flags & O_ACCMODE != O_RDONLY
         appends = flags & O_APPEND != 0
         self.process = process
+        inode = document == nil ? UInt64((try? self.descriptor.status().st_ino) ?? 0) : 0
     }
 }
 
@@ -196,6 +199,11 @@ final class GrantedTree: Sendable {
     func file(_ handle: UInt64) throws(Errno) -> GrantedFile {
         guard let file = state.withLock({ $0.files[handle] }) else { throw Errno(EBADF) }
         return file
+    }
+
+    /// An open file of the app's that may have lost its name.
+    func file(inode: UInt64) -> GrantedFile? {
+        state.withLock { $0.files.values.first { $0.document == nil && $0.inode == inode } }
     }
 
     func letGo(_ handle: UInt64) -> GrantedFile? {

@@ -11,7 +11,7 @@ extension FuseSession {
         // a name in it. Names that nothing led to are among what it has to forget.
         volume.notifier.post {
             for node in stale.nodes { volume.channel?.invalidate(node: node.rawValue, pages: true) }
+            volume.forget(names: stale.names) { volume.replayer?.add(stale.steps) }
         }
-        volume.forget(names: stale.names) { volume.replayer?.add(stale.steps) }
     }
 }

@@ -58,6 +58,11 @@ extension Volume {
     /// not: there a full disk says that some of them may have.
     private func checkWhole(_ session: WriteSession) throws(Errno) {
         if let failure = state.withLock({ _ in session.failure }) { throw failure }
+        try checkRoom(session)
+    }
+
+    /// ENOSPC if what the kernel wrote by itself may not be whole, because the disk is full.
+    func checkRoom(_ session: WriteSession) throws(Errno) {
         guard channel?.passesThrough == true else { return }
         let isFull =
             !content.hasAmpleRoom && (try? content.space()).map { $0.free < Self.fullDisk } ?? false

@@ -24,6 +24,12 @@ extension Volume {
             try log.synchronize()
             return
         }
+        // Cut off as it is it must not take the place of the version before.
+        let failure = state.withLock { _ in
+            session.writes == session.writesAtFailure ? session.failure : nil
+        }
+        if let failure { throw failure }
+        try checkRoom(session)
         let file = try content.openStaging(session.node)
         _ = try file.with { (file) throws(Errno) in try check { fsync(file.number) } }
         let status = try file.status()

@@ -12,8 +12,9 @@ final class Notifier: Sendable {
     }
     private let work = Monitor(Work())
 
-    func start() {
-        Threads.start("notifier") { [work] in
+    /// - Parameter name: of the thread.
+    func start(_ name: String = "notifier") {
+        Threads.start(name) { [work] in
             while true {
                 let jobs = work.wait { state -> [@Sendable () -> Void]? in
                     if !state.jobs.isEmpty {

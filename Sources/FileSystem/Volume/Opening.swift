@@ -64,12 +64,14 @@ extension Volume {
         }
     }
 
-    /// Makes the kernel look names up again, then runs `then`.
+    /// Makes the kernel look names up again, then runs `then`, which may answer no request for which the
+    /// kernel holds the lock of a directory (those that look up, make, remove or move names): the one
+    /// before may wait for that very lock.
     func forget(
         names: [(parent: UInt64, name: [UInt8])], then: @escaping @Sendable () -> Void
     ) {
         if names.isEmpty { return settlePictures(then: then) }
-        notifier.post { [self] in
+        nameNotifier.post { [self] in
             for (parent, name) in names { channel?.invalidateEntry(parent: parent, name: name) }
             settlePictures(then: then)
         }

@@ -151,7 +151,10 @@ extension Volume {
 
     /// Notes that bytes could not be written.
     func failed(_ session: WriteSession, _ error: Errno) {
-        state.withLock { _ in session.failure = error }
+        state.withLock { _ in
+            session.failure = error
+            session.writesAtFailure = session.writes
+        }
     }
 
     /// As write(2) does for those who may not keep them: takes set-user-id and set-group-id away.

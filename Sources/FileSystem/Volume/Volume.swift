@@ -32,7 +32,11 @@ package final class Volume: @unchecked Sendable {
     let content: LocalContent
     let log: ChangeLog
     let state: Lock<VolumeState>
+    /// Tells the kernel of attributes and pages.
     let notifier = Notifier()
+    /// Tells it of names. A thread of its own: it waits for the lock of the directory, which is held by
+    /// requests whose answers come after something that the other one tells.
+    let nameNotifier = Notifier()
     let scheduler = Scheduler()
     let keeper = Keeper()
     let openNotes = OpenNotes()
@@ -138,6 +142,7 @@ package final class Volume: @unchecked Sendable {
     /// Starts the volume's threads.
     func start() {
         notifier.start()
+        nameNotifier.start("name notifier")
         scheduler.start()
         keeper.start(self)
         coordinator.start()
@@ -164,6 +169,7 @@ package final class Volume: @unchecked Sendable {
         // After the keeper, which has settled what was opened last.
         recentFiles?.stop()
         scheduler.stop()
+        nameNotifier.stop()
         notifier.stop()
     }
 

@@ -1,0 +1,50 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// What acknowledged changes are in, broken by hand.
+@Suite(.oneAtATime) struct LostCatalogTests {
+    @Test func `a damaged journal is said, and nothing is lost behind it in silence`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            for number in 1...40 { agent.store("new\(number)", "acknowledged") }
+            agent.end()
+            try container.killDaemon()
+            // In the middle of the records: what follows can be read.
+            try broken.damage(
+                """
+                cp -a journal ../journal.whole
+                at=$(grep -abo new20 journal/0 | head -1 | cut -d: -f1)
+                printf X | dd of=journal/0 bs=1 seek=$at conv=notrunc status=none
+                """)
+            try broken.expectRefusal(
+                "container", "check", "test", status: EX_DATAERR, saying: "journal/0", "damaged")
+            try broken.expectRefusal(
+                "mount", "test", container.mountPoint, status: EX_DATAERR, saying: "journal/0")
+            try broken.damage("rm -r journal; mv ../journal.whole journal")
+            try container.mount()
+            let after = try Agent(in: container.mountPoint)
+            for number in 1...40 { #expect(after.content("new\(number)") == "acknowledged") }
+            after.end()
+            try container.unmount()
+        }
+    }
+
+    @Test func `no container is made over the contents of another`() throws {
+        try withBrokenContainer { broken in
+            try broken.damage("mkdir ../kept; mv catalog.sqlite* ../kept; rm -r journal")
+            try broken.expectRefusal(
+                "container", "create", "test", status: EX_DATAERR, saying: "catalog.sqlite",
+                "backup")
+            try broken.damage("mv ../kept/* .")
+            #expect(try broken.container.check().status == 0)
+            // What a creation left that was cut off is no obstacle.
+            try broken.damage("rm -r ./*; mkdir blobs staging journal")
+            let made = try broken.container.command("container", "create", "test")
+            #expect(made.status == 0, "\(made)")
+        }
+    }
+}

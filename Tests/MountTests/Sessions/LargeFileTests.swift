@@ -1,0 +1,45 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount")) struct LargeFileTests {
+    /// Hashing it takes hours.
+    @Test(arguments: DataPath.mounts)
+    func `a sparse file of a terabyte keeps nothing else waiting`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            let file = agent.open("large", O_RDWR | O_CREAT)
+            agent.truncate(file, size: 1 << 40)
+            agent.write(file, "beginning")
+            agent.close(file)
+            let again = agent.open("large", O_RDONLY)
+            agent.synchronize(again)
+            agent.close(again)
+            // Until it is being hashed.
+            usleep(6_000_000)
+            agent.store("small", "content")
+            let deadline = time(nil) + 30
+            var left = "?"
+            while left != "1", time(nil) < deadline {
+                usleep(200_000)
+                let status = try container.command("status", "--json").text
+                left =
+                    status.split(separator: "\n").first { $0.contains("\"notYetDurable\"") }
+                    .map { String($0.filter(\.isNumber)) } ?? "?"
+            }
+            #expect(left == "1", "the small one waits as well: \(left)")
+            let begun = time(nil)
+            try volume.remount()
+            #expect(time(nil) - begun < 30)
+            let after = try volume.agent()
+            #expect(after.status("large").size == 1 << 40)
+            let reader = after.open("large", O_RDONLY)
+            #expect(after.read(reader, count: 9) == "beginning")
+            after.close(reader)
+            #expect(after.content("small") == "content")
+            after.unlink("large")
+        }
+    }
+}
