@@ -28,7 +28,7 @@ import Testing
                 Issue.record("the mount does not answer")
                 if let container = volume.container { MountTable.detach(container.mountPoint) }
             }
-            for program in programs { _ = try program.wait() }
+            for program in programs { _ = program.wait() }
             agent.store("after", "content")
             #expect(agent.content("after") == "content")
         }
