@@ -173,6 +173,29 @@ struct PublishedPictureTests {
         }
     }
 
+    @Test func `a document can be removed while somebody waits for its picture`() throws {
+        let program = try BuiltPrograms.shapeedit() + "-thumbnailer"
+        try withPictures(
+            thumbnailer: "while [ ! -e \"$0.go\" ]; do sleep 0.1; done; exec '\(program)' \"$@\"",
+            patience: Self.patience
+        ) { desk in
+            // More than are drawn at a time; saved by rename, so that no close waits.
+            for number in 0..<6 {
+                desk.agent.store(".new", PictureDesk.slide(number))
+                desk.agent.rename(".new", ByteString("\(number).slide"))
+            }
+            let reader = try RunningProgram(
+                ["cat", "\(desk.container.mountPoint)/\(desk.path("5.slide").text)"].map {
+                    Array($0.utf8)
+                })
+            usleep(500_000)
+            desk.agent.unlink("5.slide")
+            #expect(desk.agent.content("4.slide") == PictureDesk.slide(4))
+            #expect(reader.wait(seconds: 20).status == 1)
+            try PictureDesk.write([], to: desk.container.base + "/thumbnailer.go")
+        }
+    }
+
     @Test func `a close does not wait for a worker that is slow`() throws {
         let program = try BuiltPrograms.shapeedit() + "-thumbnailer"
         let desk = try PictureDesk(
