@@ -60,6 +60,29 @@ struct StoredPictureTests {
         }
     }
 
+    @Test func `pictures go along when a container changes its store`() throws {
+        try withPromises { desk, agent in
+            agent.end()
+            try desk.container.unmount()
+            let other = "\(desk.container.base)/home/other"
+            let result = try desk.container.command(
+                "container", "move-store", desk.container.name, "folder:\(other)")
+            try #require(result.status == 0, "\(result)")
+            TemporaryDirectory.remove(desk.container.storeFolder)
+            try desk.mount()
+            let reader = try Agent(in: desk.container.mountPoint)
+            defer { reader.end() }
+            for number in 0..<3 {
+                #expect(waitUntil { state(reader, ByteString("\(number).slide")) == "ready" })
+                #expect(
+                    try reader.content(desk.path("\(number).slide"))
+                        == desk.reference(PictureDesk.slide(number), "slide"))
+            }
+            #expect(count(reader, "fetchedBytes") == 0)
+            #expect(count(reader, "picturesDrawn") == 0)
+        }
+    }
+
     @Test func `the command for a picture fetches no content`() throws {
         try withPromises { desk, agent in
             let output = "\(desk.container.base)/picture.png"
