@@ -12,6 +12,8 @@ package enum BrowserEvent: Sendable {
     case listed([BrowserEntry], problem: String?)
     /// What the mount says of some documents.
     case inspected([UInt64: BrowserDetails])
+    /// What the documents that have titles are called, by their numbers.
+    case titled([UInt64: String])
     /// A picture was looked for; nil: there is none yet.
     case pictured(BrowserVersion, PixelSize, Bitmap?)
     /// Something the user asked for has ended; what to say of it, and which document to go to.

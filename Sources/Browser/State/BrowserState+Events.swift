@@ -18,6 +18,7 @@ extension BrowserState {
             return [.redraw]
         case .listed(let entries, let problem): list(entries, problem)
         case .inspected(let found): details.merge(found) { $1 }
+        case .titled(let found): titles = found
         case .pictured(let version, let size, let bitmap):
             keep(bitmap, PictureKey(version: version, size: size))
         case .done(let text, let isBad, let path):

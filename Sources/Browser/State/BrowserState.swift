@@ -33,7 +33,9 @@ package struct BrowserState: Sendable {
     /// By name.
     package internal(set) var entries: [BrowserEntry] = []
     package internal(set) var details: [UInt64: BrowserDetails] = [:]
-    /// What names have to hold to be shown.
+    /// Of the documents that have any, by their numbers.
+    package internal(set) var titles: [UInt64: String] = [:]
+    /// What names or titles have to hold to be shown.
     package internal(set) var filter = ""
     package internal(set) var selection: Place?
     /// The first row of ``Shelves`` on the screen.
@@ -67,7 +69,10 @@ package struct BrowserState: Sendable {
     package var matching: [BrowserEntry] {
         if filter.isEmpty { return entries }
         let wanted = filter.lowercased()
-        return entries.filter { $0.path.lowercased().contains(wanted) }
+        return entries.filter { entry in
+            entry.path.lowercased().contains(wanted)
+                || titles[entry.item]?.lowercased().contains(wanted) == true
+        }
     }
 
     /// Those viewed last, newest first; none while a filter is typed.

@@ -57,14 +57,15 @@ extension BrowserState {
         let area = card.area
         let style = isSelected ? Style.reversed : Style.plain
         let mark = mark(card.entry)
+        let heading = titles[card.entry.item]
         guard let room = card.picture else {
             screen.fill(
                 columns: area.column..<area.column + area.columns, rows: area.row..<area.row + 1,
                 style: style)
             let end = area.column + area.columns - mark.cells - 1
             screen.put(
-                (isSelected ? "> " : "  ") + card.entry.path, column: area.column, row: area.row,
-                limit: end, style: style)
+                (isSelected ? "> " : "  ") + card.entry.path + (heading.map { "  " + $0 } ?? ""),
+                column: area.column, row: area.row, limit: end, style: style)
             screen.put(mark, column: end, row: area.row, style: style)
             return
         }
@@ -76,12 +77,15 @@ extension BrowserState {
                 style: .dim)
         }
         let line = room.row + room.rows
-        let title = card.entry.title.fitting(room.columns)
+        let title = (heading ?? card.entry.title).fitting(room.columns)
         let start = room.column + (room.columns - title.cells) / 2
         screen.put(title, column: start, row: line, style: style)
+        // Below its title a document has its name too.
+        let words = [heading == nil ? "" : card.entry.name, mark].filter { !$0.isEmpty }
+        let below = words.joined(separator: ", ").fitting(room.columns)
         screen.put(
-            mark.fitting(room.columns), column: room.column + (room.columns - mark.cells) / 2,
-            row: line + 1, style: .dim)
+            below, column: room.column + (room.columns - below.cells) / 2, row: line + 1,
+            style: .dim)
     }
 
     /// In a few words how the document is.
@@ -136,7 +140,7 @@ extension BrowserState {
 
     private static let keys = [
         ("arrows, PgUp, PgDn", "select"), ("Home, End", "first, last"),
-        ("Enter, click twice", "edit"), ("letters", "show only names with them"),
+        ("Enter, click twice", "edit"), ("letters", "show only names and titles with them"),
         ("Backspace, Esc", "fewer letters, all"), ("Ctrl-N", "new document"),
         ("F2, Ctrl-R", "rename"), ("Delete, Ctrl-D", "delete"),
         ("Ctrl-E", "let the content go, bring it"), ("Ctrl-P", "keep the content here, or not"),

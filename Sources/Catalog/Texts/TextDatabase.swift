@@ -165,6 +165,15 @@ package final class TextDatabase {
         return try titles(statement)
     }
 
+    /// The title of a document; nil if it has none.
+    package func title(of document: DocumentID) throws(Failure) -> String? {
+        let statement = try connection.statement(
+            "SELECT title FROM document WHERE id = ? AND title <> ''")
+        defer { statement.reset() }
+        statement.bind(1, document.rawValue)
+        return try statement.step() ? statement.text(0) : nil
+    }
+
     /// All documents that have a title.
     package func titles() throws(Failure) -> [DocumentID: String] {
         try titles(try connection.statement("SELECT id, title FROM document WHERE title <> ''"))

@@ -10,7 +10,8 @@ package enum KeptPicture {
     private static let pauses: (UInt32, UInt32) = (2_000, 50_000)
 
     /// The picture of the current version, at most so many pixels wide and high (128, 256, 512 or
-    /// 1024); nil if the file is not in a mount of ours, or nobody waits any more.
+    /// 1024); nil if the file is not in a mount of ours, or nobody waits any more. The content is not
+    /// fetched for it.
     package static func read(
         _ file: String, pixels: Int, while isWanted: () -> Bool = { true }
     ) throws(Failure) -> [UInt8]? {
@@ -31,6 +32,7 @@ package enum KeptPicture {
             } else if let reason = state.after("unavailable: ") {
                 throw Failure(.unavailable, "\(file): \(reason)")
             } else if state == "none" {
+                try requireContent(of: file)
                 throw Failure(.unavailable, "\(file): nothing here draws such a file")
             }
             if MonotonicClock.now > deadline {
@@ -40,6 +42,21 @@ package enum KeptPicture {
             pause = min(pause * 2, pauses.1)
         }
         return nil
+    }
+
+    /// Throws if a file has no content that could be drawn, or none here: it is not fetched for a
+    /// picture.
+    package static func requireContent(of file: String) throws(Failure) {
+        var status = stat()
+        guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        if attribute(file, "state") == "promise" {
+            throw Failure(
+                .unavailable,
+                "\(file): its content is not here; `shapeedit materialize` fetches it")
+        }
+        if status.st_size == 0, attribute(file, "container") != nil {
+            throw Failure(.badData, "\(file): it is empty")
+        }
     }
 
     private static func bytes(_ file: String, _ pixels: Int) -> [UInt8]? {
@@ -56,12 +73,12 @@ package enum KeptPicture {
         return count == bytes.count ? bytes : nil
     }
 
-    /// Of the version that is current now: a descriptor stays with its version.
+    /// Of the version that is current now. Without opening the file: that would bring the content, and
+    /// make the document one that was used.
     private static func attribute(_ file: String, _ name: String) -> String? {
-        guard let opened = try? OwnedDescriptor.open(file, O_RDONLY | O_NONBLOCK),
-            let value = opened.attribute("user.shapeedit." + name)
-        else { return nil }
-        return String(decoding: value, as: UTF8.self)
+        (try? PathAttributes.value("user.shapeedit." + name, of: file)).map {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
 }
 

@@ -156,7 +156,7 @@ extension FuseSession {
         switch try volume.rename(
             from, name, to, newName, flags: flags, request.caller, waited: false)
         {
-        case .done(let nodes): volume.refresh(nodes) { request.succeed() }
+        case .done(let nodes): volume.answerRename(to: to, newName, nodes) { request.succeed() }
         case .wait(let item):
             let (kept, newKept) = (Kept(Array(name)), Kept(Array(newName)))
             volume.afterClosing(item) { [self] in
@@ -166,7 +166,7 @@ extension FuseSession {
                         from, kept.bytes, to, newKept.bytes, flags: flags, request.caller,
                         waited: true)
                     if case .done(let nodes) = answer {
-                        volume.refresh(nodes) { request.succeed() }
+                        volume.answerRename(to: to, newKept.bytes, nodes) { request.succeed() }
                     }
                 } catch {
                     request.fail(error)

@@ -55,10 +55,6 @@ final class StoredPictures: Sendable {
         }
     }
 
-    private func companion(_ hash: ContentHash, _ type: PictureType) -> Companion? {
-        Companion(hash, kind: "\(type.end).\(Self.revision)")
-    }
-
     // MARK: From the store
 
     /// Whether the store may have a picture of the version.
@@ -66,7 +62,7 @@ final class StoredPictures: Sendable {
 
     /// The file of a version's pictures; nil if there is none, or it cannot be had now.
     func fetch(_ node: NodeNumber, _ hash: ContentHash, _ type: PictureType) -> [UInt8]? {
-        guard mayHave(node), let companion = companion(hash, type) else { return nil }
+        guard mayHave(node), let companion = Companion(picturesOf: hash, type) else { return nil }
         return fetches.fetch(node) { call throws(StoreError) in
             guard let file = try store.get(companion, call), PictureMaker.accepts(file, as: type)
             else {
@@ -90,7 +86,7 @@ final class StoredPictures: Sendable {
         _ node: NodeNumber, _ hash: ContentHash, _ type: PictureType,
         _ file: @escaping @Sendable (NodeNumber) -> [UInt8]?
     ) {
-        guard let companion = companion(hash, type) else { return }
+        guard let companion = Companion(picturesOf: hash, type) else { return }
         let starts = state.signal { state -> Bool in
             guard !state.ended, state.waiting.count < Self.waitingLimit,
                 state.uploaded[node] == nil

@@ -376,8 +376,12 @@ extension VolumePictures {
             askAtOnce(subject)
         }
         if record.links == 0 {
-            queue.cancel(state.number(position))
-            fetching.queue.cancel(state.number(position))
+            // Who waits is called back, and takes the volume's lock.
+            let item = state.number(position)
+            volume.scheduler.at(MonotonicClock.now) { [weak self] in
+                self?.queue.cancel(item)
+                self?.fetching.queue.cancel(item)
+            }
         }
         guard let desktop else { return }
         for effect in effects {

@@ -51,6 +51,25 @@ extension Volume {
             found: gathering.found, start: start, knowledge: knowledge, problem: problem)
     }
 
+    /// What a document is called apart from its name, as far as it has been read; ENODATA if it has no
+    /// title. May wait for the disk.
+    func title(_ node: NodeNumber) throws(Errno) -> String {
+        let document = try read { (state) throws(Errno) in
+            DocumentID(rawValue: state.index[item: try state.position(node)].pointee.document)
+        }
+        let title: String?
+        do throws(Failure) {
+            title =
+                try texts?.read { (database) throws(Failure) in
+                    try database.title(of: document)
+                } ?? nil
+        } catch {
+            throw Errno(EIO)
+        }
+        guard let title else { throw Errno(ENODATA) }
+        return title
+    }
+
     /// What the query needs of what is not in memory, and why some of that may be missing.
     func knowledge(_ query: Query) throws(Errno) -> (Knowledge, problem: String?) {
         var knowledge = Knowledge()

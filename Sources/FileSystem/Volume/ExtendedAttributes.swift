@@ -17,6 +17,7 @@ extension Volume {
             if let (mark, version) = VersionMark.parse(key) {
                 return Array(try versionMark(mark, node, version).utf8)
             }
+            if key == "title" { return Array(try title(node).utf8) }
             if key == "conflicts" { return Array(try conflictNames(node).utf8) }
             if let application = Self.bookmarkApplication(key) {
                 return Array(try bookmarkToken(node, for: application).utf8)

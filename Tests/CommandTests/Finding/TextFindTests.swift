@@ -44,6 +44,9 @@ struct TextFindTests {
             let titled = try JSONValue.read(
                 try desk.run("find", "--sort", "title", "--title", "w", "--json"))
             #expect(titled.elements.map { $0["title"]?.text } == ["Winter holidays"])
+            #expect(
+                try desk.shell("getfattr --only-values -n user.shapeedit.title Scene.shape")
+                    == "Winter holidays")
             let sorted = try Self.found(desk, "--sort", "title", "--text", "carrot")
             #expect(sorted == ["cake.txt", "Scene.shape", "Shopping.list"])
         }

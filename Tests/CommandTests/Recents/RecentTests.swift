@@ -55,6 +55,19 @@ struct RecentTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `whose picture is asked for is not used by that`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf 1 > a.txt")
+            try desk.shell("printf 2 > b.txt")
+            // Those that are kept, and others that are drawn at once.
+            for size in ["256", "300"] {
+                _ = try desk.run("thumbnail", desk.path("a.txt"), "-o", "-", "--size", size)
+                #expect(try Self.listed(desk) == ["b.txt", "a.txt"])
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `what programs go through does not count`(_ place: DataPath) throws {
         try withDesk(place) { desk in
             try desk.shell("for n in $(seq 40); do echo $n > sweep$n.txt; done")

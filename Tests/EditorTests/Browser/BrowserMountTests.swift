@@ -70,6 +70,27 @@ import Testing
         }
     }
 
+    @Test func `titles are shown and found`() throws {
+        try withVolume(.noPassthrough) { volume in
+            let place = try Workplace("ball.shape", Self.scene, in: volume.directory)
+            let slide = place.folder + "/f1.slide"
+            for words in [["new", slide], ["title", slide, "My Fancy Title"]] {
+                #expect(try run([place.program] + words).status == 0)
+            }
+            let terminal = try browse(place, options: ["--graphics", "none"])
+            #expect(terminal.shows("f1.slide  My Fancy Title", seconds: 60))
+            terminal.type("Fancy")
+            #expect(terminal.shows("1 of 2 documents", seconds: 60))
+            terminal.type("\u{1B}")
+            #expect(terminal.shows("All documents", seconds: 60))
+            // Of what is saved meanwhile too.
+            #expect(try run([place.program, "title", slide, "Another One"]).status == 0)
+            #expect(terminal.shows("f1.slide  Another One", seconds: 60))
+            terminal.type("\u{11}")
+            #expect(terminal.end(seconds: 60) == 0)
+        }
+    }
+
     @Test func `what others do is seen at once`() throws {
         try withVolume(.noPassthrough) { volume in
             let place = try Workplace("first.shape", Self.scene, in: volume.directory)

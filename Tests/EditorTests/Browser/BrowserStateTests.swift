@@ -76,6 +76,20 @@ struct BrowserStateTests {
         #expect(press(.escape, &state) == [.quit])
     }
 
+    @Test func `documents are shown and found by their titles too`() {
+        for graphics in [GraphicsProtocol.blocks, .none] {
+            var state = browser(shape: shape(80, 40, graphics))
+            _ = state.update(.titled([2: "My Fancy Title"]))
+            #expect(text(state).contains("My Fancy Title"))
+            #expect(text(state).contains("a.slide"))
+            type("fancy", &state)
+            #expect(state.matching.map(\.name) == ["a.slide"])
+            #expect(state.selected?.name == "a.slide")
+            _ = state.update(.titled([:]))
+            #expect(state.matching.isEmpty)
+        }
+    }
+
     @Test func `arrows move among cards and Enter opens`() {
         // Three cards a row.
         var state = browser(["a", "b", "c", "d", "e"], shape: shape(66, 40))

@@ -60,6 +60,59 @@ struct StoredPictureTests {
         }
     }
 
+    @Test func `pictures go along when a container changes its store`() throws {
+        try withPromises { desk, agent in
+            agent.end()
+            try desk.container.unmount()
+            let other = "\(desk.container.base)/home/other"
+            let result = try desk.container.command(
+                "container", "move-store", desk.container.name, "folder:\(other)")
+            try #require(result.status == 0, "\(result)")
+            TemporaryDirectory.remove(desk.container.storeFolder)
+            try desk.mount()
+            let reader = try Agent(in: desk.container.mountPoint)
+            defer { reader.end() }
+            for number in 0..<3 {
+                #expect(waitUntil { state(reader, ByteString("\(number).slide")) == "ready" })
+                #expect(
+                    try reader.content(desk.path("\(number).slide"))
+                        == desk.reference(PictureDesk.slide(number), "slide"))
+            }
+            #expect(count(reader, "fetchedBytes") == 0)
+            #expect(count(reader, "picturesDrawn") == 0)
+        }
+    }
+
+    @Test func `the command for a picture fetches no content`() throws {
+        try withPromises { desk, agent in
+            let output = "\(desk.container.base)/picture.png"
+            func picture(_ name: String, _ size: Int) throws -> ProgramResult {
+                try desk.container.command(
+                    "thumbnail", "\(desk.container.mountPoint)/\(name)", "-o", output, "--size",
+                    "\(size)")
+            }
+            #expect(try picture("1.slide", 256).status == 0)
+            #expect(
+                try ByteString(PictureDesk.read(output))
+                    == desk.reference(PictureDesk.slide(1), "slide"))
+            unlink(output)
+            _ = try run(["rm", "-rf", desk.container.storeFolder + "/pictures"])
+            // The kept sizes and others.
+            for size in [256, 300] {
+                let result = try picture("0.slide", size)
+                #expect(result.status == Int(EX_UNAVAILABLE), "\(result)")
+                #expect(String(decoding: result.errors, as: UTF8.self).contains("materialize"))
+                #expect(access(output, F_OK) != 0)
+            }
+            #expect(count(agent, "fetchedBytes") == 0)
+            #expect(agent.attribute("0.slide", "user.shapeedit.state") == "promise")
+            agent.store("empty.slide", "")
+            let result = try picture("empty.slide", 256)
+            #expect(result.status == Int(EX_DATAERR), "\(result)")
+            #expect(String(decoding: result.errors, as: UTF8.self).contains("empty"))
+        }
+    }
+
     @Test func `without a picture in the store, or a sound one, a promise has a placeholder`()
         throws
     {

@@ -13,9 +13,9 @@ struct BrowseCommand: ParsableCommand {
         commandName: "browse", abstract: "Look through the documents of a folder, with pictures.",
         discussion: """
             Shows all documents in the folder and below it on the whole screen of the terminal: those \
-            that were viewed lately and all by name. Letters you type narrow them down, Enter opens \
-            the editor, F1 shows the keys. In a mounted container nothing is downloaded for the \
-            pictures.
+            that were viewed lately and all by name. Letters you type narrow them down by their names \
+            and titles, Enter opens the editor, F1 shows the keys. In a mounted container nothing is \
+            downloaded for the pictures.
             """)
 
     @Argument(help: "The folder; the current one if none is given.", completion: .directory)

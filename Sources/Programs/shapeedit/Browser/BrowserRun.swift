@@ -14,6 +14,7 @@ struct BrowserRun: ~Copyable {
     private let inbox: EventInbox<BrowserEvent>
     private let hand: BrowserHand
     private let pictures: BrowserPictures
+    private let titles: BrowserTitles
     private var lastLook = 0
     private var lastInspection = 0
     private var ending: Int32?
@@ -37,6 +38,7 @@ struct BrowserRun: ~Copyable {
         listener = TerminalListener(device, wanted)
         hand = BrowserHand(tree, inbox)
         pictures = BrowserPictures(tree, inbox)
+        titles = BrowserTitles(tree, inbox)
         state = BrowserState(name: tree.name, shape: listener.shape)
     }
 
@@ -135,7 +137,10 @@ struct BrowserRun: ~Copyable {
     }
 
     private mutating func take(_ event: BrowserEvent) {
-        if case .listed = event { lastInspection = 0 }
+        if case .listed(let entries, let problem) = event {
+            lastInspection = 0
+            if problem == nil { titles.follow(entries) }
+        }
         for effect in state.update(event) {
             switch effect {
             case .quit: isOver = true

@@ -1,16 +1,18 @@
 import Catalog
 import Content
 import Coordination
+import FileSystem
 import Glibc
 import Model
+import Pictures
 import Stores
 import SystemCalls
 
 /// Takes a container that is not mounted from one store to another, or to none.
 ///
-/// Everything the old store has is put into the new one and verified before the container changes
-/// over; cut off anywhere, it still has the old one, and the next attempt goes on. The old store is
-/// left as it is.
+/// Everything the old store has, contents and their pictures, is put into the new one and verified
+/// before the container changes over; cut off anywhere, it still has the old one, and the next attempt
+/// goes on. The old store is left as it is.
 struct StoreMove {
     private let container: Container
     private let old: (any ContentStore)?
@@ -38,9 +40,11 @@ struct StoreMove {
             versions.compactMap { version in
                 version.hash.map { Blob(hash: $0, size: version.size) }
             })
+        let pictures = pictures(of: versions)
         for (done, blob) in blobs.enumerated() {
             progress(done, blobs.count)
             try move(blob)
+            for picture in pictures[blob.hash] ?? [] { try move(picture) }
         }
         progress(blobs.count, blobs.count)
         if new == nil { try settle(versions) }
@@ -70,6 +74,50 @@ struct StoreMove {
         }
         // What had to come only to go on is not kept.
         if !content.hasBlob(blob.hash) { unlink(path) }
+    }
+
+    /// What pictures there may be in the stores, by the contents: each type that a document is known by
+    /// has its own.
+    private func pictures(of versions: [VersionRow]) -> [ContentHash: Set<Companion>] {
+        let index = container.index
+        var types: [DocumentID: Set<PictureType>] = [:]
+        for version in versions {
+            let position = index.find(version.item)
+            guard position != 0 else { continue }
+            var name = index[item: position].pointee.firstName
+            while name != 0 {
+                types[version.document, default: []].insert(
+                    PictureType(fileName: index.nameBytes(name)))
+                name = index[name: name].pointee.nextOfItem
+            }
+        }
+        var found: [ContentHash: Set<Companion>] = [:]
+        for version in versions {
+            guard let hash = version.hash else { continue }
+            for type in types[version.document] ?? [] {
+                if let picture = Companion(picturesOf: hash, type) {
+                    found[hash, default: []].insert(picture)
+                }
+            }
+        }
+        return found
+    }
+
+    /// Takes a content's pictures along, if there are any: where the content is not here nothing else
+    /// could be shown of it.
+    private func move(_ picture: Companion) throws(Failure) {
+        guard let old, let new else { return }
+        do throws(StoreError) {
+            guard let bytes = try old.get(picture, StoreCall()) else { return }
+            try new.put(picture, bytes, StoreCall())
+            guard try new.get(picture, StoreCall()) == bytes else {
+                throw StoreError(
+                    .corrupt, at: new.address,
+                    "the pictures of \(picture.hash) have been put, but come back as others")
+            }
+        } catch {
+            throw Failure(.unavailable, "the store \(error)")
+        }
     }
 
     private func fetch(_ blob: Blob, _ path: String) throws(Failure) {

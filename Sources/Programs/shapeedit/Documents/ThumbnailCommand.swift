@@ -12,7 +12,8 @@ struct ThumbnailCommand: ParsableCommand {
         commandName: "thumbnail", abstract: "Write the picture of a document into a PNG file.",
         discussion: """
             In a mounted container the sizes 128, 256, 512 and 1024 are those that are kept with the \
-            document's current version; if its picture is being drawn, the command waits for it. \
+            document's current version; if its picture is being drawn, the command waits for it. The \
+            content of a promise is not fetched: it has the picture that is in the store, or none. \
             Other sizes, and files elsewhere, are drawn now: our documents, texts and Markdown by \
             shapeedit-thumbnailer, others by the thumbnailers of this machine.
             """)
@@ -46,6 +47,7 @@ struct ThumbnailCommand: ParsableCommand {
 
     private func drawn() throws(Failure) -> [UInt8] {
         let name = file.split(separator: "/").last.map(String.init) ?? file
+        try KeptPicture.requireContent(of: file)
         let opened = try open()
         do throws(ThumbnailFailure) {
             return try PictureMaker(program: PictureProgram.path).picture(
@@ -58,9 +60,22 @@ struct ThumbnailCommand: ParsableCommand {
 
     private func open() throws(Failure) -> OwnedDescriptor {
         do throws(Errno) {
-            let opened = try OwnedDescriptor.open(file, O_RDONLY | O_NONBLOCK)
+            let opened = try Self.openUnseen(file, O_RDONLY | O_NONBLOCK)
             if try opened.status().st_mode & S_IFMT == S_IFDIR { throw Errno(EISDIR) }
             return opened
         } catch { throw Failure(.noInput, "\(file): \(error)") }
+    }
+
+    /// O_NOATIME, which the C library hides from Swift.
+    private static let noAccessTime: Int32 = 0o1000000
+
+    /// To draw a document is not to use it. Others than its owner cannot say so.
+    private static func openUnseen(_ file: String, _ flags: Int32) throws(Errno)
+        -> OwnedDescriptor
+    {
+        do throws(Errno) { return try OwnedDescriptor.open(file, flags | noAccessTime) } catch {
+            if error.code != EPERM { throw error }
+        }
+        return try OwnedDescriptor.open(file, flags)
     }
 }
