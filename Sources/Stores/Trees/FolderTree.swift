@@ -70,10 +70,14 @@ package struct FolderTree: SourceTree {
             kind = .symlink(target: target[..<count].map { UInt8(bitPattern: $0) })
         default: return nil
         }
-        // A file's number is used again when it is gone.
+        // A file's number is used again when it is gone. That of one with several names tells none of
+        // them from the others.
         let birth = Directories.birthTime(name, in: directory)
+        let hasOtherNames = kind != .folder && status.st_nlink > 1
         return SourceEntry(
-            kind, path: path, identity: Array("\(status.st_dev):\(status.st_ino):\(birth)".utf8),
+            kind, path: path,
+            identity: hasOtherNames
+                ? [] : Array("\(status.st_dev):\(status.st_ino):\(birth)".utf8),
             tag: kind == .folder ? [] : Self.tag(status),
             modified: Timestamp(
                 seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec)),
