@@ -15,7 +15,7 @@ package struct FolderTree: SourceTree {
 
     package func walk(
         _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
-    ) throws(StoreError) {
+    ) throws(StoreError) -> PassedOver {
         var status = stat()
         guard stat(path, &status) == 0 else { throw problem(Errno.last, []) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw problem(Errno(ENOTDIR), []) }
@@ -26,6 +26,7 @@ package struct FolderTree: SourceTree {
                 if entry.kind == .folder { folders.append(entry.path) }
             }
         }
+        return PassedOver()
     }
 
     private func list(

@@ -17,7 +17,8 @@ package final class S3Tree: SourceTree {
 
     package func walk(
         _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
-    ) throws(StoreError) {
+    ) throws(StoreError) -> PassedOver {
+        var passedOver = PassedOver()
         // Keys with one beginning stand together, so the folders of the last one are enough.
         // All is compared as bytes: names that differ in nothing but the form of a letter are two.
         let prefix = Array(self.prefix.utf8)
@@ -35,7 +36,12 @@ package final class S3Tree: SourceTree {
                     separator: 0x2f, omittingEmptySubsequences: false)
                 // A key that ends with a slash marks a folder.
                 let name = parts.removeLast()
-                guard parts.allSatisfy({ SourceEntry.isName($0) }) else { continue }
+                guard parts.allSatisfy({ SourceEntry.isName($0) }),
+                    name.isEmpty || SourceEntry.isName(name)
+                else {
+                    passedOver.note(text)
+                    continue
+                }
                 var common = 0
                 while common < min(parts.count, folders.count), parts[common] == folders[common] {
                     common += 1
@@ -45,7 +51,7 @@ package final class S3Tree: SourceTree {
                     try visit(SourceEntry(.folder, path: path))
                 }
                 folders = parts
-                guard SourceEntry.isName(name),
+                guard !name.isEmpty,
                     let size = entry.text("Size").flatMap({ Int64($0) }), size >= 0
                 else { continue }
                 try visit(
@@ -57,7 +63,7 @@ package final class S3Tree: SourceTree {
                             Timestamp(seconds: $0, nanoseconds: 0)
                         }))
             }
-            if isLast { return }
+            if isLast { return passedOver }
             last = try store.lastKey(of: entries, after: last)
         }
     }

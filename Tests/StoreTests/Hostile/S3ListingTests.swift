@@ -28,7 +28,9 @@ import Testing
     }
 
     /// The paths that a walk shows, folders with a slash.
-    private func paths(_ server: HostileServer) throws -> [[UInt8]] {
+    private func paths(_ server: HostileServer, without: PassedOver = PassedOver()) throws
+        -> [[UInt8]]
+    {
         let folder = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(folder) }
         try StoreUnderTest.write(
@@ -39,9 +41,10 @@ import Testing
                 + "&region=us-east-1&credentials=\(folder)/credentials"
         ).openTree()
         var found: [[UInt8]] = []
-        try tree.walk(StoreCall()) { (entry) throws(StoreError) in
+        let passedOver = try tree.walk(StoreCall()) { (entry) throws(StoreError) in
             found.append(entry.path + (entry.kind == .folder ? [0x2f] : []))
         }
+        #expect(passedOver == without)
         return found
     }
 
@@ -60,5 +63,16 @@ import Testing
         #expect(
             try paths(server)
                 == bytes("e\u{301}/", "e\u{301}/b", "x/", "x/\u{301}y", "\u{e9}/", "\u{e9}/a"))
+    }
+
+    @Test func `keys that cannot be names are counted, and the first is told`() throws {
+        let keys = [
+            "../up", "a", "folder/", "x//y", "z/..", "z/" + String(repeating: "l", count: 256),
+        ]
+        var without = PassedOver()
+        for key in keys where key != "a" && key != "folder/" { without.note(key) }
+        #expect(without.count == 4 && without.first == "../up")
+        #expect(
+            try paths(Self.server(keys, pageSize: 2), without: without) == bytes("a", "folder/"))
     }
 }
