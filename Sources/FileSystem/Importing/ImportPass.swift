@@ -9,10 +9,25 @@ final class ImportPass: Sendable {
     struct State {
         /// The items of the source's folders, by path.
         var folders: [[UInt8]: ItemNumber]
+        /// Of those that are elsewhere now or new: the path that what is in them is known by still.
+        var formerly: [ItemNumber: [UInt8]] = [:]
+        /// Files that are where another was, and may be that one with another identity: that is known
+        /// when all has been shown.
+        var late: [ImportMessage.Entry] = []
         var seen: Set<ItemNumber> = []
         var counts = Counts()
         /// All has been shown, and what is not there any more has been removed.
         var isComplete = false
+
+        /// The path that the entry is known by if it is where it was in its folder; `nil` in a new
+        /// folder.
+        func formerPath(of entry: ImportMessage.Entry) -> [UInt8]? {
+            guard let folder = folders[entry.parent], let before = formerly[folder] else {
+                return entry.path
+            }
+            if before == ImportPass.nowhere { return nil }
+            return before.isEmpty ? Array(entry.name) : before + [0x2f] + Array(entry.name)
+        }
     }
 
     /// What became of what was shown.
@@ -30,6 +45,9 @@ final class ImportPass: Sendable {
         /// All that were shown.
         var shown = 0
     }
+
+    /// A path that nothing has: nothing in a new folder is known.
+    static let nowhere: [UInt8] = [0]
 
     /// The folder that is imported to.
     let root: ItemNumber

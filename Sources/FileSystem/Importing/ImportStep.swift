@@ -10,67 +10,156 @@ struct ImportStep {
     let pass: ImportPass
     let caller: Caller
     var state: ImportPass.State
-    /// For each entry the items that have its identity and its path, as the catalog knows them.
-    var known: [(identity: OriginRow?, path: OriginRow?)] = []
-    /// The folders in which items are here that have the identity of an entry.
-    var parents: [ItemNumber: OriginRow] = [:]
-    /// What the message has changed of them.
-    private var amended: [ItemNumber: OriginRow] = [:]
+    /// What the catalog said to questions.
+    var answers: [Question: OriginRow?] = [:]
     var stale = Volume.Stale()
     /// Contents that cannot be fetched any more.
     var forgotten: [ContentHash] = []
+    /// Whether the source has shown all: the entries are those that were put off.
+    private let isLast: Bool
 
-    init(pass: ImportPass, caller: Caller, state: ImportPass.State) {
+    /// What has to be asked of the catalog before an entry is taken: not under the volume's lock.
+    enum Question: Error, Hashable {
+        /// Where the item comes from.
+        case item(ItemNumber)
+        /// Which item had this path.
+        case path([UInt8])
+        /// Which item the source knows by this.
+        case identity([UInt8])
+    }
+
+    init(pass: ImportPass, caller: Caller, state: ImportPass.State, isLast: Bool = false) {
         self.pass = pass
         self.caller = caller
         self.state = state
+        self.isLast = isLast
     }
 
-    mutating func take(_ entry: ImportMessage.Entry, _ number: Int, _ volume: VolumeState) {
-        state.counts.shown += 1
-        guard let folder = state.folders[entry.parent] else { return }
-        let directory = volume.index.find(folder)
-        guard directory != 0, volume.index[item: directory].pointee.links > 0 else { return }
-        if let origin = origin(of: entry, number) {
-            follow(entry, origin, directory, volume)
-        } else {
-            make(entry, directory, volume)
+    /// Takes an entry over. When it throws nothing has been done: with an answer it can be tried again.
+    mutating func take(_ entry: ImportMessage.Entry, _ volume: VolumeState) throws(Question) {
+        if let folder = state.folders[entry.parent] {
+            let directory = volume.index.find(folder)
+            if directory != 0, volume.index[item: directory].pointee.links > 0 {
+                try take(entry, in: directory, volume)
+            }
+        }
+        if !isLast { state.counts.shown += 1 }
+    }
+
+    private mutating func take(
+        _ entry: ImportMessage.Entry, in directory: MemoryIndex.Position, _ volume: VolumeState
+    ) throws(Question) {
+        let occupant = try occupant(of: entry, directory, volume)
+        switch try match(entry, occupant, volume) {
+        case .known(let origin): try follow(entry, origin, directory, occupant, volume)
+        case .perhaps: state.late.append(entry)
+        case .new:
+            let isTaken = volume.name(Array(entry.name), in: directory) != 0
+            if isTaken, pass.follows, !isLast, !entry.isFolder {
+                state.late.append(entry)
+            } else {
+                make(entry, directory, occupant, volume)
+            }
         }
     }
 
-    /// The item that the entry tells of; `nil` if there is none yet.
-    private func origin(of entry: ImportMessage.Entry, _ number: Int) -> OriginRow? {
-        guard number < known.count else { return nil }
-        if let found = known[number].identity, !state.seen.contains(found.item) { return found }
-        guard let found = known[number].path, !state.seen.contains(found.item) else { return nil }
-        return found.tag.isEmpty == entry.isFolder ? found : nil
+    // MARK: Which item it is
+
+    private enum Match {
+        case known(OriginRow)
+        /// It is at the path of an item that may yet be shown elsewhere.
+        case perhaps
+        case new
+    }
+
+    /// The item that the entry tells of. A folder that is new in the place of another is taken for that
+    /// one: what is in it cannot wait.
+    private func match(
+        _ entry: ImportMessage.Entry, _ occupant: OriginRow?, _ volume: VolumeState
+    ) throws(Question) -> Match {
+        if pass.isFirst { return .new }
+        var there: OriginRow?
+        if let path = state.formerPath(of: entry) {
+            // Others may have come to that path in this run.
+            there = occupant?.path == path ? occupant : try answer(.path(path))
+        }
+        if let row = there, !isPossible(row, entry) { there = nil }
+        // Several things may have one identity: each stays where it is.
+        if let row = there, !row.identity.isEmpty, row.identity == entry.identity {
+            return .known(row)
+        }
+        if !entry.identity.isEmpty, let row = try answer(.identity(entry.identity)),
+            isPossible(row, entry)
+        {
+            return .known(row)
+        }
+        guard let row = there else { return .new }
+        if !pass.follows { return .known(row) }
+        guard isAlike(row, entry, volume) else { return .new }
+        let isOther =
+            !entry.isFolder && !entry.identity.isEmpty && !row.identity.isEmpty
+            && row.identity != entry.identity
+        return isOther && !isLast ? .perhaps : .known(row)
+    }
+
+    private func isPossible(_ row: OriginRow, _ entry: ImportMessage.Entry) -> Bool {
+        !state.seen.contains(row.item) && row.tag.isEmpty == entry.isFolder
+    }
+
+    /// Whether the item can become what the entry tells of.
+    private func isAlike(
+        _ row: OriginRow, _ entry: ImportMessage.Entry, _ volume: VolumeState
+    ) -> Bool {
+        let position = volume.index.find(row.item)
+        if position == 0 { return true }
+        let isSymlink = volume.index[item: position].pointee.isSymlink
+        guard case .symlink(let target) = entry.kind else { return !isSymlink }
+        return isSymlink && volume.index.target(position).elementsEqual(target)
+    }
+
+    /// What taking an entry will ask, as far as that can be told.
+    func questions(_ entry: ImportMessage.Entry) -> [Question] {
+        var questions: [Question] = []
+        if !entry.identity.isEmpty { questions.append(.identity(entry.identity)) }
+        if let path = state.formerPath(of: entry) { questions.append(.path(path)) }
+        return questions
+    }
+
+    func answer(_ question: Question) throws(Question) -> OriginRow? {
+        guard let row = answers[question] else { throw question }
+        return row
     }
 
     // MARK: New ones
 
     private mutating func make(
-        _ entry: ImportMessage.Entry, _ directory: MemoryIndex.Position, _ volume: VolumeState
+        _ entry: ImportMessage.Entry, _ directory: MemoryIndex.Position, _ occupant: OriginRow?,
+        _ volume: VolumeState
     ) {
         let name = Array(entry.name)
-        let there = name.withUnsafeBytes { volume.index.lookup(directory, $0) }
+        let there = volume.name(name, in: directory)
         if there != 0 {
             // A folder is taken for the source's; its contents mix.
             let position = volume.index[name: there].pointee.item
             let item = volume.number(position)
-            guard entry.isFolder, volume.index[item: position].pointee.isDirectory,
+            if entry.isFolder, volume.index[item: position].pointee.isDirectory,
                 !state.seen.contains(item)
-            else {
-                state.counts.inTheWay += 1
+            {
+                note(entry, item)
+                if let occupant, occupant.path != entry.path {
+                    state.formerly[item] = occupant.path
+                }
+                volume.record(
+                    .imported, position, at: VolumeState.now(),
+                    [.putOrigin(origin(entry, item, nil))])
                 return
             }
-            note(entry, item, nil)
-            volume.record(
-                .imported, position, at: VolumeState.now(), [.putOrigin(origin(entry, item, nil))])
-            return
         }
-        let isTaken = volume.number(directory) == .root && name == Array(".shapeedit".utf8)
-        if isTaken || entry.isFolder && volume.index[item: directory].pointee.links >= Limits.links
-        {
+        var isRefused =
+            isReserved(name, in: directory, volume)
+            || entry.isFolder && volume.index[item: directory].pointee.links >= Limits.links
+        if !isRefused, there != 0 { isRefused = !setAside(occupant, directory, volume) }
+        if isRefused {
             state.counts.inTheWay += 1
             return
         }
@@ -109,18 +198,16 @@ struct ImportStep {
         volume.record(
             .created, position, parent: directory, name: name, process: caller.thread, at: time,
             effects)
-        note(entry, item, row.hash)
+        note(entry, item)
+        if entry.isFolder, !pass.isFirst { state.formerly[item] = ImportPass.nowhere }
         stale.steps.append(
             volume.replayStep(.made(target: row.target ?? []), position, directory, name))
         state.counts.made += 1
         forget(directory, name, volume)
     }
 
-    private mutating func note(
-        _ entry: ImportMessage.Entry, _ item: ItemNumber, _ content: ContentHash?
-    ) {
+    private mutating func note(_ entry: ImportMessage.Entry, _ item: ItemNumber) {
         state.seen.insert(item)
-        amended[item] = origin(entry, item, content)
         if entry.isFolder { state.folders[entry.path] = item }
     }
 
@@ -156,84 +243,42 @@ struct ImportStep {
 
     private mutating func follow(
         _ entry: ImportMessage.Entry, _ before: OriginRow, _ directory: MemoryIndex.Position,
-        _ volume: VolumeState
-    ) {
-        state.seen.insert(before.item)
+        _ occupant: OriginRow?, _ volume: VolumeState
+    ) throws(Question) {
         let position = volume.index.find(before.item)
-        guard position != 0, volume.index[item: position].pointee.firstName != 0 else {
-            // Removed here: it does not come back, and nothing that is in it.
+        let isHere = position != 0 && volume.index[item: position].pointee.firstName != 0
+        var moves =
+            pass.follows && isHere
+            && (state.formerPath(of: entry) != before.path
+                || volume.isAside(before.item, position))
+        // Where somebody moved it here it stays.
+        if moves { moves = try isAtItsPlace(position, before, or: directory, volume) }
+        state.seen.insert(before.item)
+        // Removed here: it does not come back, and nothing that is in it.
+        guard isHere else { return }
+        if entry.isFolder {
+            state.folders[entry.path] = before.item
+            if entry.path != before.path { state.formerly[before.item] = before.path }
+        }
+        guard pass.follows else { return }
+        if moves, !move(position, entry, directory, occupant, volume) {
+            // The next refresh tries it again.
+            state.counts.inTheWay += 1
             return
         }
-        if entry.isFolder { state.folders[entry.path] = before.item }
         var origin = before
-        if pass.follows {
-            if entry.path != before.path, !move(position, entry, before, directory, volume) {
-                state.counts.inTheWay += 1
-            }
-            origin.path = entry.path
-            origin.identity = entry.identity
-            if entry.tag != before.tag {
-                if volume.isAsListed(position, before), replace(position, entry, &origin, volume) {
-                    origin.tag = entry.tag
-                    state.counts.changed += 1
-                } else {
-                    state.counts.kept += 1
-                }
+        origin.path = entry.path
+        origin.identity = entry.identity
+        if entry.tag != before.tag {
+            if volume.isAsListed(position, before), replace(position, entry, &origin, volume) {
+                origin.tag = entry.tag
+                state.counts.changed += 1
+            } else {
+                state.counts.kept += 1
             }
         }
         guard origin != before else { return }
-        amended[before.item] = origin
         volume.record(.imported, position, at: VolumeState.now(), [.putOrigin(origin)])
-    }
-
-    /// Moves the item to where the entry is, unless somebody moved it here; says whether that was
-    /// possible.
-    private mutating func move(
-        _ position: MemoryIndex.Position, _ entry: ImportMessage.Entry, _ before: OriginRow,
-        _ target: MemoryIndex.Position, _ volume: VolumeState
-    ) -> Bool {
-        let index = volume.index
-        let found = index[item: position].pointee.firstName
-        let source = index[name: found].pointee.parent
-        let oldName = Array(index.nameBytes(found))
-        let name = Array(entry.name)
-        if source == target, oldName == name { return true }
-        let folder = volume.number(source)
-        let path =
-            folder == pass.root ? [] : (amended[folder] ?? parents[folder])?.path ?? [0]
-        guard index[name: found].pointee.nextOfItem == 0,
-            oldName.elementsEqual(ImportMessage.Entry.name(before.path)),
-            path == ImportMessage.Entry.parent(before.path) || path == entry.parent
-        else { return true }
-        guard name.withUnsafeBytes({ index.lookup(target, $0) }) == 0 else { return false }
-        var above = target
-        while above != 0 {
-            if above == position { return false }
-            above = index.parent(of: above)
-        }
-        let time = VolumeState.now()
-        index.removeName(found)
-        name.withUnsafeBytes { _ = index.insertName(target, $0, item: position) }
-        if index[item: position].pointee.isDirectory, source != target {
-            index[item: source].pointee.links -= 1
-            index[item: target].pointee.links += 1
-        }
-        volume.stamp(position, time)
-        volume.record(
-            .renamed, position, parent: target, name: name, process: caller.thread, at: time,
-            [
-                .removeName(parent: folder, name: oldName),
-                .putName(
-                    parent: volume.number(target), name: name, item: volume.number(position)),
-                volume.touch(source, time), volume.touch(target, time),
-            ])
-        let place = ReplayStep.Place(parent: volume.number(target), name: name)
-        stale.steps.append(volume.replayStep(.moved(to: place), position, source, oldName))
-        forget(source, oldName, volume)
-        forget(target, name, volume)
-        stale.nodes.insert(index[item: position].pointee.node)
-        state.counts.changed += 1
-        return true
     }
 
     /// Gives the item the content that the source has now, as a new version.
@@ -276,7 +321,7 @@ struct ImportStep {
         return true
     }
 
-    private mutating func forget(
+    mutating func forget(
         _ directory: MemoryIndex.Position, _ name: [UInt8], _ volume: VolumeState
     ) {
         let node = volume.index[item: directory].pointee.node

@@ -14,6 +14,12 @@ extension Volume {
         var names: [(parent: UInt64, name: [UInt8])] = []
         /// What those who watch are to be told.
         var steps: [ReplayStep] = []
+
+        mutating func add(_ other: Stale) {
+            nodes.formUnion(other.nodes)
+            names += other.names
+            steps += other.steps
+        }
     }
 
     /// Carries out what the command says to the folder `node`. Only for its owner or root, and only if
@@ -42,10 +48,15 @@ extension Volume {
         case .end(let token):
             let pass = try pass(node, token)
             return try pass.state.withLock { (state) throws(Errno) in
-                let stale = pass.follows ? try removeUnseen(pass, &state, caller) : Stale()
+                var stale = Stale()
+                if pass.follows {
+                    stale.add(try takeLate(pass, &state, caller))
+                    stale.add(try removeUnseen(pass, &state, caller))
+                }
                 state.isComplete = true
                 state.seen = []
                 state.folders = [:]
+                state.formerly = [:]
                 return stale
             }
         }
@@ -116,42 +127,73 @@ extension Volume {
     /// Makes, moves and changes items as the entries tell.
     private func take(
         _ entries: [ImportMessage.Entry], _ pass: ImportPass, _ state: inout ImportPass.State,
-        _ caller: Caller
+        _ caller: Caller, isLast: Bool = false
     ) throws(Errno) -> Stale {
-        var step = ImportStep(pass: pass, caller: caller, state: state)
-        if !pass.isFirst {
-            step.known = try ask { (database) throws(Failure) in
-                try entries.map { (entry) throws(Failure) in
-                    let byIdentity =
-                        entry.identity.isEmpty
-                        ? nil : try database.origin(pass.root, identity: entry.identity)
-                    return (byIdentity, try database.origin(pass.root, path: entry.path))
+        var step = ImportStep(pass: pass, caller: caller, state: state, isLast: isLast)
+        defer { state = step.state }
+        if !pass.isFirst { try prepare(&step, entries[...]) }
+        try log.admit()
+        var next = 0
+        while next < entries.count {
+            let question = self.state.withLock { volume -> ImportStep.Question? in
+                do throws(ImportStep.Question) {
+                    while next < entries.count {
+                        try step.take(entries[next], volume)
+                        next += 1
+                    }
+                    return nil
+                } catch {
+                    return error
                 }
             }
-            // Where those that moved at the source are here: what somebody moved here stays there.
-            let parents = self.state.withLock { state in
-                Set(
-                    step.known.compactMap { pair in
-                        pair.identity.map { state.index.parent(of: state.index.find($0.item)) }
-                    }.filter { $0 != 0 }.map { state.number($0) })
-            }
-            step.parents = try ask { (database) throws(Failure) in
-                var found: [ItemNumber: OriginRow] = [:]
-                for parent in parents { found[parent] = try database.origin(parent) }
-                return found
-            }
+            if let question { try prepare(&step, entries[next...], question) }
         }
-        try log.admit()
-        let sequence = self.state.withLock { volume in
-            for (number, entry) in entries.enumerated() {
-                step.take(entry, number, volume)
-            }
-            return log.head
-        }
-        state = step.state
-        try log.flush(upTo: sequence)
+        try log.flush(upTo: log.head)
         for name in step.forgotten { content.forgetIncoming(name) }
         return step.stale
+    }
+
+    /// Asks the catalog what the step wants to know of entries, and what it asked.
+    private func prepare(
+        _ step: inout ImportStep, _ entries: ArraySlice<ImportMessage.Entry>,
+        _ question: ImportStep.Question? = nil
+    ) throws(Errno) {
+        var wanted = Set(entries.flatMap { step.questions($0) })
+        if let question { wanted.insert(question) }
+        let questions = wanted.filter { step.answers.index(forKey: $0) == nil }
+        let root = step.pass.root
+        let found = try ask { (database) throws(Failure) in
+            var found: [(ImportStep.Question, OriginRow?)] = []
+            for question in questions {
+                switch question {
+                case .item(let item): try found.append((question, database.origin(item)))
+                case .path(let path):
+                    try found.append((question, database.origin(root, path: path)))
+                case .identity(let identity):
+                    try found.append((question, database.origin(root, identity: identity)))
+                }
+            }
+            return found
+        }
+        for (question, row) in found {
+            let row = row?.source == root ? row : nil
+            step.answers.updateValue(row, forKey: question)
+            if let row { step.answers.updateValue(row, forKey: .item(row.item)) }
+        }
+    }
+
+    /// Takes over what was put off until all had been shown.
+    private func takeLate(
+        _ pass: ImportPass, _ state: inout ImportPass.State, _ caller: Caller
+    ) throws(Errno) -> Stale {
+        var stale = Stale()
+        let late = state.late
+        state.late = []
+        for start in stride(from: 0, to: late.count, by: 500) {
+            let part = Array(late[start..<min(start + 500, late.count)])
+            stale.add(try take(part, pass, &state, caller, isLast: true))
+        }
+        return stale
     }
 
     // MARK: What is not there any more
@@ -168,19 +210,20 @@ extension Volume {
                 if !row.path.isEmpty, !seen.contains(row.item) { gone.append(row) }
             }
         }
+        var step = ImportStep(pass: pass, caller: caller, state: state, isLast: true)
         var stale = Stale()
         for row in gone {
             let names = self.state.withLock { $0.removableNames(row) }
             var isRemoved = !names.isEmpty
             for (parent, name) in names {
                 let node = NodeNumber(rawValue: parent)
-                let step = self.state.withLock { state in
+                let removal = self.state.withLock { state in
                     state.replayStep(
                         .removed, state.index.find(row.item), state.index.find(node.item), name)
                 }
                 do throws(Errno) {
                     try remove(name, in: node, row.tag.isEmpty, caller)
-                    stale.steps.append(step)
+                    stale.steps.append(removal)
                 } catch {
                     isRemoved = false
                 }
@@ -188,6 +231,7 @@ extension Volume {
                 stale.nodes.insert(node)
             }
             let isHere = self.state.withLock { state in
+                step.settle(row, state)
                 let position = state.index.find(row.item)
                 return position != 0 && state.index[item: position].pointee.firstName != 0
             }
@@ -200,6 +244,7 @@ extension Volume {
                         effects: [.removeOrigin(row.item)]))
             }
         }
+        stale.add(step.stale)
         try log.flush(upTo: log.head)
         return stale
     }

@@ -162,11 +162,17 @@ package final class S3Store: ContentStore {
             let blobs = entries.compactMap(blob)
             // A page full of things that are not blobs is not the end.
             guard blobs.isEmpty, !isLast else { return BlobPage(blobs: blobs, isLast: isLast) }
-            guard let next = entries.last?.text("Key"), next > last ?? "" else {
-                throw StoreError(.corrupt, at: address, "the listing does not go on")
-            }
-            last = next
+            last = try lastKey(of: entries, after: last)
         }
+    }
+
+    /// The key that a listing ends with so far, to go on from. Keys stand in the order of their bytes,
+    /// which is not that of strings.
+    func lastKey(of entries: [XMLElement], after last: String?) throws(StoreError) -> String {
+        guard let next = entries.last?.text("Key"),
+            (last ?? "").utf8.lexicographicallyPrecedes(next.utf8)
+        else { throw StoreError(.corrupt, at: address, "the listing does not go on") }
+        return next
     }
 
     private func blob(_ entry: XMLElement) -> Blob? {

@@ -15,7 +15,7 @@ package struct FolderTree: SourceTree {
 
     package func walk(
         _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
-    ) throws(StoreError) {
+    ) throws(StoreError) -> PassedOver {
         var status = stat()
         guard stat(path, &status) == 0 else { throw problem(Errno.last, []) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw problem(Errno(ENOTDIR), []) }
@@ -26,6 +26,7 @@ package struct FolderTree: SourceTree {
                 if entry.kind == .folder { folders.append(entry.path) }
             }
         }
+        return PassedOver()
     }
 
     private func list(
@@ -70,10 +71,14 @@ package struct FolderTree: SourceTree {
             kind = .symlink(target: target[..<count].map { UInt8(bitPattern: $0) })
         default: return nil
         }
-        // A file's number is used again when it is gone.
+        // A file's number is used again when it is gone. That of one with several names tells none of
+        // them from the others.
         let birth = Directories.birthTime(name, in: directory)
+        let hasOtherNames = kind != .folder && status.st_nlink > 1
         return SourceEntry(
-            kind, path: path, identity: Array("\(status.st_dev):\(status.st_ino):\(birth)".utf8),
+            kind, path: path,
+            identity: hasOtherNames
+                ? [] : Array("\(status.st_dev):\(status.st_ino):\(birth)".utf8),
             tag: kind == .folder ? [] : Self.tag(status),
             modified: Timestamp(
                 seconds: Int64(status.st_mtim.tv_sec), nanoseconds: Int64(status.st_mtim.tv_nsec)),

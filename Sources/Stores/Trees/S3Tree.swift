@@ -17,47 +17,54 @@ package final class S3Tree: SourceTree {
 
     package func walk(
         _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
-    ) throws(StoreError) {
+    ) throws(StoreError) -> PassedOver {
+        var passedOver = PassedOver()
         // Keys with one beginning stand together, so the folders of the last one are enough.
-        var folders: [Substring] = []
+        // All is compared as bytes: names that differ in nothing but the form of a letter are two.
+        let prefix = Array(self.prefix.utf8)
+        var folders: [ArraySlice<UInt8>] = []
         var last: String?
         while true {
             let (entries, isLast) = try retries.retrying(call, at: address) {
                 () throws(StoreError) in try page(after: last, call)
             }
             for entry in entries {
-                guard let key = entry.text("Key"), key.hasPrefix(prefix) else { continue }
+                guard let text = entry.text("Key") else { continue }
+                let key = Array(text.utf8)
+                guard key.starts(with: prefix) else { continue }
                 var parts = key.dropFirst(prefix.count).split(
-                    separator: "/", omittingEmptySubsequences: false)
+                    separator: 0x2f, omittingEmptySubsequences: false)
                 // A key that ends with a slash marks a folder.
                 let name = parts.removeLast()
-                guard parts.allSatisfy({ SourceEntry.isName($0.utf8) }) else { continue }
+                guard parts.allSatisfy({ SourceEntry.isName($0) }),
+                    name.isEmpty || SourceEntry.isName(name)
+                else {
+                    passedOver.note(text)
+                    continue
+                }
                 var common = 0
                 while common < min(parts.count, folders.count), parts[common] == folders[common] {
                     common += 1
                 }
                 for depth in common..<max(common, parts.count) {
-                    let path = parts[...depth].joined(separator: "/")
-                    try visit(SourceEntry(.folder, path: Array(path.utf8)))
+                    let path = Array(parts[...depth].joined(separator: [0x2f]))
+                    try visit(SourceEntry(.folder, path: path))
                 }
                 folders = parts
-                guard SourceEntry.isName(name.utf8),
+                guard !name.isEmpty,
                     let size = entry.text("Size").flatMap({ Int64($0) }), size >= 0
                 else { continue }
                 try visit(
                     SourceEntry(
-                        .file(size), path: Array((parts + [name]).joined(separator: "/").utf8),
+                        .file(size), path: Array(key.dropFirst(prefix.count)),
                         tag: SourceTag.of(
                             etag: entry.text("ETag") ?? "", modified: ""),
                         modified: entry.text("LastModified").flatMap(ISODate.seconds).map {
                             Timestamp(seconds: $0, nanoseconds: 0)
                         }))
             }
-            if isLast { return }
-            guard let next = entries.last?.text("Key"), next > last ?? "" else {
-                throw StoreError(.corrupt, at: address, "the listing does not go on")
-            }
-            last = next
+            if isLast { return passedOver }
+            last = try store.lastKey(of: entries, after: last)
         }
     }
 

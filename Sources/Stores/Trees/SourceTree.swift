@@ -12,9 +12,11 @@ package protocol SourceTree: Sendable {
     /// Shows everything in the tree once, a folder before what is in it. What comes or goes meanwhile
     /// may or may not be among it; if a part cannot be listed, the walk fails; what may pass is tried
     /// again first. `visit` may throw to end it.
-    func walk(
+    ///
+    /// - Returns: what could not be shown.
+    @discardableResult func walk(
         _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
-    ) throws(StoreError)
+    ) throws(StoreError) -> PassedOver
 
     /// Reads a part of a file's content, in ascending order and without gaps, into `sink`.
     ///
@@ -23,6 +25,18 @@ package protocol SourceTree: Sendable {
     func read(
         _ object: SourceObject, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
     ) throws(StoreError)
+}
+
+/// Things of a tree that a directory cannot show: their names cannot be names.
+package struct PassedOver: Hashable, Sendable {
+    package private(set) var count = 0
+    /// The path or key of the first.
+    package private(set) var first = ""
+
+    mutating func note(_ name: String) {
+        if count == 0 { first = name }
+        count += 1
+    }
 }
 
 /// What a listing tells of one thing in a tree.

@@ -17,7 +17,8 @@ package final class WebDAVTree: SourceTree {
 
     package func walk(
         _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
-    ) throws(StoreError) {
+    ) throws(StoreError) -> PassedOver {
+        var passedOver = PassedOver()
         var folders: [[UInt8]] = [[]]
         while let folder = folders.popLast() {
             // Shown as they come; an attempt that broke off has shown some already.
@@ -27,9 +28,14 @@ package final class WebDAVTree: SourceTree {
                     guard shown.insert(entry.path.hashValue).inserted else { return }
                     try visit(entry)
                     if entry.kind == .folder { folders.append(entry.path) }
+                } strange: { path in
+                    if shown.insert(path.hashValue).inserted {
+                        passedOver.note(String(decoding: path, as: UTF8.self))
+                    }
                 }
             }
         }
+        return passedOver
     }
 
     private func absolute(_ path: [UInt8]) -> String {
@@ -37,7 +43,8 @@ package final class WebDAVTree: SourceTree {
     }
 
     private func members(
-        of folder: [UInt8], _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
+        of folder: [UInt8], _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void,
+        strange: ([UInt8]) -> Void
     ) throws(StoreError) {
         let path = absolute(folder)
         let name = folder.isEmpty ? "the collection" : String(decoding: folder, as: UTF8.self)
@@ -46,15 +53,17 @@ package final class WebDAVTree: SourceTree {
             "<resourcetype/><getcontentlength/><getetag/><getlastmodified/><resource-id/><oc:fileid/>",
             naming: name, call
         ) { (response) throws(StoreError) in
-            if let entry = member(response, of: path, folder) { try visit(entry) }
+            guard let name = response.memberName(of: path).map({ Array($0.utf8) }) else { return }
+            let place = folder.isEmpty ? name : folder + [0x2f] + name
+            if !SourceEntry.isName(name) {
+                strange(place)
+            } else if let entry = member(response, at: place) {
+                try visit(entry)
+            }
         }
     }
 
-    private func member(_ response: XMLElement, of path: String, _ folder: [UInt8]) -> SourceEntry?
-    {
-        guard let name = response.memberName(of: path), SourceEntry.isName(name.utf8) else {
-            return nil
-        }
+    private func member(_ response: XMLElement, at path: [UInt8]) -> SourceEntry? {
         let found = response.foundProperties
         func text(_ name: String) -> String {
             found.first { $0.name == name }?.text ?? ""
@@ -67,10 +76,8 @@ package final class WebDAVTree: SourceTree {
             ? found.first { $0.name == "resource-id" }?.text("href") ?? "" : text("fileid")
         let size = Int64(text("getcontentlength")) ?? 0
         guard size >= 0 else { return nil }
-        let own = Array(name.utf8)
         return SourceEntry(
-            isFolder ? .folder : .file(size), path: folder.isEmpty ? own : folder + [0x2f] + own,
-            identity: Array(identity.utf8),
+            isFolder ? .folder : .file(size), path: path, identity: Array(identity.utf8),
             tag: isFolder
                 ? [] : SourceTag.of(etag: text("getetag"), modified: text("getlastmodified")),
             modified: HTTPDate.seconds(text("getlastmodified")).map {

@@ -2,13 +2,15 @@
 extension XMLElement {
     /// The name of what it tells of, if that is directly in the collection at `path` (decoded).
     func memberName(of path: String) -> String? {
-        guard var name = text("href").flatMap({ PercentEncoding.decode($0) }) else { return nil }
-        // Some servers answer with a path, some with a whole URL.
-        if let rest = name.afterOrigin { name = rest }
-        while name.hasSuffix("/") { name.removeLast() }
-        guard name.hasPrefix(path + "/") else { return nil }
-        name = String(name.dropFirst(path.count + 1))
-        return name.isEmpty || name.contains("/") ? nil : name
+        guard let href = text("href").flatMap({ PercentEncoding.decode($0) }) else { return nil }
+        // Some servers answer with a path, some with a whole URL. A mark may stand at a name's start:
+        // as characters it would be one with the slash.
+        var name = Array((href.afterOrigin ?? href).utf8)[...]
+        while name.last == 0x2f { name.removeLast() }
+        guard let slash = name.lastIndex(of: 0x2f),
+            String(decoding: name[..<slash], as: UTF8.self) == path
+        else { return nil }
+        return String(decoding: name[(slash + 1)...], as: UTF8.self)
     }
 
     /// The properties that the server has.
@@ -23,7 +25,8 @@ extension String {
     /// The path of an HTTP URL; `nil` if it is none.
     fileprivate var afterOrigin: String? {
         for scheme in ["http://", "https://"] where hasPrefix(scheme) {
-            return String(dropFirst(scheme.count).drop { $0 != "/" })
+            return String(
+                decoding: utf8.dropFirst(scheme.utf8.count).drop { $0 != 0x2f }, as: UTF8.self)
         }
         return nil
     }

@@ -52,7 +52,7 @@ import Testing
         // Each is a member of /tree, or is not.
         let members = [
             ("/tree/a", "a"), ("/tree/a/", "a"), ("http://host/tree/%C3%A4", "ä"),
-            ("https://host:1/tree/a%20b", "a b"),
+            ("https://host:1/tree/a%20b", "a b"), ("/tree/%CC%81a", "\u{301}a"),
         ]
         for (href, name) in members {
             #expect(response(href).memberName(of: "/tree") == name, "\(href)")

@@ -52,8 +52,11 @@ struct ImportCommand: ParsableCommand {
         let tree = try StoreAddress(parsing: address).openTree(ContainerStore.settings(20))
         try target.begin(address, follows: refresh)
         var stream = ImportStream(target, json: json)
+        let passedOver: PassedOver
         do throws(StoreError) {
-            try tree.walk(StoreCall()) { (entry) throws(StoreError) in try stream.add(entry) }
+            passedOver = try tree.walk(StoreCall()) { (entry) throws(StoreError) in
+                try stream.add(entry)
+            }
             try stream.finish()
         } catch {
             stream.endProgress()
@@ -64,7 +67,7 @@ struct ImportCommand: ParsableCommand {
         }
         try target.end()
         stream.endProgress()
-        report(try target.report())
+        report(try target.report(), passedOver)
     }
 
     /// The address of what the user named: an address, or a folder's path.
@@ -83,13 +86,13 @@ struct ImportCommand: ParsableCommand {
         return "folder:" + String(cString: path)
     }
 
-    private func report(_ counts: [String: String]) {
+    private func report(_ counts: [String: String], _ passedOver: PassedOver) {
         func count(_ name: String) -> String { counts[name] ?? "0" }
         if json {
             Console.say(
                 JSONText.object(
                     ["shown", "made", "changed", "removed", "kept", "inTheWay"]
-                        .map { ($0, count($0)) }))
+                        .map { ($0, count($0)) } + [("passedOver", String(passedOver.count))]))
             return
         }
         var line = "\(count("shown")) listed, \(count("made")) new"
@@ -98,6 +101,10 @@ struct ImportCommand: ParsableCommand {
             line += ", \(count("kept")) stay as they are here"
         }
         if count("inTheWay") != "0" { line += ", \(count("inTheWay")) names are taken" }
+        if passedOver.count > 0 {
+            line += ", \(passedOver.count) keys cannot be names, the first is "
+            line += Console.quoted(passedOver.first)
+        }
         Console.say(line)
     }
 }

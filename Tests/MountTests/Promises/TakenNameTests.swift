@@ -1,0 +1,148 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Things of an imported tree that take each other's names at the source: one refresh puts them right.
+@Suite(.oneAtATime, .enabled(if: isInstalled("getfattr"), "needs getfattr"))
+struct TakenNameTests {
+    /// Imports what `setup` makes, and refreshes once after `change`; both run in the source.
+    private func refreshed(
+        _ setup: String, here: String = ":", _ change: String,
+        _ body: (Volume, Agent, _ source: String, _ told: String) throws -> Void
+    ) throws {
+        try withVolume(.passthrough) { volume in
+            let source = "\(try #require(volume.container).base)/home/source"
+            let agent = try volume.agent()
+            agent.shell("mkdir -p \(source); cd \(source); \(setup)")
+            try volume.shapeedit("import", "--promise", source, "@in")
+            agent.shell("find in -mindepth 1 -printf '%i %f\\n' > ids; \(here)")
+            agent.shell("cd \(source); \(change)")
+            let told = try volume.shapeedit("import", "--refresh", "@in").text
+            try body(volume, agent, source, told)
+            agent.shell("! ls -A in | grep shapeedit-aside")
+        }
+    }
+
+    /// What the item of this name was called when the tree was imported; empty if it is new.
+    private func formerName(_ agent: Agent, _ name: String) -> String {
+        agent.shell(
+            """
+            id=$(stat -c %i 'in/\(name)')
+            sed -n "s/^$id //p" ids
+            """
+        ).filter { $0 != "\n" }
+    }
+
+    private func expectNothingToDo(_ volume: Volume) throws {
+        let again = try volume.shapeedit("import", "--refresh", "@in").text
+        #expect(again.contains(" 0 new, 0 changed, 0 removed"), "\(again)")
+        #expect(!again.contains("taken"), "\(again)")
+    }
+
+    @Test(arguments: [":", "cat in/a in/b in/c > read"])
+    func `files that swap their names keep their identity`(_ here: String) throws {
+        try refreshed(
+            "echo A > a; echo BB > b; echo CCC > c", here: here,
+            "mv a t; mv b a; mv c b; mv t c"
+        ) { volume, agent, source, told in
+            #expect(!told.contains("taken"), "\(told)")
+            agent.shell("diff -r in \(source)")
+            for (name, former) in [("a", "b"), ("b", "c"), ("c", "a")] {
+                #expect(formerName(agent, name) == former)
+            }
+            try expectNothingToDo(volume)
+        }
+    }
+
+    @Test func `rotated logs are the same documents under other names`() throws {
+        try refreshed(
+            "echo new > log; echo older > log.1; echo oldest > log.2",
+            "mv log.2 log.3; mv log.1 log.2; mv log log.1; echo brand new > log"
+        ) { volume, agent, source, _ in
+            agent.shell("diff -r in \(source)")
+            for (name, former) in [
+                ("log", ""), ("log.1", "log"), ("log.2", "log.1"), ("log.3", "log.2"),
+            ] {
+                #expect(formerName(agent, name) == former)
+            }
+            try expectNothingToDo(volume)
+        }
+    }
+
+    @Test func `what is renamed over another takes its name`() throws {
+        try refreshed("echo A > a; echo BB > b", "mv b a") { volume, agent, source, told in
+            #expect(told.contains("1 changed, 1 removed"), "\(told)")
+            agent.shell("diff -r in \(source)")
+            #expect(formerName(agent, "a") == "b")
+            try expectNothingToDo(volume)
+        }
+    }
+
+    @Test func `what was fetched stays beside what took its name, and what was changed keeps it`()
+        throws
+    {
+        try refreshed(
+            "for i in a b c d; do echo $i > $i.txt; done",
+            here: """
+                cat in/a.txt; echo mine > in/c.txt
+                until getfattr --only-values -n user.shapeedit.state in/a.txt | grep local
+                do sleep 0.05; done
+                """, "mv b.txt a.txt; mv d.txt c.txt"
+        ) { volume, agent, _, told in
+            #expect(told.contains("1 names are taken"), "\(told)")
+            #expect(agent.names("in").sorted() == ["a (kept).txt", "a.txt", "c.txt", "d.txt"])
+            #expect(
+                agent.shell("cat in/a.txt 'in/a (kept).txt' in/c.txt") == "b\na\nmine\n")
+            // The way is free: the next refresh goes it.
+            agent.shell("rm in/c.txt")
+            try volume.shapeedit("import", "--refresh", "@in")
+            #expect(agent.names("in").sorted() == ["a (kept).txt", "a.txt", "c.txt"])
+            #expect(agent.content("in/c.txt") == "d\n")
+        }
+    }
+
+    @Test func `folders that swap their names take with them what is in them`() throws {
+        try refreshed(
+            "mkdir -p x/in y/in; echo 1 > x/1; echo 22 > y/2; echo x > x/in/f; echo yy > y/in/f",
+            "mv x t; mv y x; mv t y; mv x/2 two; mv x/in/f t; mv y/in/f x/in/f; mv t y/in/f"
+        ) { volume, agent, source, _ in
+            agent.shell("diff -r in \(source)")
+            #expect(formerName(agent, "x") == "y" && formerName(agent, "y") == "x")
+            #expect(formerName(agent, "two") == "2" && formerName(agent, "y/1") == "1")
+            try expectNothingToDo(volume)
+        }
+    }
+
+    @Test func `a file becomes a folder, a folder a file, and a symlink leads elsewhere`() throws {
+        try refreshed(
+            "echo a > a; mkdir b; echo b > b/b; ln -s a link; echo f > file",
+            "rm a; mkdir a; echo x > a/x; rm -r b; echo now > b; ln -sfn b link; ln -sf b file"
+        ) { volume, agent, source, _ in
+            agent.shell("diff -r in \(source)")
+            agent.shell("test \"$(readlink in/link in/file | xargs)\" = 'b b'")
+            try expectNothingToDo(volume)
+        }
+    }
+
+    @Test func `a file that was saved anew is the same document`() throws {
+        try refreshed("echo A > a; echo B > b", "echo saved > t; mv t a") {
+            volume, agent, source, told in
+            #expect(told.contains("0 new, 1 changed, 0 removed"), "\(told)")
+            agent.shell("diff -r in \(source)")
+            #expect(formerName(agent, "a") == "a")
+            try expectNothingToDo(volume)
+        }
+    }
+
+    @Test func `each name of a file is a document of its own`() throws {
+        try refreshed("echo A > a; ln a h; echo B > b", "ln b c") { volume, agent, source, told in
+            #expect(told.contains("1 new, 0 changed, 0 removed"), "\(told)")
+            agent.shell("diff -r in \(source)")
+            for (name, former) in [("a", "a"), ("h", "h"), ("b", "b"), ("c", "")] {
+                #expect(formerName(agent, name) == former)
+            }
+            try expectNothingToDo(volume)
+        }
+    }
+}

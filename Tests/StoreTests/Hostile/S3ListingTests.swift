@@ -1,0 +1,78 @@
+import Model
+import TestSupport
+import Testing
+
+@testable import Stores
+
+/// Listings of S3 buckets whose keys are not what one is used to.
+@Suite struct S3ListingTests {
+    private static func contents(_ key: String) -> String {
+        "<Contents><Key>\(key)</Key><ETag>\"1\"</ETag><Size>5</Size></Contents>"
+    }
+
+    /// A server that lists the keys as S3 does, so many at a time.
+    private static func server(_ keys: [String], pageSize: Int = 1_000) throws -> HostileServer {
+        let keys = keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return try HostileServer { connection in
+            // "GET /bucket?list-type=2&start-after=KEY&... HTTP/1.1"
+            let query = connection.head.prefix { $0 != "\r\n" }.split(separator: " ")[1]
+            let fields = query.split(separator: "?").last?.split(separator: "&") ?? []
+            let last = fields.first { $0.hasPrefix("start-after=") }
+                .flatMap { PercentEncoding.decode($0.dropFirst("start-after=".utf8.count)) }
+            let rest = keys.filter { (last ?? "").utf8.lexicographicallyPrecedes($0.utf8) }
+            let body =
+                "<ListBucketResult><IsTruncated>\(rest.count > pageSize)</IsTruncated>"
+                + rest.prefix(pageSize).map(contents).joined() + "</ListBucketResult>"
+            connection.answer("200 OK", [], Array(body.utf8))
+        }
+    }
+
+    /// The paths that a walk shows, folders with a slash.
+    private func paths(_ server: HostileServer, without: PassedOver = PassedOver()) throws
+        -> [[UInt8]]
+    {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        try StoreUnderTest.write(
+            "[default]\naws_access_key_id=a\naws_secret_access_key=b\n",
+            to: folder + "/credentials")
+        let tree = try StoreAddress(
+            parsing: "s3://bucket?endpoint=http://127.0.0.1:\(server.port)&style=path"
+                + "&region=us-east-1&credentials=\(folder)/credentials"
+        ).openTree()
+        var found: [[UInt8]] = []
+        let passedOver = try tree.walk(StoreCall()) { (entry) throws(StoreError) in
+            found.append(entry.path + (entry.kind == .folder ? [0x2f] : []))
+        }
+        #expect(passedOver == without)
+        return found
+    }
+
+    private func bytes(_ paths: String...) -> [[UInt8]] { paths.map { Array($0.utf8) } }
+
+    @Test func `pages go on in the order of bytes`() throws {
+        // As strings, the first is the last.
+        let keys = bytes("e\u{301}0999", "f0999", "g", "\u{e9}")
+        let server = try Self.server(
+            keys.map { String(decoding: $0, as: UTF8.self) }, pageSize: 1)
+        #expect(try paths(server) == keys)
+    }
+
+    @Test func `names that are equal but for the form of a letter are two`() throws {
+        let server = try Self.server(["e\u{301}/b", "\u{e9}/a", "x/\u{301}y"])
+        #expect(
+            try paths(server)
+                == bytes("e\u{301}/", "e\u{301}/b", "x/", "x/\u{301}y", "\u{e9}/", "\u{e9}/a"))
+    }
+
+    @Test func `keys that cannot be names are counted, and the first is told`() throws {
+        let keys = [
+            "../up", "a", "folder/", "x//y", "z/..", "z/" + String(repeating: "l", count: 256),
+        ]
+        var without = PassedOver()
+        for key in keys where key != "a" && key != "folder/" { without.note(key) }
+        #expect(without.count == 4 && without.first == "../up")
+        #expect(
+            try paths(Self.server(keys, pageSize: 2), without: without) == bytes("a", "folder/"))
+    }
+}
