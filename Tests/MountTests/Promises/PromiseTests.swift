@@ -242,6 +242,32 @@ struct PromiseTests {
         }
     }
 
+    @Test func `files outside of a mount are refused, and get no attribute`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let folder = "\(container.base)/foreign"
+            let file = "\(folder)/file"
+            _ = try Probing.run(["sh", "-c", "mkdir \(folder) && echo content > \(file)"])
+            // As an earlier version left it behind.
+            _ = try Probing.run([
+                "setfattr", "-n", "user.shapeedit.state", "-v", "promise", file,
+            ])
+            let before = try Probing.run(["getfattr", "-d", "-m", "-", folder, file]).text
+            for words in [
+                ["evict", file], ["evict", folder], ["pin", file], ["pin", folder],
+                ["pin", "--online-only", file], ["unpin", folder], ["materialize", file],
+                ["pin-version", file, "1"], ["bookmark", "create", file],
+                ["grant", file, "--to", "other"], ["resolve", file, "--keep", "both"],
+            ] {
+                let result = try container.command(words)
+                #expect(result.status == Int(EX_USAGE), "\(words): \(result)")
+            }
+            let refused = try container.command("evict", file)
+            #expect(refused.errorText.contains("it is not in a mounted container"), "\(refused)")
+            #expect(try Probing.run(["getfattr", "-d", "-m", "-", folder, file]).text == before)
+        }
+    }
+
     @Test func `a container without a store has no promises`() throws {
         try withVolume(.passthrough) { volume in
             try volume.agent().store("doc", "content")
