@@ -131,7 +131,8 @@ struct Mount: Sendable {
         if let store = container.store {
             volume.connect(
                 try ContainerStore.open(store, patience: options.storePatience), address: store,
-                grace: options.storeGrace, logger: ContainerStore.logger)
+                patience: options.storePatience, grace: options.storeGrace,
+                logger: ContainerStore.logger)
         }
         volume.connectSources(
             ContainerStore.settings(options.storePatience), logger: ContainerStore.logger)
