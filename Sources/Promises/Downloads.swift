@@ -53,6 +53,8 @@ package final class Downloads: Sendable {
     let logger: Logger
     /// Takes a content that is whole over, before anybody is told of it.
     let adopt: @Sendable (Blob, Set<NodeNumber>) throws(Errno) -> Void
+    /// Told that a part of a content came, with the nodes that wanted it, before any reader is.
+    let came: @Sendable (Set<NodeNumber>) -> Void
     /// Told why a content did not come, with the nodes that wanted it.
     let failed: @Sendable (Set<NodeNumber>, ContentProblem) -> Void
 
@@ -66,6 +68,7 @@ package final class Downloads: Sendable {
         _ kind: Kind, content: LocalContent, store: any ContentStore, patience: Double,
         logger: Logger,
         adopt: @escaping @Sendable (Blob, Set<NodeNumber>) throws(Errno) -> Void,
+        came: @escaping @Sendable (Set<NodeNumber>) -> Void,
         failed: @escaping @Sendable (Set<NodeNumber>, ContentProblem) -> Void
     ) {
         self.kind = kind
@@ -74,6 +77,7 @@ package final class Downloads: Sendable {
         refusalTime = Refusal.duration(patience)
         self.logger = logger
         self.adopt = adopt
+        self.came = came
         self.failed = failed
     }
 

@@ -24,6 +24,7 @@ extension Volume {
             adopt: { [weak self] (blob, nodes) throws(Errno) in
                 try self?.adoptForeign(blob, for: nodes)
             },
+            came: { [weak self] nodes in self?.reasons.forget(nodes) },
             failed: { [weak self] nodes, problem in
                 for node in nodes { self?.reasons.note(problem.reason, for: node) }
             })
@@ -79,7 +80,7 @@ extension Volume {
         }
         link?.upload(sealed)
         noteArrival(blob.size)
-        for node in nodes { reasons.note(nil, for: node) }
+        reasons.forget(nodes)
         refresh(Array(nodes)) {}
     }
 }

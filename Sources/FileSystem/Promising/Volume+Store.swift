@@ -25,6 +25,7 @@ extension Volume {
             adopt: { [weak self] (blob, nodes) throws(Errno) in
                 try self?.adopt(blob, for: nodes)
             },
+            came: { [weak self] nodes in self?.reasons.forget(nodes) },
             failed: { [weak self] nodes, problem in
                 for node in nodes { self?.reasons.note(problem.reason, for: node) }
             })
@@ -209,7 +210,7 @@ extension Volume {
                 }
             }
         }
-        for node in nodes { reasons.note(nil, for: node) }
+        reasons.forget(nodes)
         keeper.arrived()
         noteArrival(blob.size)
         refresh(Array(nodes)) {}
