@@ -63,8 +63,10 @@ extension Volume {
             guard let (versions, origin) = known else { throw Errno(EIO) }
             // A blob that nothing refers to is no harm; a version without its blob would be.
             try content.adopt(blob.hash, as: hash)
-            return state.withLock { state in
-                versions.filter { $0.place == .elsewhere }.map { version in
+            return state.withLock { state -> [VersionRow] in
+                let ours = versions.filter { $0.place == .elsewhere }
+                state.sealing += ours.count
+                return ours.map { version in
                     var version = version
                     version.place = .sealed
                     version.hash = hash
@@ -79,6 +81,7 @@ extension Volume {
             }
         }
         link?.upload(sealed)
+        state.withLock { $0.sealing -= sealed.count }
         noteArrival(blob.size)
         reasons.forget(nodes)
         refresh(Array(nodes)) {}

@@ -242,6 +242,27 @@ struct PromiseTests {
         }
     }
 
+    @Test func `what status counts as stored can be evicted`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            let script = """
+                import json, os, time
+                def left():
+                    with open("../.shapeedit/status.json") as file: status = json.load(file)
+                    return sum(status[key] for key in ("sessions", "notYetDurable", "uploads"))
+                for turn in range(12):
+                    names = [f"d{turn}.{number}" for number in range(100)]
+                    for name in names:
+                        with open(name, "wb") as file: file.write(os.urandom(20000))
+                    end = time.monotonic() + 60
+                    while left(): assert time.monotonic() < end
+                    for name in names: os.setxattr(name, "user.shapeedit.state", b"promise")
+                """
+            agent.store("../waiter.py", ByteString(script))
+            agent.shell("python3 ../waiter.py")
+        }
+    }
+
     @Test func `files outside of a mount are refused, and get no attribute`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)
