@@ -115,6 +115,17 @@ struct StoreFaultTests {
         }
     }
 
+    @Test func `a store that is not reached costs move-store one message`() throws {
+        let container = try Container()
+        defer { container.remove() }
+        // Nobody listens there.
+        let result = try container.command(
+            "container", "move-store", container.name, "dav://127.0.0.1:1/store")
+        #expect(result.status == Int(EX_UNAVAILABLE), "\(result)")
+        let lines = result.errorText.split(separator: "\n")
+        #expect(lines.count == 1 && lines[0].hasPrefix("shapeedit: "), "\(result)")
+    }
+
     @Test func `a container changes its store, and does without one again`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)

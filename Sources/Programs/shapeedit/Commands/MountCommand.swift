@@ -130,7 +130,9 @@ struct Mount: Sendable {
         volume.quota = options.quota
         if let store = container.store {
             volume.connect(
-                try ContainerStore.open(store, patience: options.storePatience), address: store,
+                try ContainerStore.open(
+                    store, patience: options.storePatience, logger: ContainerStore.logger),
+                address: store,
                 patience: options.storePatience, grace: options.storeGrace,
                 logger: ContainerStore.logger)
         }
