@@ -294,6 +294,7 @@ struct PromiseTests {
             try volume.agent().store("doc", "content")
             let result = try volume.shapeedit("evict", "@doc", fails: EX_USAGE)
             #expect(result.errorText.contains("its container has no store"))
+            #expect(result.errorText.split(separator: "\n").count == 1, "\(result)")
         }
     }
 }
