@@ -64,6 +64,8 @@ package struct MountedBookmarks {
             switch error.code {
             case ENODATA, ENOTSUP, ENODEV:
                 throw .unsupported("\(file): it is not a document in a mounted container")
+            case EISDIR:
+                throw .unsupported("\(file): it is a folder; bookmarks are for documents")
             case EPERM, EACCES: throw .refused("\(file): only its owner may do that")
             default: throw .file("\(file): \(error)")
             }
