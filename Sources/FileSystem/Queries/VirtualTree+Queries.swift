@@ -84,17 +84,9 @@ extension VirtualTree {
             while !taken.insert(name).inserted {
                 let number = next[plain, default: 2]
                 next[plain] = number + 1
-                name = numbered(plain, number)
+                name = AddedName.numbered(plain, number)
             }
             return (name, value)
         }
-    }
-
-    /// `a.txt` and 2 make `a (2).txt`.
-    private static func numbered(_ name: String, _ number: Int) -> String {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
-            return "\(name) (\(number))"
-        }
-        return "\(name[..<dot]) (\(number))\(name[dot...])"
     }
 }

@@ -107,7 +107,7 @@ private struct AppMount {
             guard try source.status().st_mode & S_IFMT == S_IFREG else { throw Errno(EISDIR) }
             let name = original.split(separator: "/").last.map(String.init) ?? original
             for number in 1... {
-                let path = "\(point)/\(Self.numbered(name, number))"
+                let path = "\(point)/\(number == 1 ? name : AddedName.numbered(name, number))"
                 guard access(path, F_OK) != 0 else { continue }
                 let target = try OwnedDescriptor.open(
                     path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
@@ -132,14 +132,5 @@ private struct AppMount {
             offset += Int64(count)
             if count < block.count { return }
         }
-    }
-
-    /// `a.txt` and 2 make `a (2).txt`; 1 leaves the name as it is.
-    private static func numbered(_ name: String, _ number: Int) -> String {
-        if number == 1 { return name }
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
-            return "\(name) (\(number))"
-        }
-        return "\(name[..<dot]) (\(number))\(name[dot...])"
     }
 }
