@@ -134,12 +134,12 @@ extension Downloads {
             let sink = BlockSink(
                 incoming, of: download.blob.hash.description, range, for: store.address
             ) { [self] (count, block) throws(StoreError) in
-                try came(download, incoming, piece, count, block)
+                try note(download, incoming, piece, count, block)
             }
             let call = StoreCall(cancellation: piece.cancellation, urgency: piece.urgency)
             do throws(StoreError) {
                 try store.get(download.blob, range, into: sink, call)
-                if !incoming.isInBlocks { _ = try came(download, incoming, piece, 0, 0) }
+                if !incoming.isInBlocks { _ = try note(download, incoming, piece, 0, 0) }
             } catch {
                 if error.kind != .cancelled {
                     problem =
@@ -154,15 +154,15 @@ extension Downloads {
 
     /// Notes bytes that came and, when it is whole and in the file, a block. Says whether the piece
     /// goes on after it.
-    private func came(
+    private func note(
         _ download: Download, _ incoming: Incoming, _ piece: Piece, _ count: Int, _ block: Int?
     ) throws(StoreError) -> Bool {
         do throws(Errno) {
-            let (ready, goesOn) = try state.withLock {
-                (state) throws(Errno) -> ([DownloadWaiter], Bool) in
+            let (ready, nodes, goesOn) = try state.withLock {
+                (state) throws(Errno) -> ([DownloadWaiter], Set<NodeNumber>, Bool) in
                 state.fetched += UInt64(count)
                 piece.partial += Int64(count)
-                guard let block else { return ([], true) }
+                guard let block else { return ([], [], true) }
                 piece.partial = 0
                 piece.next = block + 1
                 download.busy.remove(block)
@@ -174,8 +174,9 @@ extension Downloads {
                 download.waiters.removeAll(where: isReady)
                 state.waiting -= ready.count
                 for waiter in ready { state.tickets[waiter.ticket] = nil }
-                return (ready, piece.next < piece.end)
+                return (ready, download.nodes, piece.next < piece.end)
             }
+            if !nodes.isEmpty { came(nodes) }
             for waiter in ready { waiter.reply(nil) }
             return goesOn
         } catch {
@@ -206,6 +207,7 @@ extension Downloads {
         if let problem { failed(nodes, problem) }
         let told = state.signal { state -> [DownloadWaiter] in
             let told = problem == nil ? [] : Self.giveUp(download, &state)
+            if let problem { download.refuse(told, problem, milliseconds: refusalTime) }
             settle(download, &state)
             return told
         }

@@ -112,13 +112,14 @@ package struct DocumentVersions: Sendable {
     /// Sets an attribute of the document that is about a version.
     func mark(_ version: DocumentVersion, _ key: String, _ value: String) throws(Failure) {
         do throws(Errno) {
-            try PathAttributes.set(
+            try MountAttributes.set(
                 "user.shapeedit.\(key).\(version.name)", Array(value.utf8), of: path)
         } catch {
-            if error.code == ENOENT {
-                throw Failure(.noInput, "\(name): the version \(version.name) is gone")
+            switch error.code {
+            case ENOENT: throw Failure(.noInput, "\(name): the version \(version.name) is gone")
+            case ENODEV: throw Failure(.usage, "\(name): it is not in a mounted container")
+            default: throw Failure(name, error)
             }
-            throw Failure(name, error)
         }
     }
 

@@ -56,14 +56,16 @@ package struct MountedBookmarks {
         let reading = application.isEmpty ? attribute : attribute + "." + application
         do throws(Errno) {
             let container = try PathAttributes.value("user.shapeedit.container", of: file)
-            try PathAttributes.set(attribute, Array(application.utf8), of: file)
+            try MountAttributes.set(attribute, Array(application.utf8), of: file)
             let digits = try PathAttributes.value(reading, of: file)
             return String(decoding: container, as: UTF8.self) + "."
                 + String(decoding: digits, as: UTF8.self)
         } catch {
             switch error.code {
-            case ENODATA, ENOTSUP:
+            case ENODATA, ENOTSUP, ENODEV:
                 throw .unsupported("\(file): it is not a document in a mounted container")
+            case EISDIR:
+                throw .unsupported("\(file): it is a folder; bookmarks are for documents")
             case EPERM, EACCES: throw .refused("\(file): only its owner may do that")
             default: throw .file("\(file): \(error)")
             }

@@ -26,13 +26,11 @@ package enum ConflictCopy {
     private static func keep(
         named name: String, in folder: String, _ create: (String) throws(Failure) -> Void
     ) throws(Failure) -> String {
-        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
-        let (stem, end) = (String(name[..<(dot ?? name.endIndex)]), dot.map { name[$0...] } ?? "")
         let moment = Self.now()
         var number = 1
         while true {
             let more = number == 1 ? "" : ", \(number)"
-            let copy = "\(stem) (conflict of \(moment)\(more))\(end)"
+            let copy = AddedName.adding(" (conflict of \(moment)\(more))", to: name)
             do throws(Failure) {
                 try create(folder + copy)
                 return copy

@@ -34,6 +34,7 @@ extension Volume {
         try change { (state) throws(Errno) in
             let record = state.index[item: try state.position(node)]
             guard caller.user == 0 || caller.user == record.pointee.user else { throw Errno(EPERM) }
+            if record.pointee.isDirectory { throw Errno(EISDIR) }
             guard record.pointee.isRegular else { throw Errno(EPERM) }
             let document = DocumentID(rawValue: record.pointee.document)
             if state.bookmarks.bookmark(of: document, for: application) != nil {

@@ -19,10 +19,12 @@ extension Volume {
         store = Limited(store, calls: settings.calls, reserved: settings.reservedCalls)
         store = Retrying(Logged(store, logger), settings.retries)
         let downloads = Downloads(
-            .foreign, content: content, store: store, logger: logger,
+            .foreign, content: content, store: store, patience: settings.retries.total,
+            logger: logger,
             adopt: { [weak self] (blob, nodes) throws(Errno) in
                 try self?.adoptForeign(blob, for: nodes)
             },
+            came: { [weak self] nodes in self?.reasons.forget(nodes) },
             failed: { [weak self] nodes, problem in
                 for node in nodes { self?.reasons.note(problem.reason, for: node) }
             })
@@ -61,8 +63,10 @@ extension Volume {
             guard let (versions, origin) = known else { throw Errno(EIO) }
             // A blob that nothing refers to is no harm; a version without its blob would be.
             try content.adopt(blob.hash, as: hash)
-            return state.withLock { state in
-                versions.filter { $0.place == .elsewhere }.map { version in
+            return state.withLock { state -> [VersionRow] in
+                let ours = versions.filter { $0.place == .elsewhere }
+                state.sealing += ours.count
+                return ours.map { version in
                     var version = version
                     version.place = .sealed
                     version.hash = hash
@@ -77,8 +81,9 @@ extension Volume {
             }
         }
         link?.upload(sealed)
+        state.withLock { $0.sealing -= sealed.count }
         noteArrival(blob.size)
-        for node in nodes { reasons.note(nil, for: node) }
+        reasons.forget(nodes)
         refresh(Array(nodes)) {}
     }
 }

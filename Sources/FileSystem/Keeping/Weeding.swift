@@ -86,12 +86,13 @@ final class Weeding: Sendable {
             let batch = volume.state.withLock { state -> [NodeNumber] in
                 let batch = Array(state.unsealed.prefix(512))
                 state.unsealed.removeFirst(batch.count)
+                state.sealing += batch.count
                 return batch
             }
             if batch.isEmpty { return false }
             let (left, large) = seal(batch)
+            endSealing(batch.count, left + large)
             if left.isEmpty, large.isEmpty { continue }
-            volume.state.withLock { $0.unsealed += left + large }
             if ending { synchronizeContents() }
             return left.isEmpty
         }
@@ -103,14 +104,23 @@ final class Weeding: Sendable {
         let waiting = volume.state.withLock { state -> Bool in
             guard let place = state.unsealed.firstIndex(of: node) else { return false }
             state.unsealed.remove(at: place)
+            state.sealing += 1
             return true
         }
         if !waiting { return false }
         let (left, large) = seal([node], hashes: false)
-        volume.state.withLock { $0.unsealed += left + large }
+        endSealing(1, left + large)
         if !left.isEmpty { throw Errno(EIO) }
         try volume.log.synchronize()
         return true
+    }
+
+    /// So many are not being sealed any more; these have to be tried again.
+    private func endSealing(_ count: Int, _ left: [NodeNumber]) {
+        volume.state.withLock { state in
+            state.sealing -= count
+            state.unsealed += left
+        }
     }
 
     /// Seals what it can.

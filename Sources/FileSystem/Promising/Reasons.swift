@@ -17,4 +17,12 @@ final class Reasons: Sendable {
             known[node] = reason
         }
     }
+
+    /// Something came of what was asked for.
+    func forget(_ nodes: Set<NodeNumber>) {
+        known.withLock { known in
+            if known.isEmpty { return }
+            for node in nodes { known[node] = nil }
+        }
+    }
 }

@@ -84,7 +84,7 @@ extension VirtualTree {
             while !taken.insert(name).inserted {
                 let number = next[plain, default: 2]
                 next[plain] = number + 1
-                name = NumberedName.with(number, plain)
+                name = AddedName.numbered(plain, number)
             }
             return (name, value)
         }

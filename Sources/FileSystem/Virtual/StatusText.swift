@@ -10,7 +10,8 @@ extension Volume {
         let facts = state.withLock { state in
             (
                 items: state.index.count, sessions: state.sessions.count,
-                unsealed: state.unsealed.count, dying: state.dying.count
+                // Counted until the queue for the store has them, which is looked at later.
+                unsealed: state.unsealed.count + state.sealing, dying: state.dying.count
             )
         }
         let space = try? content.space()

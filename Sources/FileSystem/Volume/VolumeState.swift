@@ -99,6 +99,8 @@ final class VolumeState {
     var dying: [UInt64: UInt64] = [:]
     /// Versions that are not sealed yet, in the order of their publish.
     var unsealed: [NodeNumber] = []
+    /// How many were taken from there and are neither sealed yet nor in the queue for the store.
+    var sealing = 0
     /// Documents whose earlier versions are to be thinned out.
     var thinning: Set<DocumentID> = []
     /// Promised versions whose blob is here, but not yet known to be on the disk.

@@ -7,15 +7,24 @@ import SystemCalls
 
 /// The store of a container, as the daemon uses it.
 enum ContainerStore {
+    /// The daemon's: what fails there nobody else tells of.
     static let logger = Logger(label: "store")
+    /// A command's own message says what failed.
+    private static let silent: Logger = {
+        var logger = Logger(label: "store")
+        logger.logLevel = .critical
+        return logger
+    }()
 
     /// Opens the store at `address`; nothing is sent.
     ///
-    /// - Parameter patience: a store that does not answer is given up after this, in seconds.
-    static func open(_ address: String, patience: Double = 20) throws(Failure)
-        -> any ContentStore
-    {
-        try StoreAddress(parsing: address).open(settings(patience), logger: logger)
+    /// - Parameters:
+    ///   - patience: a store that does not answer is given up after this, in seconds.
+    ///   - logger: where it is told what fails; nowhere, if a command tells it.
+    static func open(
+        _ address: String, patience: Double = 20, logger: Logger? = nil
+    ) throws(Failure) -> any ContentStore {
+        try StoreAddress(parsing: address).open(settings(patience), logger: logger ?? silent)
     }
 
     /// What bounds the waiting for a server.
@@ -44,7 +53,7 @@ enum ContainerStore {
         // Whoever checks is there to try again.
         settings.retries.total = 0
         do {
-            let store = try StoreAddress(parsing: address).open(settings, logger: logger)
+            let store = try StoreAddress(parsing: address).open(settings, logger: silent)
             var last: ContentHash?
             while true {
                 let page = try store.list(after: last, limit: 10_000, StoreCall())

@@ -77,6 +77,9 @@ struct ShapeEdit: ParsableCommand {
         } catch let failure as Failure {
             Console.complain(failure.message)
             Glibc.exit(failure.exitStatus)
+        } catch let code as ExitCode {
+            // All has been said.
+            Glibc.exit(code.rawValue)
         } catch  where exitCode(for: error) == .validationFailure {
             complainOfUsage(error)
             Glibc.exit(Failure.Kind.usage.rawValue)

@@ -22,6 +22,15 @@ struct BookmarkTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `a folder has no bookmark, and its owner is told why`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("mkdir d")
+            let message = try desk.fail(64, "bookmark", "create", "d")
+            #expect(message.contains("it is a folder; bookmarks are for documents"), "\(message)")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `a bookmark follows its document wherever it goes`(_ place: DataPath) throws {
         try withDesk(place) { desk in
             try desk.shell("printf one > a.txt && printf other > b.txt && mkdir d")

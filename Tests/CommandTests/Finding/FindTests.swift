@@ -48,6 +48,7 @@ struct FindTests {
             #expect(try desk.shell("head -n 1 '\(file)'").contains("\"count\": 1}"))
             try desk.fail(66, "find", "none")
             try desk.fail(64, "find", "/etc")
+            #expect(try desk.fail(64, "find", "b.txt").contains("it is a file"))
             try desk.fail(64, "find", "--limit", "0")
             if DataPath.isPrivileged {
                 try desk.fail(77, "find", user: nobody)

@@ -128,6 +128,24 @@ struct ConflictTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `keeping both of a document with the longest name shortens the copy's name`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            // 255 bytes, of which the stem has 125 letters of two bytes and one of one.
+            let name = "x" + String(repeating: "\u{e9}", count: 125) + ".txt"
+            try Self.clash(desk, name)
+            let answer = try JSONValue.read(
+                try desk.run("resolve", name, "--keep", "both", "--json"))
+            let copy = try #require(answer["copies"]?.elements.first?.text)
+            #expect(copy.utf8.count > 252 && copy.utf8.count <= 255, "\(copy)")
+            #expect(copy.hasPrefix("x\u{e9}") && copy.contains("\u{e9} (conflict of "), "\(copy)")
+            #expect(copy.hasSuffix(").txt"), "\(copy)")
+            #expect(Self.read(desk, copy) == "theirs")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `a program merges, and one that gives up changes nothing`(_ place: DataPath) throws {
         try withDesk(place) { desk in
             try Self.clash(desk, "note.txt")

@@ -75,6 +75,26 @@ struct GrantedDocumentTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `two of the longest name are told apart by names that are no longer`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            let name = String(repeating: "n", count: 251) + ".txt"
+            let second = String(repeating: "n", count: 247) + " (2).txt"
+            here.makeDirectory("d")
+            for path in [name, "d/" + name] {
+                here.store(ByteString(path), "content")
+                try both.run("grant", path, "--to", "notes")
+            }
+            #expect(there.names("in test") == [second, name])
+            for name in [name, second] {
+                #expect(there.content(ByteString("in test/" + name)) == "content")
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `the grant follows the document wherever it goes`(_ place: DataPath) throws {
         try withOwnerAndApp(place) { both in
             let (here, there) = (try both.owner.agent(), try both.appAgent())

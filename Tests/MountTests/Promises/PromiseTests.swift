@@ -242,11 +242,59 @@ struct PromiseTests {
         }
     }
 
+    @Test func `what status counts as stored can be evicted`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            let script = """
+                import json, os, time
+                def left():
+                    with open("../.shapeedit/status.json") as file: status = json.load(file)
+                    return sum(status[key] for key in ("sessions", "notYetDurable", "uploads"))
+                for turn in range(12):
+                    names = [f"d{turn}.{number}" for number in range(100)]
+                    for name in names:
+                        with open(name, "wb") as file: file.write(os.urandom(20000))
+                    end = time.monotonic() + 60
+                    while left(): assert time.monotonic() < end
+                    for name in names: os.setxattr(name, "user.shapeedit.state", b"promise")
+                """
+            agent.store("../waiter.py", ByteString(script))
+            agent.shell("python3 ../waiter.py")
+        }
+    }
+
+    @Test func `files outside of a mount are refused, and get no attribute`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let folder = "\(container.base)/foreign"
+            let file = "\(folder)/file"
+            _ = try Probing.run(["sh", "-c", "mkdir \(folder) && echo content > \(file)"])
+            // As an earlier version left it behind.
+            _ = try Probing.run([
+                "setfattr", "-n", "user.shapeedit.state", "-v", "promise", file,
+            ])
+            let before = try Probing.run(["getfattr", "-d", "-m", "-", folder, file]).text
+            for words in [
+                ["evict", file], ["evict", folder], ["pin", file], ["pin", folder],
+                ["pin", "--online-only", file], ["unpin", folder], ["materialize", file],
+                ["pin-version", file, "1"], ["bookmark", "create", file],
+                ["grant", file, "--to", "other"], ["resolve", file, "--keep", "both"],
+            ] {
+                let result = try container.command(words)
+                #expect(result.status == Int(EX_USAGE), "\(words): \(result)")
+            }
+            let refused = try container.command("evict", file)
+            #expect(refused.errorText.contains("it is not in a mounted container"), "\(refused)")
+            #expect(try Probing.run(["getfattr", "-d", "-m", "-", folder, file]).text == before)
+        }
+    }
+
     @Test func `a container without a store has no promises`() throws {
         try withVolume(.passthrough) { volume in
             try volume.agent().store("doc", "content")
             let result = try volume.shapeedit("evict", "@doc", fails: EX_USAGE)
             #expect(result.errorText.contains("its container has no store"))
+            #expect(result.errorText.split(separator: "\n").count == 1, "\(result)")
         }
     }
 }

@@ -50,6 +50,32 @@ struct StoreFaultTests {
         }
     }
 
+    @Test func `the reason why a large promise did not come goes when it comes`() throws {
+        try withVolume(.passthrough, store: "folder", options: Self.impatient) { volume in
+            let store = try #require(volume.container).storeFolder
+            let before = try volume.agent()
+            before.shell("head -c 9000000 /dev/urandom > large")
+            try volume.evictAll()
+            try volume.remount()
+            let agent = try volume.agent()
+            func reason() throws -> String {
+                try volume.run(
+                    "getfattr", "--only-values", "-n", "user.shapeedit.error", "large"
+                ).text
+            }
+            move(store, store + ".away")
+            let file = agent.open("large", O_RDONLY)
+            _ = agent.read(file, count: 100, fails: EIO, ETIMEDOUT)
+            agent.close(file)
+            #expect(try reason().contains(store))
+            move(store + ".away", store)
+            agent.shell("head -c 10 large > ../ten")
+            #expect(try reason() == "")
+            try volume.shapeedit("materialize", "@large")
+            #expect(try reason() == "")
+        }
+    }
+
     @Test(arguments: DataPath.ofPromises)
     func `wrong bytes in the store are never read`(_ dataPath: DataPath) throws {
         try withVolume(dataPath, store: "folder", options: Self.impatient) { volume in
@@ -87,6 +113,17 @@ struct StoreFaultTests {
             #expect(agent.content("small") == "the right bytes")
             agent.shell("cat large > /dev/null")
         }
+    }
+
+    @Test func `a store that is not reached costs move-store one message`() throws {
+        let container = try Container()
+        defer { container.remove() }
+        // Nobody listens there.
+        let result = try container.command(
+            "container", "move-store", container.name, "dav://127.0.0.1:1/store")
+        #expect(result.status == Int(EX_UNAVAILABLE), "\(result)")
+        let lines = result.errorText.split(separator: "\n")
+        #expect(lines.count == 1 && lines[0].hasPrefix("shapeedit: "), "\(result)")
     }
 
     @Test func `a container changes its store, and does without one again`() throws {

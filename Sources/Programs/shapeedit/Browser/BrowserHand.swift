@@ -112,10 +112,12 @@ final class BrowserHand: Sendable {
         _ name: String, _ value: String, of path: String, _ tree: BrowsedTree
     ) throws(Failure) {
         do throws(Errno) {
-            try PathAttributes.set(
+            try MountAttributes.set(
                 "user.shapeedit." + name, Array(value.utf8), of: tree.file(path))
         } catch {
-            if tree.mountPoint == nil { throw Failure(.usage, "this folder is in no container") }
+            if tree.mountPoint == nil || error.code == ENODEV {
+                throw Failure(.usage, "this folder is in no container")
+            }
             if error.code == ENOTSUP { throw Failure(.usage, "this container has no store") }
             let reason = try? PathAttributes.value("user.shapeedit.error", of: tree.file(path))
             let words = reason.map { String(decoding: $0, as: UTF8.self) } ?? "\(error)"

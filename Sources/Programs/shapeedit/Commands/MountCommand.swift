@@ -130,8 +130,11 @@ struct Mount: Sendable {
         volume.quota = options.quota
         if let store = container.store {
             volume.connect(
-                try ContainerStore.open(store, patience: options.storePatience), address: store,
-                grace: options.storeGrace, logger: ContainerStore.logger)
+                try ContainerStore.open(
+                    store, patience: options.storePatience, logger: ContainerStore.logger),
+                address: store,
+                patience: options.storePatience, grace: options.storeGrace,
+                logger: ContainerStore.logger)
         }
         volume.connectSources(
             ContainerStore.settings(options.storePatience), logger: ContainerStore.logger)

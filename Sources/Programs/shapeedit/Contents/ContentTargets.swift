@@ -61,7 +61,7 @@ struct DocumentContent {
     var problem: String? { try? value("user.shapeedit.error") }
 
     func set(_ name: String, _ value: String) throws(Failure) {
-        do throws(Errno) { try PathAttributes.set(name, Array(value.utf8), of: path) } catch {
+        do throws(Errno) { try MountAttributes.set(name, Array(value.utf8), of: path) } catch {
             throw failure(error)
         }
     }
@@ -76,7 +76,7 @@ struct DocumentContent {
 
     private func failure(_ error: Errno) -> Failure {
         switch error.code {
-        case ENODATA: Failure(.usage, "\(path): it is not in a mounted container")
+        case ENODATA, ENODEV: Failure(.usage, "\(path): it is not in a mounted container")
         case ENOTSUP: Failure(.usage, "\(path): its container has no store")
         case EBUSY: Failure(.temporary, "\(path): \(problem ?? error.description)")
         case EPERM, EACCES:

@@ -103,6 +103,9 @@ struct FindCommand: ParsableCommand {
 
     func run() throws {
         let place = try WatchedPlace(folder)
+        if place.isFile {
+            throw Failure(.usage, "\(folder): it is a file, not a folder; --name finds files")
+        }
         let point = place.mountPoint
         let query = query(below: place.path)
         if let forget { return try SavedQuery(point, forget).forget() }

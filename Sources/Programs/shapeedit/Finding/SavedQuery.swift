@@ -19,18 +19,19 @@ struct SavedQuery {
 
     func save(_ query: Query) throws(Failure) {
         do throws(Errno) {
-            try PathAttributes.set(attribute, Array(query.description.utf8), of: mountPoint)
+            try MountAttributes.set(attribute, Array(query.description.utf8), of: mountPoint)
         } catch { throw failure(error) }
     }
 
     func forget() throws(Failure) {
-        do throws(Errno) { try PathAttributes.remove(attribute, of: mountPoint) } catch {
+        do throws(Errno) { try MountAttributes.remove(attribute, of: mountPoint) } catch {
             throw failure(error)
         }
     }
 
     private func failure(_ error: Errno) -> Failure {
         switch error.code {
+        case ENODEV: Failure(.usage, "\(mountPoint): it is not in a mounted container")
         case ENODATA: Failure(.noInput, "\(mountPoint): there is no query '\(name)'")
         case EACCES, EPERM:
             Failure(.noPermission, "\(mountPoint): you may not save queries here")

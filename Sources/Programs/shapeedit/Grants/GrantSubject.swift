@@ -75,7 +75,7 @@ struct GrantSubject {
         case .closed(let closed, let path): try closed.grant(path, to: application, terms)
         case .mounted(let path):
             do throws(Errno) {
-                try PathAttributes.set(
+                try MountAttributes.set(
                     Self.attribute(application), Array(terms.text.utf8), of: path)
             } catch { throw problem(error) }
         }
@@ -95,7 +95,7 @@ struct GrantSubject {
             }
             do throws(Errno) {
                 for application in applications {
-                    try PathAttributes.remove(Self.attribute(application), of: path)
+                    try MountAttributes.remove(Self.attribute(application), of: path)
                 }
             } catch {
                 if error.code == ENODATA { return [] }
@@ -119,6 +119,7 @@ struct GrantSubject {
     private func problem(_ error: Errno) -> Failure {
         switch error.code {
         case EISDIR: ClosedGrants.isFolder(text)
+        case ENODEV: Failure(.usage, "\(text): it is not a document in a mounted container")
         case EPERM, EACCES:
             Failure(.noPermission, "\(text): only the owner of its container may do that")
         default: Failure(.inputOutput, "\(text): \(error)")

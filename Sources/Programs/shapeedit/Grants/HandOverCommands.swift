@@ -108,8 +108,7 @@ private struct AppMount {
             guard status.st_mode & S_IFMT == S_IFREG else { throw Errno(EISDIR) }
             let name = original.split(separator: "/").last.map(String.init) ?? original
             for number in 1... {
-                let free = number == 1 ? name : NumberedName.with(number, name)
-                let path = "\(point)/\(free)"
+                let path = "\(point)/\(number == 1 ? name : AddedName.numbered(name, number))"
                 guard access(path, F_OK) != 0 else { continue }
                 let target = try OwnedDescriptor.open(
                     path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)

@@ -93,7 +93,7 @@ struct ImportTarget {
     }
 
     private func send(_ fields: [[UInt8]]) throws(Errno) {
-        try PathAttributes.set(Self.attribute, fields.flatMap { $0 + [0] }, of: path)
+        try MountAttributes.set(Self.attribute, fields.flatMap { $0 + [0] }, of: path)
     }
 
     private func failure(_ error: Errno) -> Failure {
@@ -104,6 +104,7 @@ struct ImportTarget {
                 "\(path): only its owner may do that, who also has to have mounted it")
         case ESTALE:
             Failure(.temporary, "\(path): another import to it began, or its daemon was replaced")
+        case ENODEV: Failure(.usage, "\(path): it is not in a mounted container")
         case ENOTCONN: Failure(.unavailable, "\(path): its daemon is gone")
         default: Failure(.inputOutput, "\(path): \(error)")
         }

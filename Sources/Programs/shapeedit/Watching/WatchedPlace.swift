@@ -9,6 +9,8 @@ struct WatchedPlace {
     let mountPoint: String
     /// Below the mount's root; empty for the root itself.
     let path: String
+    /// Whether it is a document.
+    let isFile: Bool
     /// Of a document: it is followed wherever it goes.
     private let document: String?
 
@@ -24,7 +26,7 @@ struct WatchedPlace {
         mountPoint = point
         path = String(resolved.dropFirst(point.count + 1))
         var status = stat()
-        let isFile = stat(resolved, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        isFile = stat(resolved, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         let id = isFile ? try? PathAttributes.value("user.shapeedit.id", of: resolved) : nil
         document = id.map { String(decoding: $0, as: UTF8.self) }
     }

@@ -1,0 +1,53 @@
+internal import Glibc
+
+/// A mount that this process sees, as the kernel tells of it.
+public struct KernelMount: Sendable {
+    /// Its device, as in `0:57`.
+    public let device: String
+    /// Where it is mounted; absolute.
+    public let point: String
+    /// The type of its file system.
+    public let type: String
+
+    /// All of them, the last mounted last; none where the kernel does not tell.
+    public static func all() -> [KernelMount] {
+        guard let file = fopen("/proc/self/mountinfo", "re") else { return [] }
+        defer { fclose(file) }
+        var list: [KernelMount] = []
+        var line: UnsafeMutablePointer<CChar>?
+        var room = 0
+        defer { free(line) }
+        while getline(&line, &room, file) > 0 {
+            guard let line else { break }
+            let fields = String(cString: line).split(separator: " ")
+            // ... the device is the third, the mount point the fifth; the type follows the lone dash.
+            guard fields.count > 6, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count
+            else { continue }
+            list.append(
+                KernelMount(
+                    device: String(fields[2]), point: unescaped(fields[4]),
+                    type: String(fields[dash + 1])))
+        }
+        return list
+    }
+
+    /// The kernel writes blanks and backslashes as octal escapes.
+    private static func unescaped(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\"), rest.count >= 3,
+                let value = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether it is one of ShapeEdit.
+    public var isShapeEdit: Bool { type == "fuse.shapeedit" }
+}

@@ -1,0 +1,36 @@
+internal import Glibc
+
+/// ShapeEdit's own attributes (`user.shapeedit.*`), which are orders to a mount's daemon. On any other
+/// file system they would only be litter on a file, so each call looks first where the file is.
+/// Symlinks are followed.
+public enum MountAttributes {
+    /// Sets the value; throws ENODEV, and writes nothing, if the file is in no mount of ShapeEdit.
+    public static func set(_ name: String, _ value: [UInt8], of path: String) throws(Errno) {
+        try checkMounted(path)
+        try PathAttributes.set(name, value, of: path)
+    }
+
+    /// Removes the attribute; throws ENODATA if there is none, and ENODEV if the file is in no mount of
+    /// ShapeEdit.
+    public static func remove(_ name: String, of path: String) throws(Errno) {
+        try checkMounted(path)
+        try PathAttributes.remove(name, of: path)
+    }
+
+    private static func checkMounted(_ path: String) throws(Errno) {
+        var status = stat()
+        _ = try check { stat(path, &status) }
+        let device = name(ofDevice: UInt64(status.st_dev))
+        guard KernelMount.all().contains(where: { $0.isShapeEdit && $0.device == device }) else {
+            throw Errno(ENODEV)
+        }
+    }
+
+    /// A device as the kernel names it in its list of mounts; the numbers are packed as the C library
+    /// packs them.
+    private static func name(ofDevice number: UInt64) -> String {
+        let major = number >> 8 & 0xfff | number >> 32 & 0xffff_f000
+        let minor = number & 0xff | number >> 12 & 0xffff_ff00
+        return "\(major):\(minor)"
+    }
+}
