@@ -44,6 +44,13 @@ package struct DocumentFile: Sendable {
         self.type = known
     }
 
+    /// The same document at the absolute path where it is now.
+    func moved(to path: String) -> DocumentFile { DocumentFile(path: path, type: type) }
+
+    private init(path: String, type: DocumentType) {
+        (self.path, self.type, name) = (path, type, path)
+    }
+
     private static func read(_ path: String, _ name: String) throws(Failure) -> (
         bytes: [UInt8], stamp: FileStamp
     ) {

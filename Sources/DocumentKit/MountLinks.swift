@@ -37,13 +37,10 @@ package struct MountLink: Hashable, Sendable {
         let folder = point + "/.shapeedit/" + kind
         return ((try? Directories.names(in: folder)) ?? []).compactMap { name in
             let link = folder + "/" + name
-            var text = [CChar](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink(link, &text, text.count)
             // One that went since is none any more.
-            guard count > 0 else { return nil }
-            let target = String(
-                decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            return MountLink(path: point + "/" + target.dropFirst("../../".count), link: link)
+            guard let target = try? SymbolicLink.target(of: link) else { return nil }
+            let path = String(decoding: target.dropFirst("../../".utf8.count), as: UTF8.self)
+            return MountLink(path: point + "/" + path, link: link)
         }
     }
 }

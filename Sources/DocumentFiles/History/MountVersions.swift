@@ -24,7 +24,7 @@ enum MountVersions {
     }
 
     /// The highest folder above `path` on the same device.
-    private static func mountRoot(of path: String) -> String? {
+    static func mountRoot(of path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         let device = status.st_dev

@@ -117,9 +117,7 @@ package struct MountedBookmarks {
     }
 
     private func target(_ name: String) throws(Errno) -> [UInt8] {
-        var text = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = try check { readlink(folder + "/" + name, &text, text.count) }
-        return text[..<count].map { UInt8(bitPattern: $0) }
+        try SymbolicLink.target(of: folder + "/" + name)
     }
 
     private func problem(_ error: Errno) -> BookmarkProblem {
