@@ -81,7 +81,7 @@ package struct EditorState: Sendable {
         tool = Self.usualTool(document.type)
         message =
             notes.first.map { notes.count > 1 ? "\($0) (and \(notes.count - 1) more)" : $0 }
-            ?? "? shows the keys"
+            ?? ""
         isLoud = !notes.isEmpty
     }
 
@@ -91,8 +91,7 @@ package struct EditorState: Sendable {
     static func usualTool(_ type: DocumentType) -> Tool {
         switch type {
         case .shapeFile: .orbit
-        case .slide: .move
-        case .shape, .list: .select
+        case .shape, .slide, .list: .select
         }
     }
 

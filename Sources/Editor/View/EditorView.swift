@@ -122,6 +122,8 @@ extension EditorState {
             }
         } else if let choice {
             drawChoice(choice, row, &screen)
+        } else if message.isEmpty {
+            screen.put(footer.fitting(screen.columns), column: 0, row: row, style: .dim)
         } else {
             var style = Style.plain
             if tone == .bad { style = Style(text: .indexed(9), emphasis: .bold) }
