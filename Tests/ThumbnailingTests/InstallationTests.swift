@@ -100,7 +100,7 @@ import Thumbnailing
             ["%i": "'\(sample)'", "%o": "'\(folder.path)/out.png'", "%s": "128"][$0] ?? String($0)
         }
         #expect(try Surroundings.run(command.joined(separator: " ")).code == 0)
-        #expect(PNGFile(try Surroundings.contents(folder.path + "/out.png"))?.width == 128)
+        #expect(PNGFile(try Surroundings.contents(folder.path + "/out.png"))?.height == 128)
     }
 
     @Test func `the list names every file of the desktop package`() throws {

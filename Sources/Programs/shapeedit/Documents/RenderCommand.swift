@@ -10,7 +10,8 @@ struct RenderCommand: ParsableCommand {
         commandName: "render", abstract: "Draw a document into a file.",
         discussion: """
             The output's name tells the format: .png, .svg and .pdf for every document, .glb, .stl \
-            and .obj for those with solids.
+            and .obj for those with solids. Solids fill the size, a slide keeps its proportions; \
+            those of thumbnails of solids are 834x1024.
             """)
 
     @Argument(help: "The document, or - for standard input.", completion: .file())
