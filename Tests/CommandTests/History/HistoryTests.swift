@@ -66,7 +66,8 @@ import Testing
             let mine = desk.bytes("s.shape")
             try desk.shell("sed s/mine/theirs/ s.shape > new && cat new > s.shape && rm new")
             #expect(try desk.get("s.shape", "title") == "theirs")
-            #expect(try desk.run("undo", "s.shape").contains("another program"))
+            let undone = try desk.run("undo", "s.shape")
+            #expect(undone.contains(place == .plain ? "another program" : "the version of 20"))
             #expect(desk.bytes("s.shape") == mine)
             try desk.run("redo", "s.shape")
             #expect(try desk.get("s.shape", "title") == "theirs")
@@ -97,6 +98,36 @@ import Testing
             try desk.volume.remount()
             try desk.run("undo", "s.shape")
             #expect(try desk.get("s.shape", "title") == "first")
+        }
+    }
+
+    @Test(
+        .enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
+    func `states that somebody else's edits made are called by their time`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            let other = Desk(volume: desk.volume, stateHome: desk.stateHome + "/other")
+            try other.run("new", "s.shape")
+            for title in ["one", "two", "three"] {
+                try other.run("title", "s.shape", title)
+                // Saves less than two seconds apart count as one version.
+                usleep(2_300_000)
+            }
+            for _ in 1...2 {
+                let undone = try desk.run("undo", "s.shape")
+                let words = undone.split(separator: " ", omittingEmptySubsequences: true)
+                #expect(undone.hasPrefix("s.shape: undone: the version of 20"), "\(undone)")
+                let moment = words.suffix(2).joined(separator: " ").dropLast()
+                let stamp = try desk.shell("date -d '\(moment)' +%s")
+                let age = try #require(Int(try desk.shell("date +%s").dropLast()))
+                    - (try #require(Int(stamp.dropLast())))
+                #expect((0...60).contains(age), "\(undone)")
+            }
+            #expect(try desk.get("s.shape", "title") == "one")
+            #expect(try Self.steps(desk, "s.shape").0.allSatisfy { $0.hasPrefix("the version of") })
+            // Whose edits they were still knows them.
+            #expect(try Self.steps(other, "s.shape").0.contains("title two"))
         }
     }
 

@@ -1,6 +1,6 @@
 import DocumentFiles
-import Glibc
 import Model
+import SystemCalls
 
 /// What undo and redo say.
 enum HistoryReport {
@@ -21,11 +21,6 @@ enum HistoryReport {
 
     /// A moment in local time as ISO 8601 has it.
     static func time(_ nanoseconds: Int64) -> String {
-        var seconds = time_t(nanoseconds / 1_000_000_000)
-        var parts = tm()
-        localtime_r(&seconds, &parts)
-        var text = [CChar](repeating: 0, count: 64)
-        let count = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%S%z", &parts)
-        return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        LocalTime.text(Int(nanoseconds / 1_000_000_000), as: "%Y-%m-%dT%H:%M:%S%z")
     }
 }
