@@ -42,6 +42,27 @@ import Testing
         }
     }
 
+    @Test func `what history shows can be typed again`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "a.list")
+            let texts = ["two words", "it's", "#1", "plain", "$HOME", "käse; rm *", "\"q\""]
+            try desk.run("list", "add", "a.list", "first")
+            for text in texts {
+                try desk.run("list", "edit", "a.list", "1", text)
+                let stated = try #require(try Self.steps(desk, "a.list").0.last)
+                #expect(stated.hasPrefix("list edit 1 "), "\(stated)")
+                let words = try desk.shell("printf '%s\\n' \(stated)")
+                #expect(words == "list\nedit\n1\n\(text)\n", "\(stated)")
+                // In scripts too.
+                try desk.run("undo", "a.list")
+                try desk.run("apply", "a.list", "-", input: Array(stated.utf8))
+                #expect(try desk.run("list", "show", "a.list") == "1. [ ] \(text)\n")
+            }
+            try desk.run("list", "add", "a.list", "a", "b c")
+            #expect(try Self.steps(desk, "a.list").0.last == "list add a 'b c'")
+        }
+    }
+
     @Test(arguments: Desk.places)
     func `the history goes with the document to another name`(_ place: DataPath) throws {
         try withDesk(place) { desk in
@@ -120,7 +141,8 @@ import Testing
                 #expect(undone.hasPrefix("s.shape: undone: the version of 20"), "\(undone)")
                 let moment = words.suffix(2).joined(separator: " ").dropLast()
                 let stamp = try desk.shell("date -d '\(moment)' +%s")
-                let age = try #require(Int(try desk.shell("date +%s").dropLast()))
+                let age =
+                    try #require(Int(try desk.shell("date +%s").dropLast()))
                     - (try #require(Int(stamp.dropLast())))
                 #expect((0...60).contains(age), "\(undone)")
             }

@@ -41,7 +41,8 @@ struct ConvertCommand: ParsableCommand {
         }
         if force, WrittenFile.isDocument(target) {
             // One more step of its history.
-            try DocumentFile(target).replace(with: bytes, describedAs: "convert \(source)")
+            let description = Edit.text(of: ["convert", source])
+            try DocumentFile(target).replace(with: bytes, describedAs: description)
         } else {
             try DocumentOutput.write(bytes, to: target, overwriting: force)
         }

@@ -37,6 +37,10 @@ struct RenderCommand: ParsableCommand {
         let size = try Self.pixels(size)
         let format = try chosenFormat()
         let content = try DocumentSource.load(file, type: try typing.documentType)
+        if slideMode != .app, content.document.type != .slide {
+            throw Failure(
+                .usage, "\(file): --mode \(mode) is for slides, and this is none: leave it out")
+        }
         for note in content.notes { Console.complain("\(file): \(note)") }
         let bytes: [UInt8]
         do throws(DrawingError) {
