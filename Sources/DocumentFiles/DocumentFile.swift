@@ -44,6 +44,13 @@ package struct DocumentFile: Sendable {
         self.type = known
     }
 
+    /// The same document at the absolute path where it is now.
+    func moved(to path: String) -> DocumentFile { DocumentFile(path: path, type: type) }
+
+    private init(path: String, type: DocumentType) {
+        (self.path, self.type, name) = (path, type, path)
+    }
+
     private static func read(_ path: String, _ name: String) throws(Failure) -> (
         bytes: [UInt8], stamp: FileStamp
     ) {
@@ -109,9 +116,10 @@ package struct DocumentFile: Sendable {
     package func apply(
         _ edits: [Edit], from script: String? = nil, dryRun: Bool = false
     ) throws(Failure) -> [Change] {
-        let words = edits.first?.words.joined(separator: " ") ?? ""
+        let words = Edit.text(of: edits.first?.words ?? [])
+        let shown = words.count > 200 ? words.prefix(200) + "…" : words
         let more = edits.count > 1 ? " and \(edits.count - 1) more" : ""
-        return try edit(dryRun: dryRun, describedAs: String(words.prefix(200)) + more) {
+        return try edit(dryRun: dryRun, describedAs: shown + more) {
             (document) throws(Failure) in
             do throws(EditError) { return try document.apply(edits) } catch {
                 throw Failure(script.map { "\(name): \($0)" } ?? name, error)

@@ -35,9 +35,9 @@ package struct MountLink: Hashable, Sendable {
         return ((try? Directories.names(in: folder)) ?? []).compactMap { name in
             let link = folder + "/" + name
             // One that went since is none any more.
-            guard let bytes = try? Directories.target(of: link) else { return nil }
-            let target = String(decoding: bytes, as: UTF8.self)
-            return MountLink(path: point + "/" + target.dropFirst("../../".count), link: link)
+            guard let target = try? SymbolicLink.target(of: link) else { return nil }
+            let path = String(decoding: target.dropFirst("../../".utf8.count), as: UTF8.self)
+            return MountLink(path: point + "/" + path, link: link)
         }
     }
 }

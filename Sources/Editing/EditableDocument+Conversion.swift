@@ -11,7 +11,8 @@ extension EditableDocument {
             case _ where type == self.type: return (self, [])
             case (.scene(let scene), .shapeFile):
                 let (file, losses) = try ShapeFile.converted(from: scene)
-                return (.shapeFile(file), losses.map(\.description))
+                let unknown = scene.unknownPaths.map { "\($0): it has no such key" }
+                return (.shapeFile(file), losses.map(\.description) + unknown)
             case (.shapeFile(let file), .shape):
                 let (scene, losses) = Scene.converted(from: file)
                 return (.scene(scene), losses.map(\.description))
@@ -25,5 +26,11 @@ extension EditableDocument {
             throw EditError(
                 .data, at: error.place == .whole ? "" : error.place.description, error.reason)
         }
+    }
+
+    /// A list as lines of text, and notes of what they say in another way; nil for other types.
+    public var taskLines: (text: String, notes: [String])? {
+        guard case .list(let list) = self else { return nil }
+        return (list.taskLines, list.joinedItems)
     }
 }

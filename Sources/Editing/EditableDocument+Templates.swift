@@ -26,6 +26,26 @@ extension EditableDocument {
         }
     }
 
+    /// The kinds of parts that `add` puts into documents of a type.
+    public static func kinds(for type: DocumentType) -> [String] {
+        switch type {
+        case .shape: SolidKind.allCases.map(\.name) + ["group"]
+        case .shapeFile: []
+        case .slide: ElementKeys.types
+        case .list: ["item"]
+        }
+    }
+
+    /// What names a kind of part that a type of document has, in small letters; an error for others.
+    static func kind(_ word: String, for type: DocumentType) throws(EditError) -> String {
+        let kinds = kinds(for: type)
+        let name = word.lowercased()
+        guard kinds.contains(name) else {
+            throw EditError(.data, at: "add", NearNames.unknown("kind", name, among: kinds))
+        }
+        return name
+    }
+
     /// The names of the templates of a type, the usual one first.
     public static func templates(for type: DocumentType) -> [String] {
         switch type {

@@ -106,12 +106,12 @@ import Testing
         return found ?? nil
     }
 
-    /// The beginning of every PNG file, and its width.
-    private static func width(_ bytes: [UInt8]?) -> Int? {
+    /// The beginning of every PNG file, and its longer side.
+    private static func side(_ bytes: [UInt8]?) -> Int? {
         guard let bytes, bytes.count > 24, bytes.starts(with: [0x89, 0x50, 0x4e, 0x47]) else {
             return nil
         }
-        return bytes[16..<20].reduce(0) { $0 << 8 | Int($1) }
+        return [16, 20].map { bytes[$0..<$0 + 4].reduce(0) { $0 << 8 | Int($1) } }.max()
     }
 
     @Test func `thumbnails in a mount are of the version that is current`() throws {
@@ -121,7 +121,7 @@ import Testing
             #expect(made.status == 0, "\(made)")
             let cache = ThumbnailCache()
             let first = Self.picture(cache, path, 100)
-            #expect(Self.width(first) == 128)
+            #expect(Self.side(first) == 128)
             let size = cache.byteCount
             #expect(size == first?.count && Self.picture(cache, path, 128) == first)
             #expect(cache.byteCount == size)
@@ -129,7 +129,7 @@ import Testing
                 try BuiltPrograms.shapeedit(), "background", "Ball.shape", "#ff0000")
             #expect(edit.status == 0, "\(edit)")
             let second = Self.picture(cache, path, 128)
-            #expect(Self.width(second) == 128 && second != first)
+            #expect(Self.side(second) == 128 && second != first)
             #expect(Self.picture(cache, "\(volume.directory)/none", 128) == nil)
             // Bounded, and what was cancelled is not answered.
             let small = ThumbnailCache(byteLimit: 10)
@@ -179,7 +179,7 @@ import Testing
                 """
             let made = try volume.run("python3", "-c", line, path, "\(volume.directory)/cache")
             #expect(made.status == 0, "\(made)")
-            #expect(Self.width(Self.picture(cache, path, 256)) == 2)
+            #expect(Self.side(Self.picture(cache, path, 256)) == 2)
             // Not of what the file is by now.
             try OwnedDescriptor.open(path, O_RDONLY).setModified(1_000_000, 0)
             #expect(Self.picture(cache, path, 256) == nil)

@@ -85,6 +85,37 @@ import Testing
         }
     }
 
+    @Test func `what nobody knows in a shape file goes along in the scene and comes back`() throws {
+        var file = try ShapeFile.read(try Samples.read("camera-unknown.shapeFile"))
+        file = try ShapeFile.read(
+            PropertyList.dictionary(
+                [PropertyList.Entry("zeta", .string("first"))] + file.source
+                    + [
+                        PropertyList.Entry("when", .date(1.5)),
+                        PropertyList.Entry("n", .integer(1 << 60)),
+                    ]
+            ).binary())
+        let (made, none) = Scene.converted(from: file)
+        #expect(none.isEmpty)
+        var scene = try Scene.read(made.text())
+        #expect(try ShapeFile.converted(from: scene).losses.isEmpty)
+        #expect(try ShapeFile.converted(from: scene).file.binary() == file.binary())
+        // What is known counts where it says something else by then.
+        scene.camera.position = Vector3(1, 2, 3)
+        scene.nodes = [.solid(Solid(shape: SolidShape(.torus)))]
+        let (again, losses) = try ShapeFile.converted(from: scene)
+        #expect(losses.map(\.path) == file.cameraLosses.map(\.path) && !losses.isEmpty)
+        let read = try ShapeFile.read(again.binary())
+        #expect(read.kind == .torus && read.camera.position == SIMD3(1, 2, 3))
+        #expect(read.source.map(\.key) == file.source.map(\.key))
+        #expect(read.source.first == file.source.first)
+        // Without any of it nothing is carried.
+        let plain = Scene.converted(from: ShapeFile(kind: .cone)).scene
+        #expect(plain.json.object?.keys == ["version", "nodes"])
+        scene.source["shapeFile"] = .string("AAAA")
+        #expect(try ShapeFile.converted(from: scene).losses.map(\.path) == ["shapeFile"])
+    }
+
     @Test func `what a shape file cannot hold is said`() throws {
         let scene = try Scene.read(try Samples.read("three.shape"))
         let (file, losses) = try ShapeFile.converted(from: scene)

@@ -34,6 +34,7 @@ import Thumbnailing
         let installed = try files()
         for name in [
             "bin/shapeedit", "bin/shapeedit-thumbnailer", "share/man/man1/shapeedit.1",
+            "share/shapeedit/schemas/shapeedit-output.schema.json",
             "share/thumbnailers/shapeedit.thumbnailer", "share/applications/shapeedit.desktop",
             "share/mime/packages/shapeedit.xml", "share/icons/hicolor/scalable/apps/shapeedit.svg",
         ] {
@@ -100,14 +101,17 @@ import Thumbnailing
             ["%i": "'\(sample)'", "%o": "'\(folder.path)/out.png'", "%s": "128"][$0] ?? String($0)
         }
         #expect(try Surroundings.run(command.joined(separator: " ")).code == 0)
-        #expect(PNGFile(try Surroundings.contents(folder.path + "/out.png"))?.width == 128)
+        #expect(PNGFile(try Surroundings.contents(folder.path + "/out.png"))?.height == 128)
     }
 
-    @Test func `the list names every file of the desktop package`() throws {
+    @Test func `the list names every file of the desktop package, the manual and the schemas`()
+        throws
+    {
         let list = try Surroundings.run("cat '\(Surroundings.package)/Mount/installed-files'")
             .output
         let present = try Surroundings.run(
-            "cd '\(Surroundings.package)' && find Mount/desktop Mount/man -type f"
+            "cd '\(Surroundings.package)' && find Mount/desktop Mount/man Mount/schemas"
+                + " Sources/Documents/Schemas -type f"
         ).output
         for file in present.split(separator: "\n") {
             #expect(list.contains(" \(file) "), "\(file)")

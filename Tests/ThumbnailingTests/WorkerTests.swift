@@ -26,6 +26,16 @@ import Thumbnailing
         #expect(worker.processIdentifier == nil)
     }
 
+    @Test func `solids have the proportions of the original app's pictures`() throws {
+        for name in ["three.shape", "torus.shapeFile"] {
+            for (size, width) in [(128, 104), (256, 209), (1_024, 834)] {
+                let picture = try worker.picture(request(name, size: UInt16(size)))
+                let file = try #require(PNGFile(picture), "\(name)")
+                #expect(file.width == width && file.height == size, "\(name): \(file.width)")
+            }
+        }
+    }
+
     @Test func `documents come by descriptor too, from their start`() throws {
         let path = "\(Surroundings.package)/Tests/DocumentsTests/Corpus/three.shape"
         let descriptor = open(path, O_RDONLY)

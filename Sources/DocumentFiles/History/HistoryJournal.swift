@@ -17,10 +17,14 @@ struct HistoryJournal {
     /// `nil` where there is no place to keep a history.
     private let folder: String?
     private let isCoordinated: Bool
+    /// When the content that is in the file now came there, in nanoseconds since 1970.
+    private let modified: Int64
 
+    /// The journal of a document that was not changed yet.
     init(of file: borrowing OwnedDescriptor, isCoordinated: Bool) {
         folder = HistoryPlace.folder(of: file, isCoordinated: isCoordinated)
         self.isCoordinated = isCoordinated
+        modified = (try? file.status()).map { FileStamp($0).modified } ?? 0
     }
 
     // MARK: Reading
@@ -36,8 +40,7 @@ struct HistoryJournal {
             // given out again. Documents in a mount have ids that are not.
             if !isCoordinated, formerPath != Self.line(path) { steps = HistorySteps() }
             let number = steps.append(
-                time: Self.now(),
-                description: steps.list.isEmpty ? "as it was found" : "changed by another program")
+                time: Self.now(), description: origin(isFirst: steps.list.isEmpty))
             write(bytes, number)
         }
         if isCoordinated {
@@ -52,6 +55,12 @@ struct HistoryJournal {
             steps.current += older.count
         }
         return steps
+    }
+
+    /// What is said of a state that no edit in this journal made. In a mount another user's may have.
+    private func origin(isFirst: Bool) -> String {
+        if isCoordinated { return MountVersions.description(of: modified) }
+        return isFirst ? "as it was found" : "changed by another program"
     }
 
     /// The bytes of a state; `nil` if they are gone.

@@ -12,10 +12,16 @@ enum MountVersions {
             var status = stat()
             let file = folder + "/" + name
             guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            let time = FileStamp(status).modified
             return HistoryStep(
-                source: .version(file), time: FileStamp(status).modified,
-                description: "saved by a program")
+                source: .version(file), time: time, description: description(of: time))
         }.sorted { $0.time < $1.time }
+    }
+
+    /// What is said of a version when nothing is known but its time, in nanoseconds since 1970.
+    static func description(of time: Int64) -> String {
+        let seconds = Int(time / 1_000_000_000)
+        return "the version of " + LocalTime.text(seconds, as: "%Y-%m-%d %H:%M:%S")
     }
 
     /// The folder of the earlier versions of the document at the absolute `path`.
@@ -24,7 +30,7 @@ enum MountVersions {
     }
 
     /// The highest folder above `path` on the same device.
-    private static func mountRoot(of path: String) -> String? {
+    static func mountRoot(of path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         let device = status.st_dev

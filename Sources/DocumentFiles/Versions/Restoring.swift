@@ -23,12 +23,12 @@ struct Restoring {
             if try isSame(source, claim.file) { return false }
             let size = max(try source.status().st_size, try claim.file.status().st_size)
             if DocumentType(fileName: path) != nil, Int(size) <= HistoryJournal.byteLimit {
+                let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
                 let before = try WholeFile.read(claim.file)
                 let after = try WholeFile.read(source)
                 try makeRoom(for: Int64(after.count), claim.file)
                 try WholeFile.overwrite(claim.file, with: after)
-                HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated).record(
-                    after, over: before, describedAs: description, at: path)
+                journal.record(after, over: before, describedAs: description, at: path)
             } else {
                 try waitForOwnVersion(claim.file)
                 try copy(source, claim.file)

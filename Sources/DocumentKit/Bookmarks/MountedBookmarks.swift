@@ -119,7 +119,7 @@ package struct MountedBookmarks {
     }
 
     private func target(_ name: String) throws(Errno) -> [UInt8] {
-        try Directories.target(of: folder + "/" + name)
+        try SymbolicLink.target(of: folder + "/" + name)
     }
 
     private func problem(_ error: Errno) -> BookmarkProblem {

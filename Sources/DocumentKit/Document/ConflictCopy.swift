@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import SystemCalls
 
 /// What somebody edited, kept beside a document that others changed in another way.
 package enum ConflictCopy {
@@ -26,7 +27,8 @@ package enum ConflictCopy {
     private static func keep(
         named name: String, in folder: String, _ create: (String) throws(Failure) -> Void
     ) throws(Failure) -> String {
-        let moment = Self.now()
+        // Without what other systems refuse in names.
+        let moment = LocalTime.now(as: "%Y-%m-%d %H.%M.%S")
         var number = 1
         while true {
             let more = number == 1 ? "" : ", \(number)"
@@ -39,15 +41,5 @@ package enum ConflictCopy {
             }
             number += 1
         }
-    }
-
-    /// Such as `2026-11-21 13.22.05`, in local time and without what other systems refuse in names.
-    private static func now() -> String {
-        var seconds = time(nil)
-        var parts = tm()
-        localtime_r(&seconds, &parts)
-        var text = [CChar](repeating: 0, count: 32)
-        let count = strftime(&text, text.count, "%Y-%m-%d %H.%M.%S", &parts)
-        return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

@@ -25,9 +25,6 @@ final class FollowedItem {
     /// Since when the name is missing (monotonic nanoseconds).
     private(set) var missing: UInt64?
 
-    /// O_PATH, which does not import.
-    private static let pathOnly: Int32 = 0o10000000
-
     init(_ path: String, _ inotify: Inotify) throws(Errno) {
         self.path = path
         self.inotify = inotify
@@ -63,7 +60,7 @@ final class FollowedItem {
     /// Holds on to what the path names now.
     private func take() {
         entry = FolderTree.Entry(path)
-        item = try? OwnedDescriptor.open(path, Self.pathOnly | O_NOFOLLOW)
+        item = try? OwnedDescriptor.open(path, OwnedDescriptor.pathOnly | O_NOFOLLOW)
         let bits = Int(IN_ATTRIB) | Int(IN_CLOSE_WRITE) | Int(IN_MOVE_SELF) | Int(IN_DELETE_SELF)
         // IN_DONT_FOLLOW, which does not import.
         let watch = entry == nil ? -1 : (try? inotify.watch(path, bits | 0x200_0000)) ?? -1
@@ -113,7 +110,8 @@ final class FollowedItem {
         }
         if now < since + Self.grace * 1_000_000 { return [] }
         missing = nil
-        if let found = place, let there = FolderTree.Entry(found), there.isSameItem(as: before) {
+        if let found = item?.path, let there = FolderTree.Entry(found), there.isSameItem(as: before)
+        {
             for watch in watches.above + [watches.folder] { inotify.forget(watch) }
             path = found
             if (try? watchFolders()) != nil {
@@ -124,12 +122,5 @@ final class FollowedItem {
         entry = nil
         item = nil
         return [.deleted]
-    }
-
-    /// Where the kernel has the item now.
-    private var place: String? {
-        guard let number = item?.number else { return nil }
-        let target = try? Directories.target(of: "/proc/self/fd/\(number)")
-        return target.map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -54,6 +54,9 @@ enum SceneKey {
     static let visible = "visible"
     static let target = "target"
     static let fieldOfView = "fieldOfView"
+    /// The property list of the `.shapeFile` the scene was made of, binary and in Base64, if that had
+    /// more than a scene can say.
+    static let shapeFile = "shapeFile"
     /// The `type` of a group; other types are the names of solids.
     static let group = "group"
 }

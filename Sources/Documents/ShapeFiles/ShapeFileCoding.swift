@@ -43,19 +43,28 @@ extension ShapeFile {
             }
         }
         set(ShapeFile.shapeKey, .integer(Int64(kind.rawValue)))
-        // An archive that says what it should stays as it is, with all it says besides.
-        let old = PropertyList.dictionary(source)[ShapeFile.cameraKey]
-        let archive = try? ShapeFile.camera(old)
-        if archive?.camera != camera {
-            set(ShapeFile.cameraKey, .data(try camera.archived(with: archive?.otherEntries ?? [])))
+        if !keepsCameraArchive {
+            let others = cameraArchive?.otherEntries ?? []
+            set(ShapeFile.cameraKey, .data(try camera.archived(with: others)))
         }
         return try PropertyList.dictionary(entries).binary()
     }
 
     /// What else is in the archived camera and is not written again when the camera changes.
-    public var cameraLosses: [ArchiveLoss] {
-        let archive = try? ShapeFile.camera(PropertyList.dictionary(source)[ShapeFile.cameraKey])
-        return archive?.losses ?? []
+    public var cameraLosses: [ArchiveLoss] { cameraArchive?.losses ?? [] }
+
+    /// Whether there is anything in it that nobody here knows.
+    var holdsUnknown: Bool {
+        if source.contains(where: { !ShapeFile.knownKeys.contains($0.key) }) { return true }
+        return cameraArchive.map { !$0.otherEntries.isEmpty || !$0.losses.isEmpty } ?? false
+    }
+
+    /// Whether the archive it was read from says what it should: then it stays as it is, with all it
+    /// says besides.
+    var keepsCameraArchive: Bool { cameraArchive?.camera == camera }
+
+    private var cameraArchive: CameraArchive? {
+        try? ShapeFile.camera(PropertyList.dictionary(source)[ShapeFile.cameraKey])
     }
 
     private static func camera(_ value: PropertyList?) throws(DocumentError) -> CameraArchive {

@@ -13,21 +13,43 @@ public struct ConversionLoss: Hashable, Sendable, CustomStringConvertible {
 
 extension Scene {
     /// The scene of a `.shapeFile` document, which `ShapeFile.converted(from:)` makes the same
-    /// document of again. Entries of the property list that nobody knows are lost.
+    /// document of again. What nobody here knows of it is carried along (`SceneKey.shapeFile`).
     public static func converted(from file: ShapeFile) -> (scene: Scene, losses: [ConversionLoss]) {
         let camera = file.camera
         let axis = Vector3(Double(camera.axis.x), Double(camera.axis.y), Double(camera.axis.z))
         let position = camera.position
-        let scene = Scene(
+        var scene = Scene(
             camera: Camera(
                 position: Vector3(Double(position.x), Double(position.y), Double(position.z)),
                 orientation: .rotation(
                     Rotation(axis: axis, degrees: Double(camera.angle) * 180 / .pi))),
             nodes: [.solid(Solid(shape: SolidShape(file.kind)))])
-        let losses = file.source.map(\.key).filter { !ShapeFile.knownKeys.contains($0) }.map {
-            ConversionLoss(path: $0, reason: "scenes have no such entry")
+        guard file.holdsUnknown else { return (scene, []) }
+        do throws(DocumentError) {
+            scene.carry(try PropertyList.dictionary(file.source).binary())
+            return (scene, [])
+        } catch {
+            let lost = file.source.map(\.key).filter { !ShapeFile.knownKeys.contains($0) }
+            return (scene, lost.map { ConversionLoss(path: $0, reason: error.reason) })
         }
-        return (scene, losses)
+    }
+}
+
+extension Scene {
+    /// Notes the property list it was made of, behind what says the same in its own way.
+    fileprivate mutating func carry(_ list: [UInt8]) {
+        source[SceneKey.version] = .integer(version)
+        if camera != Camera() { source[SceneKey.camera] = .null }
+        source[SceneKey.nodes] = .array([])
+        source[SceneKey.shapeFile] = .string(Base64.encode(list))
+    }
+
+    /// The entries of the property list it was made of; nil if it carries none that can be read.
+    fileprivate var carriedEntries: [PropertyList.Entry]? {
+        guard let text = source[SceneKey.shapeFile]?.string, let bytes = Base64.decode(text.utf8),
+            case .dictionary(let entries) = try? PropertyList.read(bytes)
+        else { return nil }
+        return entries
     }
 }
 
@@ -46,6 +68,16 @@ extension ShapeFile {
         var losses: [ConversionLoss] = []
         func lose(_ path: String, _ reason: String, if isLost: Bool) {
             if isLost { losses.append(ConversionLoss(path: path, reason: reason)) }
+        }
+        if let carried = scene.carriedEntries {
+            file.source = carried
+            for loss in file.cameraLosses where !file.keepsCameraArchive {
+                lose(loss.path, "\(loss.typeName) that is not kept with another camera", if: true)
+            }
+        } else {
+            lose(
+                SceneKey.shapeFile, "not a property list as a .shapeFile has it",
+                if: scene.source[SceneKey.shapeFile] != nil)
         }
         lose("title", "it has none", if: scene.title != nil)
         lose("background", "it is that of the solid", if: scene.background != nil)

@@ -17,6 +17,15 @@ enum UnknownKeys {
         }
     }
 
+    /// The path of each member that no known key names.
+    static func paths(
+        of object: JSONObject, known: Set<String>, at path: (String) -> String
+    ) -> [String] {
+        object.keys.filter { !known.contains($0) }.map {
+            EscapedText.escaped(path(String($0.prefix(64))))
+        }
+    }
+
     /// A sentence for each member that no known key names, with the key that was meant perhaps.
     static func remarks(
         of object: JSONObject, known: Set<String>, at path: (String) -> String

@@ -71,12 +71,13 @@ extension TaskList {
     }
 
     /// What is worth knowing about it though nothing is wrong.
-    var remarks: [String] {
-        losses.map { $0.words(for: "list") }
-            + items.enumerated().filter { !TaskList.isOneLine($0.element.text) }.map {
-                "item.\($0.offset + 1).text: of several lines, which are one in copies and other "
-                    + "formats"
-            }
+    var remarks: [String] { losses.map { $0.words(for: "list") } + joinedItems }
+
+    /// A sentence for each item whose lines become one where items are lines.
+    var joinedItems: [String] {
+        items.enumerated().filter { !TaskList.isOneLine($0.element.text) }.map {
+            "item.\($0.offset + 1).text: of several lines, which are one in copies and other formats"
+        }
     }
 
     /// What is different in another list. Of items that changed places with each other, those moved

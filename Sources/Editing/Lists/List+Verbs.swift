@@ -9,10 +9,7 @@ extension TaskList {
         case "unset":
             for path in try words.paths() { try set(at: path, to: nil) }
         case "add":
-            let kind = try words.next("KIND")
-            guard kind == "item" else {
-                throw EditError(.data, at: "add", NearNames.unknown("kind", kind, among: ["item"]))
-            }
+            _ = try EditableDocument.kind(try words.next("KIND"), for: .list)
             try addItem(&words)
         case "remove": try removeItems(&words)
         case "rename": try editItem(&words)

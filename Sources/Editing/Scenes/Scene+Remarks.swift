@@ -2,23 +2,28 @@ import Documents
 
 extension Scene {
     /// What is worth knowing about it though nothing is wrong: keys nobody here knows.
-    var remarks: [String] {
-        var remarks = UnknownKeys.remarks(of: source, known: SceneKeys.scene) { $0 }
-        remarks += UnknownKeys.remarks(of: camera.source, known: SceneKeys.camera) {
-            "camera.\($0)"
-        }
+    var remarks: [String] { others(UnknownKeys.remarks) }
+
+    /// The paths of keys nobody here knows.
+    var unknownPaths: [String] { others(UnknownKeys.paths) }
+
+    /// What `tell` says of each object in it, given the known keys and what makes a path of a key.
+    private func others(
+        _ tell: (JSONObject, Set<String>, (String) -> String) -> [String]
+    ) -> [String] {
+        var said = tell(source, SceneKeys.scene.union(["shapeFile"])) { $0 }
+        said += tell(camera.source, SceneKeys.camera) { "camera.\($0)" }
         let parts = SceneParts(self)
-        for (index, entry) in parts.entries.enumerated() where remarks.count < Limits.listedRepairs
-        {
+        for (index, entry) in parts.entries.enumerated() where said.count < Limits.listedRepairs {
             let source =
                 switch entry.node {
                 case .solid(let solid): solid.source
                 case .group(let group): group.source
                 }
-            remarks += UnknownKeys.remarks(of: source, known: SceneKeys.of(entry.node)) {
+            said += tell(source, SceneKeys.of(entry.node)) {
                 "\(parts.index.path(of: index)).\($0)"
             }
         }
-        return remarks
+        return said
     }
 }

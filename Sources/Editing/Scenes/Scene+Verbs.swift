@@ -29,11 +29,7 @@ extension Scene {
     }
 
     private mutating func add(_ words: inout Arguments) throws(EditError) {
-        let kindName = try words.next("KIND").lowercased()
-        let kinds = SolidKind.allCases.map(\.name) + ["group"]
-        guard kinds.contains(kindName) else {
-            throw EditError(.data, at: "add", NearNames.unknown("kind", kindName, among: kinds))
-        }
+        let kindName = try EditableDocument.kind(try words.next("KIND"), for: .shape)
         let names = SceneParts(self).names
         let (name, pairs) = try words.nameAndPairs()
         if let name { try located(name) { () throws(EditError) in try checkIsFree(name) } }

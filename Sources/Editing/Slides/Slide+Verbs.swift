@@ -59,11 +59,7 @@ extension Slide {
     }
 
     private mutating func add(_ words: inout Arguments) throws(EditError) {
-        let type = try words.next("KIND").lowercased()
-        guard ElementKeys.types.contains(type) else {
-            throw EditError(
-                .data, at: "add", NearNames.unknown("kind", type, among: ElementKeys.types))
-        }
+        let type = try EditableDocument.kind(try words.next("KIND"), for: .slide)
         let (name, pairs) = try words.nameAndPairs()
         var element = SlideElement.template(type, on: canvas)
         if let name {

@@ -13,8 +13,12 @@ package enum EditorEvent: Sendable {
     case tick
     /// The file was read: because others changed it, or to see whether they did.
     case loaded(EditableDocument)
-    /// It cannot be read: gone, or half written by a program that is no editor; why.
+    /// It cannot be read, such as one that a program which is no editor has half written; why.
     case unreadable(String)
+    /// It was moved or renamed, to this path.
+    case moved(to: String)
+    /// It is nowhere any more, in words; the first so many steps were in it.
+    case gone(String, done: Int)
     /// All steps that were handed over are in the file, which holds this now.
     case saved(EditableDocument)
     /// The first so many steps are in the file; the next cannot be made on what others left there.
@@ -37,8 +41,10 @@ package enum EditorEvent: Sendable {
 
 /// What the editor wants done; in this order.
 package enum EditorEffect: Hashable, Sendable {
-    /// Make the steps on the file, one after the other; if the file is gone, write what is shown.
+    /// Make the steps on the file, one after the other.
     case save([Step], shown: EditableDocument)
+    /// The file is gone: make it anew.
+    case create(EditableDocument)
     /// Read the file again.
     case load
     /// Go a step back in the file's history.

@@ -46,22 +46,26 @@ extension EditorState {
         drag = nil
     }
 
-    /// Hands over what is not saved; no more than one save is under way.
+    /// Hands over what is not saved; no more than one save is under way. A file that is gone is made
+    /// anew.
     mutating func save(_ effects: inout [EditorEffect]) {
-        guard saving.isEmpty, !pending.isEmpty else { return }
+        guard saving.isEmpty, !isCreating, isGone || !pending.isEmpty else { return }
         saving = pending
         pending = []
         retryAt = nil
-        effects.append(.save(saving, shown: document))
+        isCreating = isGone
+        effects.append(isGone ? .create(document) : .save(saving, shown: document))
     }
 
-    /// Ends as soon as everything is in the file.
+    /// Ends as soon as everything is in the file. One that others removed stays so if there is nothing
+    /// to save.
     mutating func quit(_ effects: inout [EditorEffect]) {
         isQuitting = true
-        if !isUnsaved && !isStepping {
-            effects.append(.quit)
-        } else {
+        if isUnsaved || isStepping {
             save(&effects)
+        } else {
+            if isGone { say("It was deleted and is not written anew", .bad) }
+            effects.append(.quit)
         }
     }
 
@@ -70,17 +74,32 @@ extension EditorState {
     ) {
         switch event {
         case .loaded(let file):
-            guard file != base else { break }
+            let isBack = isGone && !isCreating
+            guard file != base || isBack else { break }
+            isGone = false
+            if isBack { say("It is there again", .good) }
             let changes = base.differences(to: file)
             rebase(onto: file, &effects)
             guard tone != .bad || changes.isEmpty, let first = changes.first else { break }
             let more = changes.count > 1 ? " (and \(changes.count - 1) more)" : ""
             say("Changed by others: \(first)\(more)", .good)
         case .unreadable(let reason): say(reason, .bad)
+        case .moved(let path):
+            name = path.split(separator: "/").last.map(String.init) ?? path
+            say("Moved by others: it is \(path) now", .good)
+        case .gone(let reason, let done):
+            isGone = true
+            takeBack(done: done)
+            say(reason, .bad)
         case .saved(let file):
             saving = []
             rebase(onto: file, &effects)
-            if tone != .bad { tone = .plain }
+            if isCreating {
+                say("It was deleted, and is written anew", isQuitting ? .bad : .good)
+                (isGone, isCreating) = (false, false)
+            } else if tone != .bad {
+                tone = .plain
+            }
         case .conflict(let reason, let done, let file):
             let mine = document
             saving.removeFirst(min(done, saving.count))
@@ -92,9 +111,8 @@ extension EditorState {
             say("Not saved: \(reason)", .bad)
             if file == nil { pending = [] }
         case .saveFailed(let reason, let done):
-            saving.removeFirst(min(done, saving.count))
-            pending = saving + pending
-            saving = []
+            takeBack(done: done)
+            isCreating = false
             retryAt = now + Self.retryTime
             say("Not saved: \(reason)", .bad)
             if isEnding {
@@ -117,6 +135,12 @@ extension EditorState {
         default: break
         }
         if isQuitting { quit(&effects) }
+    }
+
+    /// What was handed over is unsaved again, but for the first so many steps.
+    private mutating func takeBack(done: Int) {
+        pending = saving.dropFirst(done) + pending
+        saving = []
     }
 
     /// Makes the steps that are not in the file again on what it holds now. What cannot be made any

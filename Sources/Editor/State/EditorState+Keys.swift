@@ -11,7 +11,7 @@ extension EditorState {
         if !isLoud { say("") }
         isLoud = false
         if input == .key(.character("z"), .control) {
-            save(&effects)
+            if !isGone { save(&effects) }
             effects.append(.suspend)
         } else if input == .key(.character("l"), .control) {
             effects.append(.redraw)
@@ -139,13 +139,17 @@ extension EditorState {
     }
 
     private mutating func saveNow(_ effects: inout [EditorEffect]) {
-        say(isUnsaved ? "Saving" : "Everything is saved")
+        say(isUnsaved || isGone ? "Saving" : "Everything is saved")
         save(&effects)
     }
 
     /// What is not saved is one step more in the history, which is where undo works.
     mutating func step(isUndo: Bool, _ effects: inout [EditorEffect]) {
         guard !isStepping else { return }
+        guard !isGone else {
+            say("It was deleted; w writes it anew", .bad)
+            return
+        }
         if !saving.isEmpty && !pending.isEmpty {
             say("Still saving; try again", .bad)
             return

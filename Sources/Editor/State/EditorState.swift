@@ -25,7 +25,7 @@ package struct EditorState: Sendable {
     package static let retryTime = 5_000
 
     /// The file's name, without folders.
-    package let name: String
+    package internal(set) var name: String
     package internal(set) var base: EditableDocument
     package internal(set) var document: EditableDocument
     /// The parts of `document`.
@@ -37,6 +37,11 @@ package struct EditorState: Sendable {
     var lastEdit = 0
     var firstEdit = 0
     var retryAt: Int?
+    /// The file is nowhere any more. What is shown is kept, and written only when the user asks for it
+    /// or leaves with something unsaved.
+    package internal(set) var isGone = false
+    /// The file is being made anew, no answer yet.
+    var isCreating = false
     /// Undo or redo is under way.
     var isStepping = false
     package internal(set) var isQuitting = false
@@ -76,7 +81,7 @@ package struct EditorState: Sendable {
         tool = Self.usualTool(document.type)
         message =
             notes.first.map { notes.count > 1 ? "\($0) (and \(notes.count - 1) more)" : $0 }
-            ?? "? shows the keys"
+            ?? ""
         isLoud = !notes.isEmpty
     }
 
@@ -86,8 +91,7 @@ package struct EditorState: Sendable {
     static func usualTool(_ type: DocumentType) -> Tool {
         switch type {
         case .shapeFile: .orbit
-        case .slide: .move
-        case .shape, .list: .select
+        case .shape, .slide, .list: .select
         }
     }
 
@@ -97,11 +101,11 @@ package struct EditorState: Sendable {
         isHelping || choice != nil || prompt != nil && !message.isEmpty
     }
     /// Whether something is not in the file yet.
-    package var isUnsaved: Bool { !saving.isEmpty || !pending.isEmpty }
+    package var isUnsaved: Bool { !saving.isEmpty || !pending.isEmpty || isCreating }
 
     /// When ``EditorEvent/tick`` is wanted next; nil if there is nothing to wait for.
     package var deadline: Int? {
-        guard !pending.isEmpty, saving.isEmpty else { return nil }
+        guard !pending.isEmpty, saving.isEmpty, !isGone else { return nil }
         return retryAt ?? min(lastEdit + Self.quietTime, firstEdit + Self.longestWait)
     }
 

@@ -22,11 +22,12 @@ extension EditorState {
     private func drawTitle(_ screen: inout Screen) {
         let style = Style.reversed
         screen.fill(columns: 0..<screen.columns, rows: 0..<1, style: style)
-        let state = !isUnsaved ? "" : saving.isEmpty ? " *" : " …"
+        let unsaved = !isUnsaved ? "" : saving.isEmpty ? " *" : " …"
+        let state = (isGone ? " (gone)" : "") + unsaved
         let tools = type == .list ? "" : " \(tool.rawValue) "
         let end = screen.columns - tools.cells
         screen.put(
-            (" " + name).fitting(max(1, end - 2)) + state, column: 0, row: 0, limit: end,
+            (" " + name).fitting(max(1, end - state.cells)) + state, column: 0, row: 0, limit: end,
             style: Style(emphasis: [.reversed, .bold]))
         screen.put(tools, column: max(0, end), row: 0, style: style)
     }
@@ -121,6 +122,8 @@ extension EditorState {
             }
         } else if let choice {
             drawChoice(choice, row, &screen)
+        } else if message.isEmpty {
+            screen.put(footer.fitting(screen.columns), column: 0, row: row, style: .dim)
         } else {
             var style = Style.plain
             if tone == .bad { style = Style(text: .indexed(9), emphasis: .bold) }

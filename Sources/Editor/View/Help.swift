@@ -11,11 +11,10 @@ extension EditorState {
         func add(_ key: String, _ what: String, if isThere: Bool = true) {
             if isThere { keys.append((key, what)) }
         }
-        add("up, down, Tab", "select", if: scene || list)
-        add("Tab, j, k", "select", if: slide)
-        add("arrows", "move the element (Shift: finely)", if: slide)
+        add("up, down, Tab", "select", if: scene || slide || list)
         add("m", "arrows move; PgUp, PgDn: depth", if: scene)
-        add("Shift+arrows", "move", if: scene)
+        add("m", "arrows move (Shift: finely)", if: slide)
+        add("Shift+arrows", "move", if: scene || slide)
         add("r  s", "arrows rotate, scale", if: scene || slide)
         add("o  z", "arrows orbit, zoom", if: hasCamera)
         add("+ - 0", "zoom, reset the camera", if: hasCamera)

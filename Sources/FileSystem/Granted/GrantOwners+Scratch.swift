@@ -62,7 +62,7 @@ extension GrantOwners {
 
     /// Where a document lies now.
     private static func place(of document: DocumentID, in point: String) throws(Errno) -> String {
-        let target = try Directories.target(of: "\(point)/.shapeedit/documents/\(document)")
+        let target = try SymbolicLink.target(of: "\(point)/.shapeedit/documents/\(document)")
         // As all links there, "../../PATH"; a path that is no text is not written to by name.
         let below = target.dropFirst("../../".utf8.count)
         guard let path = String(validating: below, as: UTF8.self) else { throw Errno(EROFS) }

@@ -5,6 +5,6 @@ package import Stores
 extension Companion {
     /// The pictures of a content that is drawn as a type.
     package init?(picturesOf hash: ContentHash, _ type: PictureType) {
-        self.init(hash, kind: "\(type.end).\(StoredPictures.revision)")
+        self.init(hash, kind: "\(type.end).\(PictureFile.revision)")
     }
 }

@@ -10,8 +10,6 @@ internal import SystemCalls
 /// made, or when the content is let go here, whichever comes last; what was lost on the way is only
 /// missing.
 final class StoredPictures: Sendable {
-    /// Named with every picture: another drawing of the same documents gets another number.
-    static let revision = 1
     /// Pictures that wait to be uploaded at most.
     private static let waitingLimit = 65_536
     /// Uploads that are remembered, so that they are not repeated in this mount.

@@ -5,7 +5,10 @@
 /// length (4 bytes); then the pictures in that order. All of it is one file so that it is there whole
 /// or not at all.
 package struct PictureFile: Sendable {
-    static let magic = Array("SEpics1\n".utf8)
+    static let magic = Array("SEpics\(revision)\n".utf8)
+    /// Of the drawing: where the same documents get other pictures, it is another number, and pictures
+    /// of the one before count as missing.
+    package static let revision = 2
     /// The head of every such file fits into this.
     package static let headBytes = 1 << 10
     static let reasonBytes = 512

@@ -21,7 +21,8 @@ enum Rendering {
         }
         let picture = try picture(bytes, type: type, title: title)
         do throws(DrawingError) {
-            return try picture.png(fitting: PixelSize(width: size, height: size))
+            let square = try PixelSize(width: size, height: size)
+            return try picture.png(fitting: picture.thumbnailSize(within: square))
         } catch {
             throw Problem(description: error.description)
         }

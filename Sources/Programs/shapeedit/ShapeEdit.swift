@@ -73,6 +73,7 @@ struct ShapeEdit: ParsableCommand {
         let arguments = MountArguments.normalized(words)
         do {
             var command = try parseAsRoot(arguments)
+            try checkIsComplete(command)
             try command.run()
         } catch let failure as Failure {
             Console.complain(failure.message)
@@ -86,6 +87,18 @@ struct ShapeEdit: ParsableCommand {
         } catch {
             exit(withError: error)
         }
+    }
+
+    /// A failure for the first word of commands of two words without the second.
+    private static func checkIsComplete(_ command: any ParsableCommand) throws(Failure) {
+        let known = type(of: command).configuration
+        guard !(command is ShapeEdit), let name = known.commandName, !known.subcommands.isEmpty
+        else { return }
+        let names = known.subcommands.compactMap { $0.configuration.commandName }
+        throw Failure(
+            .usage,
+            "\(name): say what to do: \(names.joined(separator: ", ")); see `shapeedit help \(name)`"
+        )
     }
 
     /// What is wrong, how it is right, and where to read more: a line each.

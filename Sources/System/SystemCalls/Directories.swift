@@ -38,13 +38,6 @@ public enum Directories {
         try check { shim_rename_exclusively(from, to) }
     }
 
-    /// What a symlink says; EINVAL if it is none.
-    public static func target(of link: String) throws(Errno) -> [UInt8] {
-        var text = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = try check { readlink(link, &text, text.count) }
-        return text[..<count].map { UInt8(bitPattern: $0) }
-    }
-
     /// Makes the entries of the directory `path` survive power loss.
     public static func synchronize(_ path: String) throws(Errno) {
         let descriptor = try OwnedDescriptor.open(path, O_RDONLY | O_DIRECTORY)

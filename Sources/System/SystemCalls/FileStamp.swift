@@ -24,4 +24,9 @@ package struct FileStamp: Hashable, Sendable {
         guard stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
+
+    /// Whether both are of one file, in whatever state.
+    package func isSameFile(as other: FileStamp) -> Bool {
+        device == other.device && inode == other.inode
+    }
 }

@@ -76,7 +76,7 @@ struct Sandbox: Sendable {
         var result = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         result += ["--ro-bind", "/usr", "/usr"]
         for folder in ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"] {
-            if let target = try? Directories.target(of: folder) {
+            if let target = try? SymbolicLink.target(of: folder) {
                 result += ["--symlink", String(decoding: target, as: UTF8.self), folder]
             } else {
                 result += ["--ro-bind-try", folder, folder]

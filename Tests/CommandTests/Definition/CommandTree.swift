@@ -10,6 +10,8 @@ struct CommandTree {
         let printsJSON: Bool
         /// Long options, with their dashes.
         let options: [String]
+        /// The values that shells offer for an option; those for words that are none under "".
+        let values: [String: [String]]
     }
 
     /// All commands that do something, without `help`.
@@ -23,13 +25,21 @@ struct CommandTree {
         func walk(_ command: JSONValue, _ path: [String]) {
             let children = command["subcommands"]?.elements ?? []
             if children.isEmpty {
-                let options = (command["arguments"]?.elements ?? []).flatMap {
-                    $0["names"]?.elements ?? []
-                }.filter { $0["kind"] == .string("long") }.compactMap { $0["name"]?.text }
+                var options: [String] = []
+                var values: [String: [String]] = [:]
+                for argument in command["arguments"]?.elements ?? [] {
+                    let names = (argument["names"]?.elements ?? []).filter {
+                        $0["kind"] == .string("long")
+                    }.compactMap { $0["name"]?.text }
+                    options += names
+                    let list = argument["completionKind"]?["list"]?["values"]?.elements ?? []
+                    let key = names.first.map { "--" + $0 } ?? ""
+                    if !list.isEmpty { values[key, default: []] += list.compactMap(\.text) }
+                }
                 commands.append(
                     Command(
                         name: path.joined(separator: " "), printsJSON: options.contains("json"),
-                        options: options.map { "--" + $0 }))
+                        options: options.map { "--" + $0 }, values: values))
             }
             for child in children {
                 guard let name = child["commandName"]?.text, name != "help" else { continue }

@@ -3,7 +3,7 @@ import Probing
 import TestSupport
 import Testing
 
-/// Help, completions, the manual page and the schema of the output all tell of the same commands.
+/// Help, the manual page and the schema of the output all tell of the same commands.
 @Suite(.oneAtATime) struct DefinitionTests {
     @Test func `the commands are all there`() throws {
         let names = Set(try CommandTree().commands.map(\.name))
@@ -26,56 +26,6 @@ import Testing
                     #expect(!line.hasSuffix(" "), "\(command.name): '\(line)'")
                 }
             }
-        }
-    }
-
-    @Test(arguments: ["bash", "zsh", "fish"])
-    func `completions know every command and option`(_ shell: String) throws {
-        try withDesk(.plain) { desk in
-            let script = try desk.run("completions", shell)
-            for command in try CommandTree().commands {
-                for word in command.name.split(separator: " ") {
-                    #expect(script.contains(word), "\(command.name)")
-                }
-                for option in command.options {
-                    let spelled = shell == "fish" ? "-l '\(option.dropFirst(2))'" : option
-                    let other = "-l \(option.dropFirst(2))"
-                    #expect(
-                        script.contains(spelled) || script.contains(other),
-                        "\(command.name) \(option)")
-                }
-            }
-            if isInstalled(shell) {
-                try desk.write(script, to: "script")
-                try desk.shell("\(shell) -n script")
-            }
-            let message = try desk.fail(64, "completions", "tcsh")
-            #expect(message.contains("zsh"))
-        }
-    }
-
-    @Test(.enabled(if: isInstalled("bash"), "bash is not installed"))
-    func `bash completes commands and options`() throws {
-        try withDesk(.plain) { desk in
-            try desk.write(try desk.run("completions", "bash"), to: "script")
-            func completed(_ words: String) throws -> [String] {
-                let list = words.split(separator: " ", omittingEmptySubsequences: false)
-                let quoted = list.map { "'\($0)'" }.joined(separator: " ")
-                try desk.write(
-                    """
-                    source ./script
-                    COMP_WORDS=(\(quoted)); COMP_CWORD=\(list.count - 1)
-                    COMP_LINE='\(words)'; COMP_POINT=${#COMP_LINE}
-                    _shapeedit shapeedit '\(list.last ?? "")' '\(list.dropLast().last ?? "")'
-                    printf '%s\\n' "${COMPREPLY[@]}"
-                    """, to: "ask")
-                let binary = try BuiltPrograms.shapeedit()
-                let said = try desk.shell(
-                    "mkdir -p bin; ln -sf '\(binary)' bin/shapeedit; PATH=$PWD/bin:$PATH bash ask")
-                return said.split(separator: "\n").map { $0.filter { $0 != " " } }
-            }
-            #expect(try completed("shapeedit und").contains("undo"))
-            #expect(try completed("shapeedit set --dr").contains("--dry-run"))
         }
     }
 

@@ -42,6 +42,27 @@ import Testing
         }
     }
 
+    @Test func `what history shows can be typed again`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "a.list")
+            let texts = ["two words", "it's", "#1", "plain", "$HOME", "käse; rm *", "\"q\""]
+            try desk.run("list", "add", "a.list", "first")
+            for text in texts {
+                try desk.run("list", "edit", "a.list", "1", text)
+                let stated = try #require(try Self.steps(desk, "a.list").0.last)
+                #expect(stated.hasPrefix("list edit 1 "), "\(stated)")
+                let words = try desk.shell("printf '%s\\n' \(stated)")
+                #expect(words == "list\nedit\n1\n\(text)\n", "\(stated)")
+                // In scripts too.
+                try desk.run("undo", "a.list")
+                try desk.run("apply", "a.list", "-", input: Array(stated.utf8))
+                #expect(try desk.run("list", "show", "a.list") == "1. [ ] \(text)\n")
+            }
+            try desk.run("list", "add", "a.list", "a", "b c")
+            #expect(try Self.steps(desk, "a.list").0.last == "list add a 'b c'")
+        }
+    }
+
     @Test(arguments: Desk.places)
     func `the history goes with the document to another name`(_ place: DataPath) throws {
         try withDesk(place) { desk in
@@ -66,7 +87,8 @@ import Testing
             let mine = desk.bytes("s.shape")
             try desk.shell("sed s/mine/theirs/ s.shape > new && cat new > s.shape && rm new")
             #expect(try desk.get("s.shape", "title") == "theirs")
-            #expect(try desk.run("undo", "s.shape").contains("another program"))
+            let undone = try desk.run("undo", "s.shape")
+            #expect(undone.contains(place == .plain ? "another program" : "the version of 20"))
             #expect(desk.bytes("s.shape") == mine)
             try desk.run("redo", "s.shape")
             #expect(try desk.get("s.shape", "title") == "theirs")
@@ -97,6 +119,37 @@ import Testing
             try desk.volume.remount()
             try desk.run("undo", "s.shape")
             #expect(try desk.get("s.shape", "title") == "first")
+        }
+    }
+
+    @Test(
+        .enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
+    func `states that somebody else's edits made are called by their time`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            let other = Desk(volume: desk.volume, stateHome: desk.stateHome + "/other")
+            try other.run("new", "s.shape")
+            for title in ["one", "two", "three"] {
+                try other.run("title", "s.shape", title)
+                // Saves less than two seconds apart count as one version.
+                usleep(2_300_000)
+            }
+            for _ in 1...2 {
+                let undone = try desk.run("undo", "s.shape")
+                let words = undone.split(separator: " ", omittingEmptySubsequences: true)
+                #expect(undone.hasPrefix("s.shape: undone: the version of 20"), "\(undone)")
+                let moment = words.suffix(2).joined(separator: " ").dropLast()
+                let stamp = try desk.shell("date -d '\(moment)' +%s")
+                let age =
+                    try #require(Int(try desk.shell("date +%s").dropLast()))
+                    - (try #require(Int(stamp.dropLast())))
+                #expect((0...60).contains(age), "\(undone)")
+            }
+            #expect(try desk.get("s.shape", "title") == "one")
+            #expect(try Self.steps(desk, "s.shape").0.allSatisfy { $0.hasPrefix("the version of") })
+            // Whose edits they were still knows them.
+            #expect(try Self.steps(other, "s.shape").0.contains("title two"))
         }
     }
 

@@ -18,6 +18,52 @@ import Testing
         }
     }
 
+    @Test func `unknown keys of a shapeFile survive the way through a shape`() throws {
+        try withDesk(.plain) { desk in
+            try desk.write(
+                """
+                <?xml version="1.0"?><plist version="1.0"><dict><key>zeta</key><array><integer>1\
+                </integer><date>2016-05-04T03:02:01Z</date></array><key>shape</key>\
+                <integer>4</integer></dict></plist>
+                """, to: "a.shapeFile")
+            try desk.run("convert", "a.shapeFile", "a.shape")
+            #expect(try desk.run("validate", "a.shape") == "a.shape: sound (shape)\n")
+            try desk.run("set", "a.shape", "solid.1.shape=cone")
+            try desk.run("convert", "a.shape", "b.shapeFile")
+            let difference = try desk.shapeedit(["diff", "a.shapeFile", "b.shapeFile"])
+            #expect(difference.text == "shape: torus -> cone\n", "\(difference)")
+        }
+    }
+
+    @Test func `unknown keys of a shape are lost only with a word`() throws {
+        try withDesk(.plain) { desk in
+            try desk.write(
+                """
+                {"version": 1, "author": "me", "camera": {"lens": 35},
+                 "nodes": [{"type": "cone", "mass": 2}]}
+                """, to: "a.shape")
+            let message = try desk.fail(65, "convert", "a.shape", "a.shapeFile")
+            for path in ["author", "camera.lens", "solid.1.mass"] {
+                #expect(message.contains("a.shape: \(path): "), "\(message)")
+            }
+            try desk.run("convert", "a.shape", "a.shapeFile", "--lossy")
+        }
+    }
+
+    @Test func `lines of an item that become one are told`() throws {
+        try withDesk(.plain) { desk in
+            let sample = "\(OutputSchema.packageRoot)/Tests/DocumentsTests/Corpus/xml.list"
+            try desk.shell("sed 's/<string>milk</<string>milk\\neggs</' '\(sample)' > a.list")
+            let result = try desk.shapeedit(["convert", "a.list", "a.md"])
+            #expect(result.status == 0)
+            #expect(result.errorText.contains("a.list: note: item.1.text: of several lines"))
+            #expect(!result.errorText.contains("item.2.text"))
+            #expect(
+                desk.bytes("a.md").map { String(decoding: $0, as: UTF8.self) }?.hasPrefix(
+                    "- [ ] milk eggs\n") == true)
+        }
+    }
+
     @Test func `what would be lost is not lost unasked`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "two.shape")

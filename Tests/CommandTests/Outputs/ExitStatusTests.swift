@@ -15,8 +15,26 @@ import Testing
             #expect(try desk.fail(64, "render", "s.shape", "-o", "a.xyz").contains(".png"))
             try desk.fail(64, "render", "s.shape", "-o", "a.png", "--size", "0x9")
             try desk.fail(64, "render", "s.shape", "-o", "a.png", "--mode", "neither")
+            let message = try desk.fail(64, "render", "s.shape", "-o", "a.png", "--mode", "web")
+            #expect(message.contains("s.shape: --mode web is for slides"))
             try desk.fail(64, "convert", "s.shape", "thing")
             #expect(try desk.names() == ["s.shape"])
+        }
+    }
+
+    @Test func `half a command is 64, and the other halves are named`() throws {
+        try withDesk(.plain) { desk in
+            var halves: [String: [String]] = [:]
+            for name in try CommandTree().commands.map(\.name) {
+                let words = name.split(separator: " ").map(String.init)
+                if words.count == 2 { halves[words[0], default: []].append(words[1]) }
+            }
+            #expect(Set(halves.keys).isSuperset(of: ["slide", "container", "bookmark"]))
+            for (first, seconds) in halves {
+                let message = try desk.fail(64, first)
+                for second in seconds { #expect(message.contains(second), "\(message)") }
+                #expect(try desk.run(first, "--help").contains("USAGE: shapeedit \(first)"))
+            }
         }
     }
 

@@ -129,16 +129,6 @@ import Testing
         #expect(copy.nodes.map(\.name) == ["Ball", "Box"])
     }
 
-    @Test func `a document that others removed is there again when it is edited`() throws {
-        let place = try Workplace("a.shape", Self.scene)
-        let terminal = try place.start()
-        #expect(terminal.shows("Ball"))
-        unlink(place.file)
-        terminal.type("3q")
-        #expect(terminal.end() == 0)
-        #expect(kind(place, 0) == .cylinder)
-    }
-
     @Test func `undo and redo work here and go on from the command line`() throws {
         let place = try Workplace("a.shape", Self.scene)
         let terminal = try place.start()

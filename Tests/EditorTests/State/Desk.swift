@@ -77,6 +77,7 @@ extension Desk {
                     }
                 }
                 if !failed { send(.saved(file)) }
+            case .create(let document): send(.saved(document))
             case .undo, .redo: send(.stepped(nil, isUndo: effect == .undo, file: file))
             case .load: send(.loaded(file))
             case .keepCopy: Issue.record("nobody else changed the file: \(state.message)")

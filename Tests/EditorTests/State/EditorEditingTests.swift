@@ -72,7 +72,9 @@ import Testing
                 ]))
         }
         var desk = Desk(.slide(slide))
-        desk.press(.tab)
+        desk.press(.down)
+        #expect(!desk.state.isUnsaved, "arrows select, as in a scene")
+        desk.type("m")
         desk.press(.right)
         #expect(desk.state.isUnsaved, "\(desk.state.message)")
         var others = slide

@@ -52,4 +52,26 @@ import Testing
             #expect(!text.contains("…"))
         }
     }
+
+    @Test(arguments: ["shape", "slide", "list", "shapeFile"])
+    func `the last line names the mode and its keys`(type: String) throws {
+        var slide = Slide(title: "S")
+        slide.elements.append(SlideElement(["shapeType": .string("line")]))
+        let documents: [String: EditableDocument] = [
+            "shape": .scene(Desk.scene), "slide": .slide(slide),
+            "list": .list(TaskList(items: [TaskItem("bread")])),
+            "shapeFile": .shapeFile(ShapeFile(kind: .cone)),
+        ]
+        var desk = Desk(try #require(documents[type]))
+        let usual = type == "shapeFile" ? "orbit: " : "select: "
+        #expect(desk.lines[23].hasPrefix(usual) && desk.lines[23].contains("? all keys"))
+        #expect(!desk.lines[23].contains("…"))
+        guard type == "shape" || type == "slide" else { return }
+        for (key, mode) in [("m", "move"), ("r", "rotate"), ("s", "scale")] {
+            desk.type(key)
+            #expect(desk.lines[23].hasPrefix("\(mode): ") && desk.lines[23].contains("Esc"))
+            desk.press(.escape)
+            #expect(desk.lines[23].hasPrefix("select: "))
+        }
+    }
 }

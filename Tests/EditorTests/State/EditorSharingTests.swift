@@ -89,4 +89,76 @@ import Testing
         #expect(desk.state.saving.isEmpty && desk.state.pending.count == 1)
         #expect(desk.state.base == others)
     }
+
+    @Test func `the new name of a document that others moved is shown, and editing goes on`() {
+        var desk = Desk(.scene(Desk.scene))
+        desk.type("2")
+        desk.send(.moved(to: "/elsewhere/b.shape"))
+        #expect(desk.lines[0].contains("b.shape") && !desk.lines[0].contains("a.shape"))
+        #expect(desk.state.message.contains("/elsewhere/b.shape"))
+        desk.wait(1_000)
+        #expect(desk.takeSaves().count == 1)
+    }
+
+    @Test func `a document that others deleted is only made anew when the user wants it`() {
+        var desk = Desk(.scene(Desk.scene))
+        desk.type("2")
+        desk.wait(1_000)
+        #expect(desk.takeSaves().count == 1)
+        desk.send(.gone("It was deleted", done: 0))
+        #expect(desk.state.message == "It was deleted" && desk.lines[0].contains("(gone)"))
+        #expect(desk.state.isUnsaved && desk.state.deadline == nil)
+        desk.wait(20_000)
+        desk.type("3u")
+        desk.press(.character("z"), .control)
+        #expect(desk.effects == [.suspend])
+        desk.effects = []
+        let mine = desk.state.document
+        desk.type("w4")
+        #expect(desk.effects == [.create(mine)])
+        desk.send(.saved(mine))
+        #expect(!desk.state.isGone && desk.state.pending.count == 1)
+        #expect(desk.state.message.contains("anew"))
+    }
+
+    @Test func `who leaves a deleted document with something unsaved makes it anew and is told`() {
+        var desk = Desk(.scene(Desk.scene))
+        desk.type("2")
+        desk.send(.gone("It was deleted", done: 0))
+        let mine = desk.state.document
+        desk.type("q")
+        #expect(desk.effects == [.create(mine)])
+        desk.send(.saved(mine))
+        #expect(desk.effects == [.create(mine), .quit])
+        #expect(desk.state.tone == .bad && desk.state.message.contains("anew"))
+
+        desk = Desk(.scene(Desk.scene))
+        desk.send(.gone("It was deleted", done: 0))
+        desk.type("q")
+        #expect(desk.effects == [.quit])
+        #expect(desk.state.tone == .bad && desk.state.message.contains("not written"))
+    }
+
+    @Test func `a deleted document that comes back is shown with what is unsaved on it`() {
+        var desk = Desk(.scene(Desk.scene))
+        desk.type("2")
+        desk.send(.gone("It was deleted", done: 0))
+        var others = Desk.scene
+        others.title = "Theirs"
+        desk.effects = []
+        desk.send(.loaded(.scene(others)))
+        #expect(!desk.state.isGone && desk.scene.title == "Theirs")
+        desk.wait(1_000)
+        #expect(desk.takeSaves().count == 1)
+    }
+
+    @Test func `a deleted document that cannot be made anew stays unsaved`() {
+        var desk = Desk(.scene(Desk.scene))
+        desk.send(.gone("It was deleted", done: 0))
+        desk.type("w")
+        #expect(desk.state.isUnsaved)
+        desk.send(.saveFailed("no such folder", done: 0))
+        #expect(desk.state.isGone && !desk.state.isUnsaved)
+        #expect(desk.state.message.contains("no such folder"))
+    }
 }

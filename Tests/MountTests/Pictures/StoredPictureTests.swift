@@ -122,7 +122,7 @@ struct StoredPictureTests {
                 .split(separator: "\n")
             #expect(files.count == 3)
             for file in files {
-                try PictureDesk.write(Array("SEpics1\nnonsense".utf8), to: String(file))
+                try PictureDesk.write(Array("SEpics2\nnonsense".utf8), to: String(file))
             }
             let placeholder = agent.content(desk.path("0.slide"))
             #expect(waitUntil { state(agent, "0.slide") == "none" })

@@ -9,9 +9,10 @@ struct ConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert", abstract: "Write a document as another type.",
         discussion: """
-            .shape and .shapeFile become each other. A .list becomes lines of text (.txt, .md), and \
-            such lines a .list; from standard input, or a file of another name, with --type text. An existing file is only replaced with --force, and nothing that \
-            would be lost is lost without --lossy.
+            .shape and .shapeFile become each other; what nobody knows in a .shapeFile goes along in \
+            the .shape. A .list becomes lines of text (.txt, .md), and such lines a .list; from \
+            standard input, or a file of another name, with --type text. An existing file is only \
+            replaced with --force, and nothing that would be lost is lost without --lossy.
             """)
 
     @Argument(help: "The document, or - for standard input.", completion: .file())
@@ -40,7 +41,8 @@ struct ConvertCommand: ParsableCommand {
         }
         if force, WrittenFile.isDocument(target) {
             // One more step of its history.
-            try DocumentFile(target).replace(with: bytes, describedAs: "convert \(source)")
+            let description = Edit.text(of: ["convert", source])
+            try DocumentFile(target).replace(with: bytes, describedAs: description)
         } else {
             try DocumentOutput.write(bytes, to: target, overwriting: force)
         }
@@ -61,10 +63,11 @@ struct ConvertCommand: ParsableCommand {
         let content = try DocumentSource.load(source, type: try typing.documentType)
         for note in content.notes { Console.complain("\(source): \(note)") }
         if to == "text" || to == nil && Self.isText(target) {
-            guard case .list(let list) = content.document else {
+            guard let lines = content.document.taskLines else {
                 throw Failure(.badData, "\(source): only a list becomes lines of text")
             }
-            return (Array(list.taskLines.utf8), [])
+            for note in lines.notes { Console.complain("\(source): note: \(note)") }
+            return (Array(lines.text.utf8), [])
         }
         let type = try targetType(content.document.type)
         let document: EditableDocument

@@ -1,6 +1,6 @@
 import DocumentFiles
-import Glibc
 import Model
+import SystemCalls
 
 /// What undo and redo say.
 enum HistoryReport {
@@ -24,11 +24,6 @@ enum HistoryReport {
 
     /// As the other one, of seconds since 1970.
     static func time(seconds: Int64) -> String {
-        var seconds = time_t(seconds)
-        var parts = tm()
-        localtime_r(&seconds, &parts)
-        var text = [CChar](repeating: 0, count: 64)
-        let count = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%S%z", &parts)
-        return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        LocalTime.text(Int(seconds), as: "%Y-%m-%dT%H:%M:%S%z")
     }
 }

@@ -17,7 +17,7 @@ struct NewCommand: ParsableCommand {
     @Argument(help: "The file to make, or the folder to make it in.")
     var file: String?
     @OptionGroup var typing: TypeOption
-    @Option(help: "What it starts as; see --list-templates.")
+    @Option(help: "What it starts as; see --list-templates.", completion: .list(Self.templates))
     var template: String?
     @Option(help: "The document's title.")
     var title: String?
@@ -25,6 +25,11 @@ struct NewCommand: ParsableCommand {
     var listTemplates = false
     @Flag(help: "Print JSON.")
     var json = false
+
+    /// Of all types, each name once.
+    private static let templates = DocumentType.allCases.reduce(into: [String]()) { names, type in
+        names += EditableDocument.templates(for: type).filter { !names.contains($0) }
+    }
 
     func run() throws {
         let type = try chosenType()

@@ -10,7 +10,8 @@ struct RenderCommand: ParsableCommand {
         commandName: "render", abstract: "Draw a document into a file.",
         discussion: """
             The output's name tells the format: .png, .svg and .pdf for every document, .glb, .stl \
-            and .obj for those with solids.
+            and .obj for those with solids. Solids fill the size, a slide keeps its proportions; \
+            those of thumbnails of solids are 834x1024.
             """)
 
     @Argument(help: "The document, or - for standard input.", completion: .file())
@@ -36,6 +37,10 @@ struct RenderCommand: ParsableCommand {
         let size = try Self.pixels(size)
         let format = try chosenFormat()
         let content = try DocumentSource.load(file, type: try typing.documentType)
+        if slideMode != .app, content.document.type != .slide {
+            throw Failure(
+                .usage, "\(file): --mode \(mode) is for slides, and this is none: leave it out")
+        }
         for note in content.notes { Console.complain("\(file): \(note)") }
         let bytes: [UInt8]
         do throws(DrawingError) {

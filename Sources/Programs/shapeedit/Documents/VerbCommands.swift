@@ -1,11 +1,18 @@
 import ArgumentParser
 import DocumentFiles
+import Documents
 import Editing
 import Model
 
 /// The name of a verb of the editing language, as a type: each verb is a command of its own.
 protocol VerbName {
     static var verb: String { get }
+    /// What shells offer for the words after the document.
+    static var words: CompletionKind { get }
+}
+
+extension VerbName {
+    static var words: CompletionKind { .default }
 }
 
 /// A command that makes one edit: `shapeedit VERB FILE WORDS...`.
@@ -18,7 +25,8 @@ struct VerbCommand<Name: VerbName>: ParsableCommand {
     @Argument(help: "The document.", completion: .file())
     var file: String
     // What begins with a minus sign is a number more often than an option.
-    @Argument(parsing: .allUnrecognized, help: "What to do; see the usage above.")
+    @Argument(
+        parsing: .allUnrecognized, help: "What to do; see the usage above.", completion: Name.words)
     var words: [String] = []
 
     func run() throws {
@@ -30,7 +38,10 @@ struct VerbCommand<Name: VerbName>: ParsableCommand {
 
 enum SetVerb: VerbName { static let verb = "set" }
 enum UnsetVerb: VerbName { static let verb = "unset" }
-enum AddVerb: VerbName { static let verb = "add" }
+enum AddVerb: VerbName {
+    static let verb = "add"
+    static var words: CompletionKind { .list(VerbHelp.types(of: verb).flatMap(\.kinds)) }
+}
 enum RemoveVerb: VerbName { static let verb = "remove" }
 enum RenameVerb: VerbName { static let verb = "rename" }
 enum MoveVerb: VerbName { static let verb = "move" }
@@ -73,11 +84,28 @@ enum VerbHelp {
     }
 
     static func types(_ name: String) -> String {
-        let types = Verb.all.first { $0.name == name }?.types ?? []
-        return "For " + types.map { "." + $0.fileExtension }.joined(separator: ", ")
+        let types = types(of: name)
+        let having = "For " + types.map { "." + $0.fileExtension }.joined(separator: ", ")
+        if name == "add" {
+            let kinds = types.map {
+                "in a .\($0.fileExtension): " + $0.kinds.joined(separator: ", ")
+            }
+            return having + ". A KIND is, " + kinds.joined(separator: "; ")
+                + ". What follows -- is no option."
+        }
+        return having
             + ". A TARGET is a name, a number from 1, a selector such as type=torus, or all. What "
             + "follows -- is no option."
     }
+
+    static func types(of name: String) -> [DocumentType] {
+        Verb.all.first { $0.name == name }?.types ?? []
+    }
+}
+
+extension DocumentType {
+    /// The kinds of parts that can be put in.
+    fileprivate var kinds: [String] { EditableDocument.kinds(for: self) }
 }
 
 extension String {

@@ -13,7 +13,7 @@ struct EditorRun: ~Copyable {
     private let inbox: EventInbox<EditorEvent>
     private let file: FileWorker
     private let pictures: PictureWorker
-    private let watch: FileWatch
+    private var watch: FileWatch
     private var lastLook = 0
     private var ending: Int32?
     private var isOver = false
@@ -76,7 +76,7 @@ struct EditorRun: ~Copyable {
         if count > 0 {
             if waits[1].revents != 0 { takeSignals() }
             if waits[0].revents != 0 { takeInput() }
-            if waits[2].revents != 0 { for event in inbox.takeAll() { take(event) } }
+            if waits[2].revents != 0 { takeFromThreads() }
             if waits[3].revents != 0 {
                 watch.drain()
                 file.look()
@@ -89,6 +89,13 @@ struct EditorRun: ~Copyable {
             file.look()
         }
         take(.tick)
+    }
+
+    private mutating func takeFromThreads() {
+        for event in inbox.takeAll() {
+            if case .moved(let path) = event { watch = FileWatch(path) }
+            take(event)
+        }
     }
 
     private mutating func takeInput() {
@@ -131,7 +138,7 @@ struct EditorRun: ~Copyable {
     private mutating func take(_ event: EditorEvent) {
         for effect in state.update(event, now: TerminalListener.now()) {
             switch effect {
-            case .save, .load, .undo, .redo, .keepCopy: file.perform(effect)
+            case .save, .create, .load, .undo, .redo, .keepCopy: file.perform(effect)
             case .suspend: suspend()
             case .redraw: display.forget()
             case .quit: isOver = true

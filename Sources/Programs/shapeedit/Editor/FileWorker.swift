@@ -23,7 +23,7 @@ final class FileWorker: Sendable {
     init(_ file: DocumentFile, _ stamp: FileStamp, _ inbox: EventInbox<EditorEvent>) {
         let work = work
         Threads.start("document") {
-            var hand = FileHand(file: file, seen: stamp, inbox: inbox)
+            var hand = FileHand(place: FollowedFile(file), seen: stamp, inbox: inbox)
             while true {
                 let job = work.wait { work -> Job? in
                     guard !work.jobs.isEmpty else { return nil }
@@ -58,30 +58,60 @@ final class FileWorker: Sendable {
 }
 
 /// What the thread of the document knows.
-private struct FileHand {
-    let file: DocumentFile
+private struct FileHand: ~Copyable {
+    var place: FollowedFile
     /// The state of the file that was read last; nil if it was gone.
     var seen: FileStamp?
     let inbox: EventInbox<EditorEvent>
 
+    private var file: DocumentFile { place.file }
+
+    /// Whether the document is anywhere; tells where, if that is new.
+    ///
+    /// - Parameter done: how many steps of a save that is under way are in the file.
+    private mutating func find(done: Int = 0) -> Bool {
+        switch place.find() {
+        case .same: return true
+        case .moved:
+            inbox.put(.moved(to: file.path))
+            return true
+        case .deleted: return lose("It was deleted; w writes it anew", done)
+        case .unmounted: return lose("The container it is in is not mounted", done)
+        }
+    }
+
+    private mutating func lose(_ reason: String, _ done: Int) -> Bool {
+        seen = nil
+        inbox.put(.gone(reason, done: done))
+        return false
+    }
+
     mutating func look() {
         let stamp = file.stamp()
-        guard stamp != seen else { return }
+        guard stamp != seen, find() else { return }
         seen = stamp
         read { .loaded($0) }
     }
 
     private mutating func read(_ event: (EditableDocument) -> EditorEvent) {
         do throws(Failure) {
-            let loaded = try file.load()
-            seen = loaded.stamp
-            inbox.put(event(loaded.document))
+            let document = try load()
+            inbox.put(event(document))
         } catch { inbox.put(.unreadable(error.message)) }
+    }
+
+    /// What the file holds now, and holds on to that file.
+    private mutating func load() throws(Failure) -> EditableDocument {
+        let loaded = try file.load()
+        seen = loaded.stamp
+        _ = find()
+        return loaded.document
     }
 
     mutating func perform(_ effect: EditorEffect) {
         switch effect {
         case .save(let steps, let shown): save(steps, shown)
+        case .create(let document): create(document)
         case .load: read { .loaded($0) }
         case .undo: step(isUndo: true)
         case .redo: step(isUndo: false)
@@ -97,19 +127,25 @@ private struct FileHand {
     }
 
     private mutating func save(_ steps: [Step], _ shown: EditableDocument) {
-        for (done, step) in steps.enumerated() {
+        var done = 0
+        var tries = 0
+        while done < steps.count {
+            guard find(done: done) else { return }
             var refusal: EditError?
             do throws(Failure) {
+                let step = steps[done]
                 _ = try file.edit(describedAs: step.description) { document throws(Failure) in
                     do throws(EditError) { return try step.apply(to: &document) } catch {
                         refusal = error
                         throw Failure(.badData, error.description)
                     }
                 }
+                done += 1
             } catch {
-                if file.stamp() == nil {
-                    writeAgain(shown)
-                } else if let refusal {
+                tries += 1
+                // It was moved just now.
+                if file.stamp() == nil, tries < 3 { continue }
+                if let refusal {
                     let now = try? file.load().document
                     inbox.put(.conflict(refusal.description, done: done, file: now))
                 } else if error.kind == .badData {
@@ -121,27 +157,29 @@ private struct FileHand {
             }
         }
         do throws(Failure) {
-            let loaded = try file.load()
-            seen = loaded.stamp
-            inbox.put(.saved(loaded.document))
+            let document = try load()
+            inbox.put(.saved(document))
         } catch { inbox.put(.saved(shown)) }
     }
 
-    /// Somebody removed the file: the document that is being edited is there again.
-    private mutating func writeAgain(_ shown: EditableDocument) {
+    private mutating func create(_ document: EditableDocument) {
         do throws(Failure) {
-            try DocumentFile.create(file.path, shown)
+            if place.find() == .unmounted {
+                throw Failure(.temporary, "the container it is in is not mounted")
+            }
+            try DocumentFile.create(file.path, document)
             seen = file.stamp()
-            inbox.put(.saved(shown))
+            _ = find()
+            inbox.put(.saved(document))
         } catch { inbox.put(.saveFailed(error.message, done: 0)) }
     }
 
     private mutating func step(isUndo: Bool) {
         do throws(Failure) {
+            guard find() else { throw Failure(.noInput, "There is no document to go back in") }
             let made = isUndo ? try file.undo() : try file.redo()
-            let loaded = try file.load()
-            seen = loaded.stamp
-            inbox.put(.stepped(made?.description, isUndo: isUndo, file: loaded.document))
+            let document = try load()
+            inbox.put(.stepped(made?.description, isUndo: isUndo, file: document))
         } catch { inbox.put(.stepFailed(error.message)) }
     }
 }

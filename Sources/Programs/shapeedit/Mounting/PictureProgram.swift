@@ -8,7 +8,7 @@ enum PictureProgram {
     /// `$SHAPEEDIT_THUMBNAILER`, or `shapeedit-thumbnailer` beside this program.
     static var path: String {
         if let path = Containers.environment("SHAPEEDIT_THUMBNAILER") { return path }
-        let target = try? Directories.target(of: "/proc/self/exe")
+        let target = try? SymbolicLink.target(of: "/proc/self/exe")
         let own = String(decoding: target ?? [], as: UTF8.self)
         let folder = own.lastIndex(of: "/").map { String(own[..<$0]) } ?? "/usr/bin"
         return folder + "/shapeedit-thumbnailer"

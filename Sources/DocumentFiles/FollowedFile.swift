@@ -1,0 +1,103 @@
+internal import Glibc
+internal import SystemCalls
+
+/// A document that somebody has open, wherever others move it.
+///
+/// In a mount of ours the document's id leads to it; elsewhere a descriptor of its file does, by which
+/// the kernel knows where that is. Another file in its place is how programs save: that one is the
+/// document then. For one thread at a time; blocks on the disk.
+package struct FollowedFile: ~Copyable {
+    /// What became of it since it was looked for last.
+    package enum Whereabouts: Hashable, Sendable {
+        case same
+        /// ``FollowedFile/file`` has the path.
+        case moved
+        /// It is nowhere, or in the trash.
+        case deleted
+        /// The mount it was in is gone.
+        case unmounted
+    }
+
+    /// How long its name may be missing while a program saves it, in milliseconds.
+    private static let grace: UInt64 = 100
+
+    /// Where it was found last.
+    package private(set) var file: DocumentFile
+    /// Which file it is.
+    private var held: FileStamp?
+    /// Outside of mounts: holds on to that file.
+    private var item: OwnedDescriptor?
+    /// In a mount: the folder that shows it, and the link that leads to the document from there.
+    private var mount: (root: String, link: String)?
+
+    /// Follows what is at the path now.
+    package init(_ file: DocumentFile) {
+        self.file = file
+        hold()
+    }
+
+    /// Looks where it is. Waits a moment where its name is missing.
+    package mutating func find() -> Whereabouts {
+        if isInPlace { return .same }
+        let end = MonotonicClock.after(milliseconds: Self.grace)
+        while Self.isMissing(file.path), MonotonicClock.now < end { usleep(10_000) }
+        if let mount, let target = try? SymbolicLink.target(of: mount.link) {
+            let below = String(decoding: target.dropFirst("../../".utf8.count), as: UTF8.self)
+            return take(mount.root + "/" + below)
+        }
+        if !Self.isMissing(file.path) { return take(file.path) }
+        if let found = item?.path, let held, FileStamp(path: found)?.isSameFile(as: held) == true {
+            return take(found)
+        }
+        if let mount, access(mount.root + "/.shapeedit", F_OK) != 0 { return .unmounted }
+        return .deleted
+    }
+
+    private var isInPlace: Bool {
+        guard let held, let now = FileStamp(path: file.path) else { return false }
+        return now.isSameFile(as: held)
+    }
+
+    /// Where it cannot be told, reading it says why.
+    private static func isMissing(_ path: String) -> Bool {
+        access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
+    }
+
+    private mutating func take(_ path: String) -> Whereabouts {
+        if Self.isTrash(path) { return .deleted }
+        let isMoved = path != file.path
+        if isMoved { file = file.moved(to: path) }
+        hold()
+        return isMoved ? .moved : .same
+    }
+
+    /// From now on the document is what has its path now.
+    private mutating func hold() {
+        held = FileStamp(path: file.path)
+        mount = Self.mount(of: file.path)
+        item = nil
+        // In a mount a descriptor would keep that busy.
+        guard mount == nil else { return }
+        item = try? OwnedDescriptor.open(file.path, OwnedDescriptor.pathOnly)
+    }
+
+    /// `nil` also in a mount of another user, who has such links alone.
+    private static func mount(of path: String) -> (root: String, link: String)? {
+        guard let id = try? PathAttributes.value("user.shapeedit.id", of: path),
+            let root = MountVersions.mountRoot(of: path)
+        else { return nil }
+        let link = root + "/.shapeedit/documents/" + String(decoding: id, as: UTF8.self)
+        return (try? SymbolicLink.target(of: link)) == nil ? nil : (root, link)
+    }
+
+    /// Whether a path leads into a folder for deleted files, as the freedesktop specification has them.
+    private static func isTrash(_ path: String) -> Bool {
+        let names = path.split(separator: "/")
+        return names.indices.contains { place in
+            let name = names[place]
+            let isOwn = name == "Trash" || name.hasPrefix(".Trash-")
+            let files = isOwn ? place + 1 : name == ".Trash" ? place + 2 : nil
+            return files.map { $0 < names.count && names[$0] == "files" } ?? false
+        }
+    }
+}

@@ -1,0 +1,23 @@
+extension Edit {
+    /// Words as one line that a shell and a script take apart into the same words again; a line end in
+    /// a word becomes `\n`, which stands for one in texts.
+    public static func text(of words: [String]) -> String {
+        words.map(quoted).joined(separator: " ")
+    }
+
+    private static func quoted(_ word: String) -> String {
+        let line = word.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .joined(separator: "\\n")
+        if !line.isEmpty, line.unicodeScalars.allSatisfy(isPlain) { return line }
+        return "'" + line.replacing("'", with: "'\\''") + "'"
+    }
+
+    /// Whether a character says nothing to shells and scripts wherever it stands.
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII {
+            return scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                || "%+,-./:=@_".unicodeScalars.contains(scalar)
+        }
+        return scalar.properties.isAlphabetic
+    }
+}

@@ -1,0 +1,23 @@
+internal import Glibc
+
+/// Symlinks, and what the kernel shows as such.
+package enum SymbolicLink {
+    /// What the link at `path` says, as it says it.
+    package static func target(of path: String) throws(Errno) -> [UInt8] {
+        var text = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = try check { readlink(path, &text, text.count) }
+        return text[..<count].map { UInt8(bitPattern: $0) }
+    }
+}
+
+extension OwnedDescriptor {
+    /// O_PATH, which does not import: a descriptor that only holds on to a file. It keeps a mount busy.
+    package static let pathOnly: Int32 = 0o10000000
+
+    /// Where the kernel has the file now, also after it was moved; of one that has no name any more, a
+    /// path that leads nowhere. `nil` if /proc is not there.
+    package var path: String? {
+        let target = try? SymbolicLink.target(of: "/proc/self/fd/\(number)")
+        return target.map { String(decoding: $0, as: UTF8.self) }
+    }
+}
