@@ -181,6 +181,8 @@ def _coordination(results):
     lock, queries = results["lock"], results["queries"]
     rows = [("flock and its end, native", lock["native"]),
             ("flock and its end, in the mount", lock["mount"]),
+            ("the same of a virtual file: the kernel's round trips alone", lock["bare"]),
+            *([("flock and its end, passthrough_ll", lock["peer"])] if "peer" in lock else []),
             ("claim and release over the control socket", results["claim"]),
             ("close until a presenter is told", results["present"]),
             ("close until `.shapeedit/events` tells of it", results["event"]),

@@ -8,35 +8,34 @@ extension Timestamp {
 
     /// As ISO 8601 has it, to the nanosecond: `2026-11-21T19:45:52.123456789Z`.
     package var exactText: String {
-        var bytes: [UInt8] = []
-        appendExactText(to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        String(unsafeUninitializedCapacity: Self.exactLength) { writeExactText(to: $0) }
     }
 
-    /// Appends ``exactText`` without making a string of it.
-    package func appendExactText(to bytes: inout [UInt8]) {
+    /// Bytes of ``exactText``.
+    private static let exactLength = 30
+
+    /// Writes ``exactText`` to the beginning of a buffer that has room for it: how many bytes.
+    package func writeExactText(to buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         let (days, second) = daysAndSeconds
         let (year, month, day) = Self.date(days)
-        let start = bytes.count
         let form: StaticString = "0000-00-00T00:00:00.000000000Z"
-        bytes.append(
-            contentsOf: UnsafeBufferPointer(start: form.utf8Start, count: form.utf8CodeUnitCount))
-        bytes.withUnsafeMutableBufferPointer { bytes in
-            func put(_ value: Int, before end: Int, _ digits: Int) {
-                var rest = value
-                for place in stride(from: start + end - 1, through: start + end - digits, by: -1) {
-                    bytes[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-                    rest /= 10
-                }
+        UnsafeMutableRawBufferPointer(buffer).copyMemory(
+            from: UnsafeRawBufferPointer(start: form.utf8Start, count: Self.exactLength))
+        func put(_ value: Int, before end: Int, _ digits: Int) {
+            var rest = value
+            for place in stride(from: end - 1, through: end - digits, by: -1) {
+                buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
             }
-            put(year, before: 4, 4)
-            put(month, before: 7, 2)
-            put(day, before: 10, 2)
-            put(second / 3600, before: 13, 2)
-            put(second / 60 % 60, before: 16, 2)
-            put(second % 60, before: 19, 2)
-            put(Int(nanoseconds), before: 29, 9)
         }
+        put(year, before: 4, 4)
+        put(month, before: 7, 2)
+        put(day, before: 10, 2)
+        put(second / 3600, before: 13, 2)
+        put(second / 60 % 60, before: 16, 2)
+        put(second % 60, before: 19, 2)
+        put(Int(nanoseconds), before: 29, 9)
+        return Self.exactLength
     }
 
     private var civil: (day: String, hour: String, minute: String, second: String) {

@@ -7,9 +7,7 @@ internal import SystemCalls
 package final class VarlinkClient: @unchecked Sendable {
     // Unchecked because `input` belongs to the thread that calls, as the caller sees to.
     private let descriptor: OwnedDescriptor
-    private var input: [UInt8] = []
-    /// How much of it is known to hold no end of a message.
-    private var searched = 0
+    private var input = VarlinkInput()
 
     /// Connects to the socket at `path`.
     package init(_ path: String) throws(Failure) {
@@ -48,7 +46,7 @@ package final class VarlinkClient: @unchecked Sendable {
     package func message(milliseconds: Int?) throws(Failure) -> [UInt8] {
         let deadline = milliseconds.map { MonotonicClock.after(milliseconds: UInt64($0)) }
         while true {
-            if let message = firstMessage() { return message }
+            if let message = input.next() { return message }
             if let deadline {
                 let now = MonotonicClock.now
                 guard now < deadline else {
@@ -65,21 +63,9 @@ package final class VarlinkClient: @unchecked Sendable {
     /// The next reply as it came, if it is here.
     package func messageNow() throws(Failure) -> [UInt8]? {
         while true {
-            if let message = firstMessage() { return message }
+            if let message = input.next() { return message }
             if try !receive(Int32(MSG_DONTWAIT)) { return nil }
         }
-    }
-
-    private func firstMessage() -> [UInt8]? {
-        guard let end = input[searched...].firstIndex(of: 0) else {
-            searched = input.count
-            return nil
-        }
-        defer {
-            input.removeSubrange(...end)
-            searched = 0
-        }
-        return Array(input[..<end])
     }
 
     /// Takes what is there; false if there is nothing.
@@ -91,7 +77,7 @@ package final class VarlinkClient: @unchecked Sendable {
         if count <= 0 {
             throw Failure(.unavailable, "the mount's daemon closed the connection")
         }
-        input += bytes[..<count]
+        input.append(bytes[..<count])
         return true
     }
 

@@ -7,9 +7,7 @@ final class VarlinkConnection {
     private let descriptor: OwnedDescriptor
     let peer: VarlinkPeer
     /// What came and is not looked at.
-    private(set) var input: [UInt8] = []
-    /// How much of it is known to hold no end of a message.
-    private var searched = 0
+    var input = VarlinkInput()
     /// What the client has not taken.
     var output: [UInt8] = []
     /// When it took something last, or there was nothing to take (monotonic nanoseconds).
@@ -21,7 +19,7 @@ final class VarlinkConnection {
     /// The client sends nothing more.
     var isFinished = false
     /// There is nothing more to do for it.
-    var isOver: Bool { isFinished && !isBusy && output.isEmpty && !input.contains(0) }
+    var isOver: Bool { isFinished && !isBusy && output.isEmpty && !input.hasMessage }
 
     /// Takes the next connection that waits at the listener; `nil` if it is gone already.
     init?(of listener: Int32) {
@@ -47,25 +45,12 @@ final class VarlinkConnection {
         while input.count <= limit {
             let count = recv(number, &bytes, bytes.count, Int32(MSG_DONTWAIT))
             if count > 0 {
-                input += bytes[..<count]
+                input.append(bytes[..<count])
                 continue
             }
             return count < 0 && (errno == EAGAIN || errno == EINTR)
         }
         return true
-    }
-
-    /// The next whole message without its end.
-    func nextMessage() -> [UInt8]? {
-        guard let end = input[searched...].firstIndex(of: 0) else {
-            searched = input.count
-            return nil
-        }
-        defer {
-            input.removeSubrange(...end)
-            searched = 0
-        }
-        return Array(input[..<end])
     }
 
     /// Gives what the client takes now; false if the connection has ended.

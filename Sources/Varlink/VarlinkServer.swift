@@ -182,7 +182,7 @@ package final class VarlinkServer: @unchecked Sendable {
     /// Looks at the messages that came, until a call is under way.
     private func handleNext(_ id: VarlinkClientID) {
         while let connection = connections[id], !connection.isBusy {
-            guard let message = connection.nextMessage() else {
+            guard let message = connection.input.next() else {
                 if connection.input.count > limits.message || connection.isOver { close(id) }
                 return
             }

@@ -2,6 +2,7 @@ import Coordination
 import Glibc
 import Model
 import SystemCalls
+import Testing
 
 @testable import FileSystem
 
@@ -11,8 +12,17 @@ final class InsideContainer {
     let path: String
     private let container: Container
     private let volume: Volume
+    private let tree: VirtualTree
     private let caller = Caller(user: geteuid(), group: getegid(), thread: getpid())
     private let root = NodeNumber(.root, 0)
+
+    /// Runs `body` with the path of a container that is not there yet.
+    static func withFolder(_ body: (String) throws -> Void) throws {
+        var template = Array("/tmp/shapeedit-volume.XXXXXX".utf8CString)
+        let path = try #require(mkdtemp(&template).map { String(cString: $0) })
+        defer { try? Directories.removeTree(path) }
+        try body(path + "/container")
+    }
 
     /// Opens the container in `path`, making it first if it is not there.
     init(_ path: String) throws {
@@ -22,6 +32,8 @@ final class InsideContainer {
         }
         container = try Container("test", at: path, holder: "in use by a test")
         volume = Volume(container: container)
+        tree = VirtualTree(volume)
+        volume.followQueries(tree)
         volume.start()
     }
 
@@ -116,6 +128,19 @@ final class InsideContainer {
         _ = try withName(name) { (bytes) throws(Errno) in
             try volume.unlink(root, bytes, caller)
         }
+    }
+
+    /// The last change.
+    var head: ChangeSequence { volume.log.head }
+
+    /// What a query finds now, in its order.
+    func found(_ query: Query) throws(Errno) -> [Found] {
+        Selection(query).ordered(try volume.gather(query).found)
+    }
+
+    /// Follows a query until the container is closed.
+    func follow(_ query: Query, _ follower: any QueryFollower) {
+        #expect(volume.liveQueries?.follow(query, follower) != nil)
     }
 
     /// Makes everything durable now that the keeper would make durable in a few seconds.

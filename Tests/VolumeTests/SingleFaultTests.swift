@@ -71,20 +71,13 @@ struct SingleFaultTests {
         #expect(damage.isEmpty, "\(damage) after \(fault)")
     }
 
-    private func withFolder(_ body: (String) throws -> Void) throws {
-        var template = Array("/tmp/shapeedit-fault.XXXXXX".utf8CString)
-        let path = try #require(mkdtemp(&template).map { String(cString: $0) })
-        defer { try? Directories.removeTree(path) }
-        try body(path + "/container")
-    }
-
     @Test(arguments: [EIO, ENOSPC])
     func `any one system call may fail`(error: Int32) throws {
         var count = 0
         var consumed = true
         while consumed, count < 600 {
             count += 1
-            try withFolder { path in
+            try InsideContainer.withFolder { path in
                 var expected: [String: Expectation] = [:]
                 let container = try InsideContainer(path)
                 FaultInjection.arm(after: count, error: error)
@@ -104,7 +97,7 @@ struct SingleFaultTests {
         var consumed = true
         while consumed, count < 400 {
             count += 1
-            try withFolder { path in
+            try InsideContainer.withFolder { path in
                 var expected: [String: Expectation] = [:]
                 let container = try InsideContainer(path)
                 StatementFaults.arm(after: count, code: code, database: path + "/catalog.sqlite")

@@ -11,6 +11,11 @@ package struct Knowledge: Sendable {
     package var items: Set<ItemNumber>?
 
     package init() {}
+
+    /// `nil` if it has none, or none is wanted.
+    func title(of document: DocumentID) -> String? {
+        titles[document].flatMap { $0.isEmpty ? nil : $0 }
+    }
 }
 
 /// Looks at the items of a container one directory after the other, so that whoever guards the index
@@ -20,6 +25,7 @@ package struct Gathering {
     private let query: Query
     private let selection: Selection
     private let knowledge: Knowledge
+    /// In no order.
     package private(set) var found: [Found] = []
     /// Directories that are still to be looked at, with where to go on; paths end with a slash.
     private var open: [(item: ItemNumber, path: String, cursor: UInt64)] = []
@@ -78,17 +84,13 @@ package struct Gathering {
         let document = DocumentID(rawValue: record.pointee.document)
         if let documents = knowledge.documents, !documents.contains(document) { return }
         if !selection.accepts(bytes, facts) { return }
-        let title = knowledge.titles.isEmpty ? nil : knowledge.titles[document]
         found.append(
             Found(
                 item: item, document: document,
                 path: folder + String(decoding: bytes, as: UTF8.self),
                 isFolder: facts.isFolder, size: facts.size, modified: facts.modified,
-                isPromise: facts.isPromise, title: title == "" ? nil : title))
+                isPromise: facts.isPromise, title: knowledge.title(of: document)))
     }
-
-    /// What was found, in the query's order.
-    package func results() -> [Found] { selection.ordered(found) }
 }
 
 extension Selection.Facts {

@@ -17,6 +17,8 @@ package struct ItemView: Sendable {
     let facts: Selection.Facts
     /// None if the item is gone.
     private(set) var places: [Place] = []
+    /// Of all places.
+    private(set) var traits = QueryGate.Traits()
     /// The value of its attribute (``ItemTags``).
     private(set) var tags: [UInt8]?
 
@@ -53,5 +55,6 @@ package struct ItemView: Sendable {
             isFolder: facts.isFolder, size: facts.size, modified: facts.modified,
             isPromise: facts.isPromise)
         places.append(Place(found: found, name: name, isHidden: isHidden))
+        traits.add(path: path, name: name)
     }
 }

@@ -4,6 +4,7 @@ package import Model
 package struct LiveQuery {
     package let query: Query
     private let selection: Selection
+    private let gate: QueryGate
     /// What paths begin with; with a slash behind it unless it is empty.
     private let folder: [UInt8]
     private let tag: String?
@@ -17,14 +18,24 @@ package struct LiveQuery {
         selection = Selection(query)
         let names = query.folder.split(separator: "/")
         folder = names.isEmpty ? [] : Array((names.joined(separator: "/") + "/").utf8)
+        gate = QueryGate(query, folder: folder)
         tag = query.tag?.lowercased()
         results = LiveResults(query, found)
     }
 
-    /// What the query finds of an item; `nil` if it finds nothing, and surely did not before.
-    package func change(_ view: ItemView) -> [Found]? {
-        let found = results(of: view)
-        return found.isEmpty && !results.mayHave(view.item) ? nil : found
+    /// What the query finds of items; nothing of those that it does not find and surely did not before.
+    package func changes(_ views: [ItemView]) -> [(item: ItemNumber, results: [Found])] {
+        var changes: [(item: ItemNumber, results: [Found])] = []
+        // By their indices: no view is copied for the many queries that do not look for it.
+        for index in views.indices {
+            let isAdmitted = gate.admits(views[index].traits)
+            let mayBeKnown = results.mayHave(views[index].item)
+            if !isAdmitted && !mayBeKnown { continue }
+            let found = isAdmitted ? results(of: views[index]) : []
+            if found.isEmpty && !mayBeKnown { continue }
+            changes.append((views[index].item, found))
+        }
+        return changes
     }
 
     private func results(of view: ItemView) -> [Found] {
@@ -45,14 +56,14 @@ package struct LiveQuery {
     }
 
     private func titled(_ found: Found) -> Found {
-        guard let title = knowledge.titles[found.document], !title.isEmpty else { return found }
+        guard let title = knowledge.title(of: found.document) else { return found }
         return Found(
             item: found.item, document: found.document, path: found.path,
             isFolder: found.isFolder, size: found.size, modified: found.modified,
             isPromise: found.isPromise, title: title)
     }
 
-    /// Gives items other results, as ``change(_:)`` told them; how what is shown has become another.
+    /// Gives items other results, as ``changes(_:)`` told them; how what is shown has become another.
     package mutating func update(_ items: [(item: ItemNumber, results: [Found])]) -> QueryBatch {
         let difference = results.update(items)
         return QueryBatch(
@@ -73,6 +84,14 @@ package struct QueryBatch: Sendable {
         self.difference = difference
         self.added = added
         self.updated = updated
+    }
+
+    /// Whether each result stays where it is and is called as before.
+    package func keepsPaths(of list: [Found]) -> Bool {
+        difference.removed.isEmpty && difference.added.isEmpty && difference.moved.isEmpty
+            && zip(difference.updated, updated).allSatisfy { index, result in
+                result.path.utf8.elementsEqual(list[index].path.utf8)
+            }
     }
 
     /// Makes the list before the one after.

@@ -5,12 +5,14 @@ internal import SystemCalls
 
 /// `.shapeedit/find` of a mount: what a query finds now.
 enum FindFile {
-    /// The results, and why some may be missing.
+    /// Reads the results one after the other; why some may be missing.
     ///
-    /// - Parameter query: its folder is below the mount.
-    static func read(_ query: Query, in mountPoint: String) throws(Failure)
-        -> (results: [FoundItem], problem: String?)
-    {
+    /// - Parameters:
+    ///   - query: its folder is below the mount.
+    ///   - body: takes a result. If this throws, it has had some of them only.
+    static func read(
+        _ query: Query, in mountPoint: String, _ body: (FoundText) -> Void
+    ) throws(Failure) -> String? {
         let path = mountPoint + "/.shapeedit/find/" + query.description
         var lines: Lines
         do throws(Errno) {
@@ -25,13 +27,13 @@ enum FindFile {
             default: throw Failure(.inputOutput, "\(mountPoint): \(error)")
             }
         }
-        do throws(Errno) { while try lines.read() {} } catch {
+        do throws(Errno) { while try lines.read(body) {} } catch {
             throw Failure(.inputOutput, "\(mountPoint): \(error)")
         }
         guard lines.isWhole else {
             throw Failure(.inputOutput, "\(path): the answer is not whole")
         }
-        return (lines.results, lines.head?["problem"]?.string)
+        return lines.head?["problem"]?.string
     }
 }
 
@@ -39,10 +41,10 @@ enum FindFile {
 private struct Lines: ~Copyable {
     /// The first line.
     private(set) var head: JSONObject?
-    private(set) var results: [FoundItem] = []
+    private var count = 0
     private let file: OwnedDescriptor
     private let mountPoint: String
-    private var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    private var buffer = [UInt8](repeating: 0, count: 1 << 20)
     /// Bytes at the beginning of the buffer that are no whole line.
     private var rest = 0
 
@@ -52,10 +54,10 @@ private struct Lines: ~Copyable {
     }
 
     /// There are as many results as the first line says.
-    var isWhole: Bool { rest == 0 && head?["count"]?.integer == results.count }
+    var isWhole: Bool { rest == 0 && head?["count"]?.integer == count }
 
     /// Reads a part; false at the end.
-    mutating func read() throws(Errno) -> Bool {
+    mutating func read(_ body: (FoundText) -> Void) throws(Errno) -> Bool {
         if rest == buffer.count { buffer += [UInt8](repeating: 0, count: rest) }
         let count = try check {
             buffer.withUnsafeMutableBytes { [rest] in
@@ -64,7 +66,7 @@ private struct Lines: ~Copyable {
         }
         let end = rest + count
         let whole = (buffer[..<end].lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1
-        take(whole)
+        take(whole, body)
         buffer.withUnsafeMutableBytes { bytes in
             guard let base = bytes.baseAddress else { return }
             memmove(base, base + whole, end - whole)
@@ -74,17 +76,19 @@ private struct Lines: ~Copyable {
     }
 
     /// Takes the lines up to an end.
-    private mutating func take(_ end: Int) {
+    private mutating func take(_ end: Int, _ body: (FoundText) -> Void) {
         var start = 0
         if head == nil, let line = buffer[..<end].firstIndex(of: UInt8(ascii: "\n")) {
             head = (try? JSONValue.read(Array(buffer[..<line])))?.object
-            results.reserveCapacity(min(head?["count"]?.integer ?? 0, 1 << 20))
             start = line
         }
         buffer.withUnsafeBytes { bytes in
             let lines = UnsafeRawBufferPointer(rebasing: bytes[..<end])
             var reader = ResultReader(lines, from: start, in: mountPoint)
-            while let item = reader.next() { results.append(item) }
+            while let result = reader.next() {
+                body(result)
+                count += 1
+            }
         }
     }
 }

@@ -82,7 +82,21 @@ public final class MetadataQuery: Sendable {
     /// What a query of a mount finds now, and why some may be missing.
     package static func find(_ query: Query, in mountPoint: String) throws(Failure)
         -> (results: [FoundItem], problem: String?)
-    { try FindFile.read(query, in: mountPoint) }
+    {
+        var results: [FoundItem] = []
+        let prefix = mountPoint + "/"
+        let problem = try find(query, in: mountPoint) { results.append($0.item(below: prefix)) }
+        return (results, problem)
+    }
+
+    /// As the other one, each result as text for those who print it; why some may be missing.
+    ///
+    /// - Parameter body: takes a result. If this throws, it has had some of them only.
+    package static func find(
+        _ query: Query, in mountPoint: String, _ body: (FoundText) -> Void
+    ) throws(Failure) -> String? {
+        try FindFile.read(query, in: mountPoint, body)
+    }
 
     /// What was told last.
     public var results: [FoundItem] { state.withLock { $0.results } }
@@ -146,7 +160,8 @@ public final class MetadataQuery: Sendable {
                 let (known, now) = source.update()
                 let difference = state.withLock { state in
                     defer { state.results = now }
-                    return known ?? Self.difference(from: state.results, to: now)
+                    // A document with several names is there as often.
+                    return known ?? ListDifference(from: state.results, to: now, by: \.item)
                 }
                 if !difference.isEmpty { notify(.changed(difference, now)) }
             }
@@ -173,22 +188,5 @@ public final class MetadataQuery: Sendable {
         } while !source.isBatched && poll(&entries, 1, Self.quiet) > 0
             && MonotonicClock.now < deadline
         return isNews
-    }
-
-    private static func difference(from old: [FoundItem], to new: [FoundItem]) -> ListDifference {
-        // A document with several names is there as often.
-        func keys(_ results: [FoundItem]) -> [Key] {
-            var seen: [Int: Int] = [:]
-            return results.map { result in
-                defer { seen[result.item, default: 0] += 1 }
-                return Key(number: seen[result.item, default: 0], result: result)
-            }
-        }
-        return ListDifference(from: keys(old), to: keys(new)) { [$0.result.item, $0.number] }
-    }
-
-    private struct Key: Equatable {
-        var number: Int
-        var result: FoundItem
     }
 }

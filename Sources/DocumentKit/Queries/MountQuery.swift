@@ -9,7 +9,7 @@ final class MountQuery: QuerySource {
     private var list: [FoundItem] = []
     /// Batches since the last update, and how the first of them changed the list.
     private var batches = 0
-    private var first = ListDifference(removed: [], added: [], moved: [], updated: [])
+    private var first = ListDifference()
     /// The batch that is not complete yet.
     private var part = Part()
 
@@ -99,9 +99,10 @@ final class MountQuery: QuerySource {
         var end = head.count
         message.withUnsafeBytes { bytes in
             var reader = ResultReader(bytes, from: end, in: mountPoint)
+            let prefix = mountPoint + "/"
             // Behind the results stands nothing that is like one.
-            while bytes[end] != UInt8(ascii: "]"), let item = reader.next() {
-                part.results.append(item)
+            while bytes[end] != UInt8(ascii: "]"), let result = reader.next() {
+                part.results.append(result.item(below: prefix))
                 end = reader.place
             }
         }

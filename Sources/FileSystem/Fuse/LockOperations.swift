@@ -102,12 +102,18 @@ extension FuseSession {
     private func acquire(
         _ wanted: LockRequest, _ request: Request, _ handle: Handle, wait: Bool
     ) {
-        var ticket: UInt64?
-        if wait {
-            let number = volume.lockTicket()
-            ticket = number
-            answerInterrupts(of: request, .lock, number)
+        // Most locks are free: only those that have to be waited for can be interrupted.
+        volume.acquire(wanted, through: handle, ticket: nil) { [self] problem in
+            guard let problem else { return request.succeed() }
+            if wait, problem.code == EAGAIN { return park(wanted, request, handle) }
+            request.fail(problem)
         }
+    }
+
+    /// Takes a lock when nobody has one that is in the way.
+    private func park(_ wanted: LockRequest, _ request: Request, _ handle: Handle) {
+        let ticket = volume.lockTicket()
+        answerInterrupts(of: request, .lock, ticket)
         volume.acquire(wanted, through: handle, ticket: ticket) { problem in
             if let problem { request.fail(problem) } else { request.succeed() }
         }

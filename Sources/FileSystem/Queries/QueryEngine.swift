@@ -134,12 +134,7 @@ struct QueryEngine {
             let views = volume.state.withLock { state in
                 part.map { ItemView($0, state.index) }
             }
-            for live in live {
-                for view in views {
-                    guard let found = live.query.change(view) else { continue }
-                    live.changes.append((view.item, found))
-                }
-            }
+            for live in live { live.changes += live.query.changes(views) }
         }
         for live in live where !live.changes.isEmpty {
             let batch = live.query.update(live.changes)

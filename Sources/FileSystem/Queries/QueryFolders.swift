@@ -112,7 +112,11 @@ private final class FollowedFolder: QueryFollower, @unchecked Sendable {
             let before = state.folder
             switch news {
             case .gathered(let results, problem: _): state.results = results
-            case .changed(let batch): batch.apply(to: &state.results)
+            case .changed(let batch):
+                let isAlike = batch.keepsPaths(of: state.results)
+                batch.apply(to: &state.results)
+                // What most saves do: the links are the same.
+                if isAlike { return (nil, nil) }
             case .ended:
                 state.hasEnded = true
                 return (nil, nil)

@@ -52,7 +52,7 @@ extension TextIndexer {
             while volume.state.withLock({ gathering.step($0.index) }) {}
         }
         let known = try read { (database) throws(Failure) in try database.items() } ?? []
-        return Set(gathering.results().map(\.item)).union(known)
+        return Set(gathering.found.map(\.item)).union(known)
     }
 
     private enum Looked {

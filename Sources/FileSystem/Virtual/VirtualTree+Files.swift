@@ -81,7 +81,7 @@ extension VirtualTree {
         switch try node(number) {
         case .status, .findings, .grants, .grantedNames:
             let text = state.withLock { $0.texts[handle] } ?? []
-            request.answer(Array(text.dropFirst(Int(offset)).prefix(size)))
+            request.answer(.bytes(text[...]), from: offset, size)
         case .picture(let picture):
             request.answer(
                 .bytes(try bytes(of: picture)[...]), from: offset, size)

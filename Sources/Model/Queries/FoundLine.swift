@@ -1,29 +1,31 @@
 /// Results as text: a JSON object each, always of the same form.
 package enum FoundLine {
+    /// Bytes of an object beside its path and its title, at most.
+    private static let rest = 256
+
     /// Appends the object, without a line end.
     package static func append(_ found: Found, to bytes: inout [UInt8]) {
         put("{\"path\": ", &bytes)
         quote(found.path, &bytes)
-        put(", \"item\": ", &bytes)
-        put(found.item.rawValue, &bytes)
-        put(", \"document\": \"", &bytes)
-        let start = bytes.count
-        put("0000000000000000", &bytes)
-        bytes.withUnsafeMutableBufferPointer { bytes in
-            var rest = found.document.rawValue
-            for place in stride(from: start + 15, through: start, by: -1) {
-                bytes[place] = digit(UInt8(truncatingIfNeeded: rest & 15))
-                rest >>= 4
+        // All that has a known length is written at once: there may be a hundred thousand.
+        bytes.append(addingCapacity: rest) { (output: inout OutputSpan<UInt8>) in
+            output.withUnsafeMutableBufferPointer { buffer, count in
+                var writer = LineWriter(buffer, at: count)
+                writer.put(", \"item\": ")
+                writer.put(found.item.rawValue)
+                writer.put(", \"document\": \"")
+                writer.put(hexadecimal: found.document.rawValue)
+                writer.put("\", \"folder\": ")
+                writer.put(found.isFolder ? "true" : "false")
+                writer.put(", \"size\": ")
+                writer.put(found.size.magnitude)
+                writer.put(", \"modified\": \"")
+                writer.put(found.modified)
+                writer.put("\", \"promise\": ")
+                writer.put(found.isPromise ? "true" : "false")
+                count = writer.count
             }
         }
-        put("\", \"folder\": ", &bytes)
-        put(found.isFolder ? "true" : "false", &bytes)
-        put(", \"size\": ", &bytes)
-        put(found.size.magnitude, &bytes)
-        put(", \"modified\": \"", &bytes)
-        found.modified.appendExactText(to: &bytes)
-        put("\", \"promise\": ", &bytes)
-        put(found.isPromise ? "true" : "false", &bytes)
         if let title = found.title {
             put(", \"title\": ", &bytes)
             quote(title, &bytes)
@@ -34,21 +36,6 @@ package enum FoundLine {
     private static func put(_ text: StaticString, _ bytes: inout [UInt8]) {
         bytes.append(
             contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    private static func put(_ number: UInt64, _ bytes: inout [UInt8]) {
-        let start = bytes.count
-        var rest = number
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
-            rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
-    }
-
-    /// A hexadecimal digit.
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
     /// Appends a JSON string.
@@ -66,8 +53,8 @@ package enum FoundLine {
                 plain = place + (isLead ? 2 : 1)
                 let code = isLead ? utf8[place + 1] : byte
                 put("\\u00", &bytes)
-                bytes.append(digit(code >> 4))
-                bytes.append(digit(code & 15))
+                bytes.append(LineWriter.digit(code >> 4))
+                bytes.append(LineWriter.digit(code & 15))
             }
             bytes.append(contentsOf: utf8[plain...])
         }
@@ -78,5 +65,54 @@ package enum FoundLine {
     private static func isOdd(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f
             || byte == 0xc2
+    }
+}
+
+/// Puts pieces of text one behind the other into a buffer that has room for them.
+private struct LineWriter {
+    private let buffer: UnsafeMutableBufferPointer<UInt8>
+    /// Bytes that are written.
+    private(set) var count: Int
+
+    init(_ buffer: UnsafeMutableBufferPointer<UInt8>, at count: Int) {
+        (self.buffer, self.count) = (buffer, count)
+    }
+
+    mutating func put(_ text: StaticString) {
+        let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        UnsafeMutableRawBufferPointer(rest).copyMemory(from: UnsafeRawBufferPointer(bytes))
+        count += bytes.count
+    }
+
+    mutating func put(_ number: UInt64) {
+        var digits = 1
+        var rest = number
+        while rest >= 10 { (digits, rest) = (digits + 1, rest / 10) }
+        rest = number
+        for place in stride(from: count + digits - 1, through: count, by: -1) {
+            buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+        count += digits
+    }
+
+    /// Sixteen digits.
+    mutating func put(hexadecimal number: UInt64) {
+        for place in 0..<16 {
+            let value = number >> UInt64(60 - 4 * place)
+            buffer[count + place] = Self.digit(UInt8(truncatingIfNeeded: value & 15))
+        }
+        count += 16
+    }
+
+    mutating func put(_ time: Timestamp) { count += time.writeExactText(to: rest) }
+
+    private var rest: UnsafeMutableBufferPointer<UInt8> {
+        UnsafeMutableBufferPointer(rebasing: buffer[count...])
+    }
+
+    /// A hexadecimal digit.
+    static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }

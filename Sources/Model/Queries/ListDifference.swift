@@ -36,7 +36,7 @@ public struct ListDifference: Hashable, Sendable {
     ///   - news: what is at the indices of ``added``.
     ///   - changes: what is at the indices of ``updated``.
     package func apply<Element>(
-        to list: inout [Element], added news: [Element], updated changes: [Element]
+        to list: inout [Element], added news: [Element] = [], updated changes: [Element] = []
     ) {
         var coming = Array(zip(added, news)) + moved.map { ($0.to, list[$0.from]) }
         coming.sort { $0.0 < $1.0 }
@@ -76,17 +76,32 @@ public struct ListDifference: Hashable, Sendable {
             && isIn(added + moved.map(\.to), now) && isIn(updated, now)
     }
 
-    /// Compares by `key`, which is unique in each list. As few elements move as can be.
+    /// Which of the elements with a key it is.
+    private struct Occurrence<Key: Hashable>: Hashable {
+        var key: Key
+        var number: Int
+    }
+
+    /// Compares by `key`. Of elements that share one, the first of a list is the first of the other, and
+    /// so on. As few elements move as can be.
     public init<Element: Equatable, Key: Hashable>(
         from old: [Element], to new: [Element], by key: (Element) -> Key
     ) {
-        var places: [Key: Int] = [:]
-        for (index, element) in new.enumerated() { places[key(element)] = index }
+        func occurrences(_ list: [Element]) -> [Occurrence<Key>] {
+            var seen: [Key: Int] = [:]
+            return list.map { element in
+                let name = key(element)
+                defer { seen[name, default: 0] += 1 }
+                return Occurrence(key: name, number: seen[name, default: 0])
+            }
+        }
+        var places: [Occurrence<Key>: Int] = [:]
+        for (index, occurrence) in occurrences(new).enumerated() { places[occurrence] = index }
         var common: [(from: Int, to: Int)] = []
-        for (index, element) in old.enumerated() {
-            if let place = places.removeValue(forKey: key(element)) {
+        for (index, occurrence) in occurrences(old).enumerated() {
+            if let place = places.removeValue(forKey: occurrence) {
                 common.append((index, place))
-                if new[place] != element { updated.append(place) }
+                if new[place] != old[index] { updated.append(place) }
             } else {
                 removed.append(index)
             }
@@ -101,7 +116,9 @@ public struct ListDifference: Hashable, Sendable {
     }
 
     /// A difference whose parts are known; all in ascending order, moves by where they go.
-    package init(removed: [Int], added: [Int], moved: [Move], updated: [Int]) {
+    package init(
+        removed: [Int] = [], added: [Int] = [], moved: [Move] = [], updated: [Int] = []
+    ) {
         (self.removed, self.added, self.moved, self.updated) = (removed, added, moved, updated)
     }
 

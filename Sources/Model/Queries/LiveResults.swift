@@ -32,7 +32,7 @@ package struct LiveResults: Sendable {
     package func mayHave(_ item: ItemNumber) -> Bool { filter.mayHave(item) }
 
     /// The item's results.
-    package func results(of item: ItemNumber) -> [Found] {
+    private func results(of item: ItemNumber) -> [Found] {
         guard let place = places[item] else { return [] }
         return [place] + (others[item] ?? [])
     }
@@ -45,13 +45,11 @@ package struct LiveResults: Sendable {
     package mutating func update(_ items: [(item: ItemNumber, results: [Found])]) -> ListDifference
     {
         let changes = items.compactMap { change($0.item, $0.results) }
-        if changes.isEmpty { return ListDifference(removed: [], added: [], moved: [], updated: []) }
+        if changes.isEmpty { return ListDifference() }
         let before = limit < .max ? Array(shown) : []
         let difference = apply(changes)
         if limit == .max { return difference }
-        return ListDifference(from: Occurrence.list(before), to: Occurrence.list(Array(shown))) {
-            $0.key
-        }
+        return ListDifference(from: before, to: Array(shown), by: \.item)
     }
 
     // MARK: Changes
@@ -114,9 +112,10 @@ package struct LiveResults: Sendable {
         }
         going.sort { $0.index < $1.index }
         coming.sort { order.isBefore($0.result, $1.result) }
-        remove(going.map(\.index))
+        ListDifference(removed: going.map(\.index)).apply(to: &all)
         let ranks = coming.map { lowerBound($0.result) }
-        insert(coming.map(\.result), ranks)
+        ListDifference(added: ranks.enumerated().map { $0 + $1 })
+            .apply(to: &all, added: coming.map(\.result))
         return difference(changes, going, coming.map { ($0.change, $0.part) }, ranks)
     }
 
@@ -165,45 +164,6 @@ package struct LiveResults: Sendable {
 
     // MARK: The list
 
-    /// With more than so many changes the list is made anew instead of changed.
-    private static let many = 64
-
-    private mutating func remove(_ indices: [Int]) {
-        if indices.count <= Self.many {
-            for index in indices.reversed() { all.remove(at: index) }
-            return
-        }
-        var rest = indices[...]
-        var left: [Found] = []
-        left.reserveCapacity(all.count - indices.count)
-        for (index, result) in all.enumerated() {
-            if rest.first == index { rest.removeFirst() } else { left.append(result) }
-        }
-        all = left
-    }
-
-    /// - Parameter ranks: how many results are before each; ascending.
-    private mutating func insert(_ results: [Found], _ ranks: [Int]) {
-        if results.count <= Self.many {
-            for (offset, result) in results.enumerated() {
-                all.insert(result, at: ranks[offset] + offset)
-            }
-            return
-        }
-        var merged: [Found] = []
-        merged.reserveCapacity(all.count + results.count)
-        var next = 0
-        for (index, result) in all.enumerated() {
-            while next < ranks.count, ranks[next] == index {
-                merged.append(results[next])
-                next += 1
-            }
-            merged.append(result)
-        }
-        merged += results[next...]
-        all = merged
-    }
-
     /// How many results come before this one.
     private func lowerBound(_ result: Found) -> Int {
         var (low, high) = (0, all.count)
@@ -219,25 +179,6 @@ package struct LiveResults: Sendable {
         // Two items may have been found under one path, if they were moved meanwhile.
         while all[index] !== result { index += 1 }
         return index
-    }
-}
-
-/// A result and which of its item's results it is.
-private struct Occurrence: Equatable {
-    struct Key: Hashable {
-        var item: ItemNumber
-        var number: Int
-    }
-    var key: Key
-    var result: Found
-
-    static func list(_ results: [Found]) -> [Occurrence] {
-        var seen: [ItemNumber: Int] = [:]
-        return results.map { result in
-            let number = seen[result.item, default: 0]
-            seen[result.item] = number + 1
-            return Occurrence(key: Key(item: result.item, number: number), result: result)
-        }
     }
 }
 

@@ -13,6 +13,23 @@ package struct NamePattern: Sendable {
         isWhole = characters.contains("*") || characters.contains("?")
     }
 
+    /// A bit for each character that every name has that matches; several characters share one.
+    package var letters: UInt64 {
+        guard let bytes else { return 0 }
+        return bytes.reduce(0) { letters, byte in
+            let isAny = byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?")
+            return isAny ? letters : letters | 1 << UInt64(byte & 63)
+        }
+    }
+
+    /// The bits of all characters that a name has, in any case of letters.
+    package static func letters(of name: some Sequence<UInt8>) -> UInt64 {
+        name.reduce(0) { letters, byte in
+            // What folds to what is a matter of Unicode: it may be any.
+            byte >= 0x80 ? .max : letters | 1 << UInt64(FoldedBytes.folded(byte) & 63)
+        }
+    }
+
     package func matches(_ name: String) -> Bool {
         var name = name
         return name.withUTF8 { matches(UnsafeRawBufferPointer($0)) }
@@ -78,7 +95,10 @@ struct FoldedBytes: RandomAccessCollection {
     var endIndex: Int { bytes.count }
 
     subscript(index: Int) -> UInt8 {
-        let byte = bytes[index]
-        return byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+        Self.folded(bytes[index])
+    }
+
+    static func folded(_ byte: UInt8) -> UInt8 {
+        byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
     }
 }

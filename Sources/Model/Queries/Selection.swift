@@ -23,7 +23,7 @@ package struct Selection: Sendable {
     private let query: Query
     private let pattern: NamePattern?
     private let types: [[UInt8]]
-    package let order: ResultOrder
+    private let order: ResultOrder
 
     package init(_ query: Query) {
         self.query = query

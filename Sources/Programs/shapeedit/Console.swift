@@ -21,25 +21,8 @@ enum Console {
     /// Ends the program where that cannot be written: nobody may take half an answer for all of it.
     static func say(_ text: String) { write(Array((printable(text) + "\n").utf8)) }
 
-    /// Lines on standard output, as ``say(_:)`` writes one; or names as they are, each with `end` behind
-    /// it.
-    static func say(_ texts: [String], endingWith end: UInt8?) {
-        var bytes: [UInt8] = []
-        for text in texts {
-            bytes += (end == nil ? printable(text) : text).utf8
-            bytes.append(end ?? UInt8(ascii: "\n"))
-            if bytes.count > portion {
-                write(bytes)
-                bytes.removeAll(keepingCapacity: true)
-            }
-        }
-        write(bytes)
-    }
-
-    /// Bytes that are written at a time.
-    private static let portion = 1 << 16
-
-    private static func write(_ bytes: [UInt8]) {
+    /// Puts bytes that are fit to be printed on standard output, as ``say(_:)`` does.
+    static func write(_ bytes: [UInt8]) {
         do throws(Errno) { try Descriptors.write(bytes, to: Descriptors.output) } catch {
             complain("standard output: \(error)")
             exit(Failure.Kind.inputOutput.rawValue)
@@ -47,7 +30,7 @@ enum Console {
     }
 
     /// Names may hold anything: nothing of it may give orders to the terminal.
-    private static func printable(_ text: String) -> String {
+    static func printable(_ text: String) -> String {
         func isOrder(_ scalar: Unicode.Scalar) -> Bool {
             scalar.value < 0x20 && scalar != "\n" && scalar != "\t"
                 || (0x7f..<0xa0).contains(scalar.value)

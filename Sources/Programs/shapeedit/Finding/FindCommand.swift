@@ -115,25 +115,12 @@ struct FindCommand: ParsableCommand {
             return Console.say(saved.folder)
         }
         if watch { try LiveFind(query, in: point, json: json).run() }
-        let (results, problem) = try MetadataQuery.find(query, in: point)
+        var output = FoundOutput(in: point, json ? .json : endsWithZero ? .names : .lines)
+        let problem = try MetadataQuery.find(query, in: point) { output.add($0) }
         if let problem { Console.complain("\(point): not all words are known: \(problem)") }
-        if json {
-            Console.say(JSONText.array(results.map(\.json)))
-        } else {
-            Console.say(results.map(\.path), endingWith: endsWithZero ? 0 : nil)
-        }
+        output.print()
     }
 }
 
 extension Query.Kind: ExpressibleByArgument {}
 extension Query.Order: ExpressibleByArgument {}
-
-extension FoundItem {
-    var json: String {
-        "{\"path\": " + JSONText.string(path) + ", \"item\": \(item), \"document\": "
-            + JSONText.string(document)
-            + ", \"folder\": \(isFolder), \"size\": \(size), \"modified\": "
-            + JSONText.string(modified) + ", \"promise\": \(isPromise)"
-            + (title.map { ", \"title\": " + JSONText.string($0) } ?? "") + "}"
-    }
-}

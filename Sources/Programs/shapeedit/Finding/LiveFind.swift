@@ -26,7 +26,7 @@ struct LiveFind {
                 let (change, now): (ListDifference, [FoundItem])
                 switch update {
                 case .gathered(let results):
-                    (change, now) = (ListDifference(from: [], to: results) { $0 }, results)
+                    (change, now) = (ListDifference(added: Array(results.indices)), results)
                 case .changed(let difference, let results): (change, now) = (difference, results)
                 case .ended(let words): return reason.signal { $0 = words }
                 }

@@ -1,0 +1,96 @@
+import Coordination
+import Model
+import SystemCalls
+import Testing
+
+@testable import Catalog
+@testable import FileSystem
+
+/// Live queries of a volume without a mount: what hardly happens at the speed of system calls.
+@Suite struct LiveQueryTests {
+    /// A list that follows a query by its batches, and can keep the engine waiting.
+    private final class Follower: QueryFollower {
+        private struct State {
+            var results: [Found]?
+            var isHeld = false
+            var isWaiting = false
+        }
+        private let state = Monitor(State())
+
+        func take(_ news: QueryNews) {
+            state.signal { state in
+                switch news {
+                case .gathered(let results, problem: _): state.results = results
+                case .changed(let batch):
+                    var results = state.results ?? []
+                    batch.apply(to: &results)
+                    state.results = results
+                case .ended: break
+                }
+                state.isWaiting = state.isHeld
+            }
+            _ = state.wait { $0.isHeld ? nil : true }
+        }
+
+        /// The next batch keeps the engine until ``letGo()``.
+        func hold() { state.signal { $0.isHeld = true } }
+        func letGo() { state.signal { $0.isHeld = false } }
+
+        /// Returns when the engine waits for the one who holds it; false after 10 s.
+        func isWaiting() -> Bool {
+            state.wait(until: MonotonicClock.after(milliseconds: 10_000)) {
+                $0.isWaiting ? true : nil
+            } ?? false
+        }
+
+        /// Whether the list is this one, 10 s from now at the latest.
+        func becomes(_ wanted: [Found]) -> Bool {
+            state.wait(until: MonotonicClock.after(milliseconds: 10_000)) {
+                $0.results == wanted ? true : nil
+            } ?? false
+        }
+
+        var paths: [String]? { state.withLock { $0.results?.map(\.path) } }
+    }
+
+    private func withContainer(_ body: (InsideContainer, Follower) throws -> Void) throws {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path)
+            defer { container.close() }
+            try body(container, Follower())
+        }
+    }
+
+    @Test func `who cannot keep up with the changes is told of all of them`() throws {
+        try withContainer { container, follower in
+            for name in ["changed", "gone", "old", "stays"] { try container.save(name, [1]) }
+            container.follow(Query(), follower)
+            #expect(try follower.becomes(container.found(Query())))
+            follower.hold()
+            try container.save("first", [1])
+            #expect(follower.isWaiting())
+            try container.remove("gone")
+            try container.rename("old", to: "new")
+            try container.save("changed", [1, 2])
+            try container.save("came", [1])
+            // The feed keeps none of those.
+            let end = container.head + UInt64(ChangeFeed.capacity + 100)
+            while container.head < end { try container.save("stays", [1]) }
+            follower.letGo()
+            #expect(try follower.becomes(container.found(Query())), "\(follower.paths ?? [])")
+            #expect(follower.paths == ["came", "changed", "first", "new", "stays"])
+        }
+    }
+
+    @Test func `what a change does to other items is told`() throws {
+        try withContainer { container, follower in
+            for name in ["new", "old"] { try container.save(name, Array(name.utf8)) }
+            container.follow(Query(), follower)
+            #expect(try follower.becomes(container.found(Query())))
+            // The item that is replaced changes without a change of its own.
+            try container.rename("new", to: "old")
+            #expect(try follower.becomes(container.found(Query())), "\(follower.paths ?? [])")
+            #expect(follower.paths == ["old"])
+        }
+    }
+}
