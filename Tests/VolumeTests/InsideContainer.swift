@@ -116,6 +116,16 @@ final class InsideContainer {
         return bytes
     }
 
+    /// Makes a folder at the root, or in another.
+    @discardableResult
+    func makeFolder(_ name: String, in parent: NodeNumber? = nil) throws(Errno) -> NodeNumber {
+        let entry = try withName(name) { (bytes) throws(Errno) in
+            try volume.make(
+                parent ?? root, bytes, Volume.Blueprint(mode: S_IFDIR | 0o755), caller)
+        }
+        return NodeNumber(rawValue: entry.node)
+    }
+
     func rename(_ name: String, to newName: String) throws(Errno) {
         _ = try withName(name) { (from) throws(Errno) in
             try withName(newName) { (to) throws(Errno) in

@@ -82,15 +82,28 @@ import Testing
         }
     }
 
-    @Test func `what a change does to other items is told`() throws {
+    @Test func `an item that is replaced is told to go`() throws {
         try withContainer { container, follower in
             for name in ["new", "old"] { try container.save(name, Array(name.utf8)) }
             container.follow(Query(), follower)
             #expect(try follower.becomes(container.found(Query())))
-            // The item that is replaced changes without a change of its own.
             try container.rename("new", to: "old")
             #expect(try follower.becomes(container.found(Query())), "\(follower.paths ?? [])")
             #expect(follower.paths == ["old"])
+        }
+    }
+
+    @Test func `a folder that gets a name is told with it`() throws {
+        try withContainer { container, follower in
+            var query = Query()
+            query.kind = .folders
+            let folder = try container.makeFolder("folder")
+            container.follow(query, follower)
+            #expect(try follower.becomes(container.found(query)))
+            // Its times are others, without a change of its own.
+            try container.makeFolder("below", in: folder)
+            #expect(try follower.becomes(container.found(query)))
+            #expect(follower.paths == ["folder", "folder/below"])
         }
     }
 }

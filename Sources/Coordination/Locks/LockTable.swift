@@ -79,7 +79,7 @@ package struct LockTable<Waiter: Sendable>: Sendable {
     package mutating func dropItem(_ item: ItemNumber) -> [Waiter] {
         guard let locks = items.removeValue(forKey: item) else { return [] }
         for waiting in locks.waiting { forget(waiting, item) }
-        return locks.waiting.map(\.waiter)
+        return locks.waiting.map { $0.waiter }
     }
 
     /// Stops waiting (a signal, a dead process); `nil` if the lock was granted meanwhile.
@@ -126,7 +126,8 @@ package struct LockTable<Waiter: Sendable>: Sendable {
     private mutating func settle(_ locks: inout ItemLocks<Waiter>) -> [Waiter] {
         let admitted = locks.admit()
         for waiting in admitted { forget(waiting, waiting.request.item) }
-        return admitted.map(\.waiter)
+        // A key path of a generic type would be made anew for each lock, at the price of a lock.
+        return admitted.map { $0.waiter }
     }
 
     private mutating func forget(_ waiting: ItemLocks<Waiter>.Waiting, _ item: ItemNumber) {
