@@ -55,7 +55,7 @@ extension FuseSession {
         throws(Errno)
     {
         guard name == VolumePictures.attribute, let pictures = volume.pictures,
-            let subject = volume.state.withLock({ $0.pictureSubject(of: node) })
+            let subject = volume.state.withLock({ $0.awaitedSubject(of: node) })
         else {
             return request.answer(attribute: try volume.attribute(node, name), room: room)
         }

@@ -49,6 +49,12 @@ extension VolumeState {
         return entry == 0 ? nil : pictureSubject(index[name: entry].pointee.item)
     }
 
+    /// The subject of a picture that may be waited for: of a document that another was renamed over
+    /// none is drawn any more.
+    func awaitedSubject(of node: NodeNumber) -> PictureSubject? {
+        coveredSubject(index.find(node.item)) == nil ? pictureSubject(of: node) : nil
+    }
+
     /// The version of a document that another was renamed over; nil for all others.
     func coveredSubject(_ position: MemoryIndex.Position) -> PictureSubject? {
         guard position != 0, index[item: position].pointee.firstName == 0,

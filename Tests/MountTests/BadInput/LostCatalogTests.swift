@@ -20,10 +20,11 @@ import Testing
                 at=$(grep -abo new20 journal/0 | head -1 | cut -d: -f1)
                 printf X | dd of=journal/0 bs=1 seek=$at conv=notrunc status=none
                 """)
-            try broken.expectRefusal(
-                "container", "check", "test", status: EX_DATAERR, saying: "journal/0", "damaged")
-            try broken.expectRefusal(
-                "mount", "test", container.mountPoint, status: EX_DATAERR, saying: "journal/0")
+            for words in [["container", "check", "test"], ["mount", "test", container.mountPoint]] {
+                let refused = try container.command(words)
+                #expect(refused.status == Int(EX_DATAERR), "\(refused)")
+                #expect(refused.errorText.contains("journal/0 is damaged"), "\(refused)")
+            }
             try broken.damage("rm -r journal; mv ../journal.whole journal")
             try container.mount()
             let after = try Agent(in: container.mountPoint)

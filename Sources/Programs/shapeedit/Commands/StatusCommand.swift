@@ -81,8 +81,21 @@ struct StatusCommand: ParsableCommand {
         return text
     }
 
-    /// The status file of a mount; empty if it does not answer.
+    /// How long a mount may take to answer, in milliseconds.
+    private static let patience: UInt64 = 3_000
+
+    /// The status file of a mount; empty if it does not answer in time: one that hangs keeps nobody from
+    /// hearing of the others.
     static func text(_ point: String) -> String {
+        let answer = Monitor<String?>(nil)
+        Threads.start("status") {
+            let text = read(point)
+            answer.signal { $0 = text }
+        }
+        return answer.wait(until: MonotonicClock.after(milliseconds: patience)) { $0 } ?? ""
+    }
+
+    private static func read(_ point: String) -> String {
         guard let file = try? OwnedDescriptor.open(point + "/.shapeedit/status.json", O_RDONLY)
         else { return "" }
         var bytes = [UInt8](repeating: 0, count: 65_536)
