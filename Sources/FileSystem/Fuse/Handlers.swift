@@ -55,7 +55,7 @@ extension FuseSession {
         throws(Errno)
     {
         guard name == VolumePictures.attribute, let pictures = volume.pictures,
-            let subject = volume.state.withLock({ $0.awaitedSubject(of: node) })
+            let subject = volume.state.withLock({ $0.pictureSubject(of: node) })
         else {
             return request.answer(attribute: try volume.attribute(node, name), room: room)
         }
@@ -156,7 +156,7 @@ extension FuseSession {
         switch try volume.rename(
             from, name, to, newName, flags: flags, request.caller, waited: false)
         {
-        case .done(let nodes): volume.answerRename(to: to, newName, nodes) { request.succeed() }
+        case .done(let nodes): volume.refresh(nodes) { request.succeed() }
         case .wait(let item):
             let (kept, newKept) = (Kept(Array(name)), Kept(Array(newName)))
             volume.afterClosing(item) { [self] in
@@ -166,7 +166,7 @@ extension FuseSession {
                         from, kept.bytes, to, newKept.bytes, flags: flags, request.caller,
                         waited: true)
                     if case .done(let nodes) = answer {
-                        volume.answerRename(to: to, newKept.bytes, nodes) { request.succeed() }
+                        volume.refresh(nodes) { request.succeed() }
                     }
                 } catch {
                     request.fail(error)

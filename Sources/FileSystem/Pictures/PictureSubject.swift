@@ -32,12 +32,7 @@ extension VolumeState {
         guard position != 0 else { return nil }
         let record = index[item: position].pointee
         guard record.isRegular, record.firstName != 0 else { return nil }
-        return pictureSubject(position, named: Array(index.nameBytes(record.firstName)))
-    }
-
-    /// The current version of a regular file, by this name.
-    func pictureSubject(_ position: MemoryIndex.Position, named name: [UInt8]) -> PictureSubject {
-        let record = index[item: position].pointee
+        let name = Array(index.nameBytes(record.firstName))
         return PictureSubject(
             item: ItemNumber(rawValue: record.number), node: record.node,
             type: PictureType(fileName: name), fileName: name, size: record.size,
@@ -50,11 +45,10 @@ extension VolumeState {
         place.isAway && !arrived.contains(node) ? place : nil
     }
 
-    /// The version of a document that a node shows: for a session's the one before it. Of a document
-    /// that another was renamed over, by the name that led to it.
+    /// The version of a document that a node shows: for a session's the one before it.
     func pictureSubject(of node: NodeNumber) -> PictureSubject? {
         let position = index.find(node.item)
-        guard var subject = pictureSubject(position) ?? coveredSubject(position) else { return nil }
+        guard var subject = pictureSubject(position) else { return nil }
         if node != subject.node, let old = oldNode(node) {
             subject.node = old.content.node
             subject.size = old.content.size

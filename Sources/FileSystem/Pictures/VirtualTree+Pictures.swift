@@ -26,21 +26,22 @@ extension VirtualTree {
             (state) throws(Errno) -> (VirtualNode?, PictureSubject?) in
             let above = state.index.find(directory)
             guard above != 0 else { throw Errno(ENOENT) }
-            let entry = name.withUnsafeBytes { state.index.lookup(above, $0) }
-            let same = entry == 0 ? 0 : state.index[name: entry].pointee.item
+            func item(_ name: some Collection<UInt8>) -> MemoryIndex.Position {
+                let entry = Array(name).withUnsafeBytes { state.index.lookup(above, $0) }
+                return entry == 0 ? 0 : state.index[name: entry].pointee.item
+            }
+            let same = item(name)
             if same != 0, state.index[item: same].pointee.isDirectory {
                 state.index[item: same].pointee.flags.insert(.isPictured)
                 return (.thumbnailsBelow(size, state.number(same)), nil)
             }
             guard name.count > Self.pictureEnd.count, name.suffix(4).elementsEqual(Self.pictureEnd)
             else { throw Errno(ENOENT) }
-            let fileName = Array(name.dropLast(4))
-            guard var subject = state.shownSubject(fileName, in: above) else {
-                throw Errno(ENOENT)
-            }
-            state.index[item: state.index.find(subject.item)].pointee.flags.insert(.isPictured)
+            let document = item(name.dropLast(4))
+            guard var subject = state.pictureSubject(document) else { throw Errno(ENOENT) }
+            state.index[item: document].pointee.flags.insert(.isPictured)
             // A hard link's name counts, not the file's first.
-            subject.fileName = fileName
+            subject.fileName = Array(name.dropLast(4))
             subject.type = PictureType(fileName: subject.fileName)
             return (nil, subject)
         }
@@ -52,8 +53,7 @@ extension VirtualTree {
                 node: subject.node, size: size, type: subject.type, isPlaceholder: !isKept))
     }
 
-    /// The document whose picture a LOOKUP is about, and the size; nil for everything else, and while
-    /// another document is renamed over it, which is not to wait for those who look.
+    /// The document whose picture a LOOKUP is about, and the size; nil for everything else.
     func pictureSubject(_ parent: UInt64, _ name: [UInt8]) -> (PictureSubject, PictureSize)? {
         let directory: ItemNumber
         let size: PictureSize
@@ -65,9 +65,9 @@ extension VirtualTree {
         guard name.count > 4, name.suffix(4).elementsEqual(Self.pictureEnd) else { return nil }
         let subject = volume.state.withLock { state -> PictureSubject? in
             let above = state.index.find(directory)
-            let place = CoveredNames.Place(directory: directory, name: Array(name.dropLast(4)))
-            if above == 0 || state.covered.item(at: place) != nil { return nil }
-            return state.shownSubject(place.name, in: above)
+            if above == 0 { return nil }
+            let entry = Array(name.dropLast(4)).withUnsafeBytes { state.index.lookup(above, $0) }
+            return entry == 0 ? nil : state.pictureSubject(state.index[name: entry].pointee.item)
         }
         return subject.map { ($0, size) }
     }

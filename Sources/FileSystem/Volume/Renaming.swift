@@ -14,18 +14,6 @@ extension Volume {
         _ from: NodeNumber, _ name: UnsafeRawBufferPointer, _ to: NodeNumber,
         _ newName: UnsafeRawBufferPointer, flags: UInt32, _ caller: Caller, waited: Bool
     ) throws(Errno) -> Answer<[NodeNumber]> {
-        do throws(Errno) {
-            return try moveName(from, name, to, newName, flags: flags, caller, waited: waited)
-        } catch {
-            uncover(CoveredNames.Place(directory: to.item, name: Array(newName)))
-            throw error
-        }
-    }
-
-    private func moveName(
-        _ from: NodeNumber, _ name: UnsafeRawBufferPointer, _ to: NodeNumber,
-        _ newName: UnsafeRawBufferPointer, flags: UInt32, _ caller: Caller, waited: Bool
-    ) throws(Errno) -> Answer<[NodeNumber]> {
         let noReplace = flags & 1 != 0
         let exchange = flags & 2 != 0
         if flags & ~3 != 0 || (noReplace && exchange) { throw Errno(EINVAL) }
@@ -97,10 +85,6 @@ extension VolumeState {
         if old != 0 {
             unseen = unseenVersion(of: old, replacedBy: position, process)
             effects += replace(covered, old, with: position, time)
-            if pictures != nil, record.pointee.isRegular, index[item: old].pointee.links == 0 {
-                self.covered.cover(
-                    number(old), at: CoveredNames.Place(directory: number(target), name: bytes))
-            }
         }
         if old == 0, isBackup(position, oldName, bytes, process, time) {
             rememberDocument(position, source, oldName, process, time)

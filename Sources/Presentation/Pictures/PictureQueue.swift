@@ -205,12 +205,6 @@ package final class PictureQueue: Sendable {
         then?(false)
     }
 
-    /// Ends all waits for a document, whatever is drawn of it.
-    package func endWaits(for item: ItemNumber) {
-        let waiters = state.withLock { $0.waiters.removeValue(forKey: item) ?? [:] }
-        for waiter in waiters.values { waiter(true) }
-    }
-
     /// Who waits for a document of which nothing is drawn or waits to be.
     private static func takeWaiters(of item: ItemNumber, _ state: inout State)
         -> [@Sendable (Bool) -> Void]

@@ -131,48 +131,6 @@ struct PublishedPictureTests {
         }
     }
 
-    @Test(arguments: DataPath.mounts)
-    func `while it is renamed over, a document has a picture, that of what its name shows`(
-        _ dataPath: DataPath
-    ) throws {
-        try withPictures(dataPath, patience: Self.patience) { desk in
-            let samples = try samples(desk, 4)
-            let references = Dictionary(
-                uniqueKeysWithValues: samples.map { ($0.slide, $0.picture) })
-            let folder = "\(desk.container.base)/slides"
-            mkdir(folder, 0o755)
-            for (number, sample) in samples.enumerated() {
-                try PictureDesk.write(sample.slide.bytes, to: "\(folder)/\(number).slide")
-            }
-            desk.agent.store("a.slide", samples[0].slide)
-            let stop = "\(desk.container.base)/stop"
-            let writer = try RunningProgram(
-                [
-                    "sh", "-c",
-                    "i=0; while [ ! -e \(stop) ]; do i=$((i+1)); "
-                        + "cp \(folder)/$((i % 4)).slide .t && mv .t a.slide || exit 1; done",
-                ].map { Array($0.utf8) }, directory: desk.container.mountPoint)
-            let states: Set<ByteString> = ["ready", "pending", "none"]
-            var (looks, wrong) = (0, 0)
-            for _ in 0..<1_000 {
-                // The name is always there, and so is what stands for its picture.
-                let state = desk.agent.attribute("a.slide", "user.shapeedit.thumbnail.state")
-                try #require(states.contains(state), "\(state)")
-                let shown = desk.agent.attribute("a.slide", "user.shapeedit.thumbnail")
-                try #require(shown.bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]), "no picture")
-                let before = desk.agent.content("a.slide")
-                let picture = desk.agent.content(desk.path("a.slide"))
-                guard before == desk.agent.content("a.slide") else { continue }
-                looks += 1
-                if references.values.contains(picture), picture != references[before] { wrong += 1 }
-            }
-            try PictureDesk.write([], to: stop)
-            #expect(writer.wait(seconds: 60).status == 0)
-            // It may be renamed four times meanwhile, or just be about to show the new content.
-            #expect(wrong * 50 <= looks, "\(wrong) of \(looks)")
-        }
-    }
-
     @Test func `a document can be removed while somebody waits for its picture`() throws {
         let program = try BuiltPrograms.shapeedit() + "-thumbnailer"
         try withPictures(
