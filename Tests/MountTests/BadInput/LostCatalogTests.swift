@@ -20,7 +20,9 @@ import Testing
                 at=$(grep -abo new20 journal/0 | head -1 | cut -d: -f1)
                 printf X | dd of=journal/0 bs=1 seek=$at conv=notrunc status=none
                 """)
-            for words in [["container", "check", "test"], ["mount", "test", container.mountPoint]] {
+            for words in [
+                ["container", "check", "test"], ["mount", "test", container.mountPoint],
+            ] {
                 let refused = try container.command(words)
                 #expect(refused.status == Int(EX_DATAERR), "\(refused)")
                 #expect(refused.errorText.contains("journal/0 is damaged"), "\(refused)")
