@@ -49,6 +49,31 @@ struct VersionCommandTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `restoring waits for a program that is writing, and keeps what it wrote`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf a > note.txt")
+            usleep(Self.apart)
+            try desk.shell("printf b > note.txt")
+            usleep(Self.apart)
+            let agent = try desk.volume.agent()
+            let file = agent.open("note.txt", O_RDWR | O_TRUNC)
+            agent.write(file, "unsaved")
+            #expect(
+                try desk.fail(75, "restore", "note.txt", Self.names(desk, "note.txt")[0])
+                    .contains("process \(agent.process)"))
+            agent.close(file)
+            usleep(Self.apart)
+            try desk.run("restore", "note.txt", Self.names(desk, "note.txt")[0])
+            #expect(Self.text(desk, "note.txt") == "a")
+            // What was written meanwhile is one of its versions.
+            try desk.run("restore", "note.txt")
+            #expect(Self.text(desk, "note.txt") == "unsaved")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `versions are named once, also by the beginning of the moment`(
         _ place: DataPath
     ) throws {

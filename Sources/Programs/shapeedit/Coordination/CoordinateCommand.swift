@@ -66,7 +66,7 @@ struct CoordinateCommand: ParsableCommand {
     }
 
     /// How a command that runs under a claim learns its purpose.
-    private static let variable = "SHAPEEDIT_PURPOSE"
+    static let variable = "SHAPEEDIT_PURPOSE"
 
     private func intents() throws -> [FileIntent] {
         let reading = withoutSaving ? FileAccess.readWithoutChanges : .read

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DocumentFiles
+import DocumentKit
 import Model
 
 /// `shapeedit restore`.
@@ -9,7 +10,7 @@ struct RestoreCommand: ParsableCommand {
         discussion: """
             What it replaces is an earlier version in turn: restoring again goes back to it, and \
             `shapeedit undo` takes the restoring of a shape, slide or list back. Waits up to ten \
-            seconds for another program that holds the document locked.
+            seconds for programs that are writing the document or hold it locked.
             """)
 
     @Argument(help: "The document, a file of any kind.", completion: .file())
@@ -23,7 +24,8 @@ struct RestoreCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let restored = try DocumentVersions(file).restore(version)
+        let document = try DocumentVersions(file)
+        let restored = try WriteClaim.run(on: file) { try document.restore(version) }
         if json {
             Console.say(
                 JSONText.object([

@@ -1,0 +1,23 @@
+import DocumentKit
+import Model
+
+/// The sole right to write a document in a mount while a command puts another content in its place:
+/// what others have written and not closed yet would be in no version.
+enum WriteClaim {
+    /// How long others are waited for, in seconds.
+    private static let patience = 10
+
+    /// Throws if others go on writing, naming them. Where no daemon listens it works without.
+    static func run<Result>(on file: String, _ body: () throws -> Result) throws -> Result {
+        let coordinator = FileCoordinator(
+            purpose: Containers.environment(CoordinateCommand.variable))
+        do {
+            return try coordinator.coordinate(
+                [FileIntent(file, .write)], waiting: .seconds(patience)
+            ) { _ in try body() }
+        } catch let error as CoordinationError {
+            if case .unavailable = error { return try body() }
+            throw Failure(error)
+        }
+    }
+}
