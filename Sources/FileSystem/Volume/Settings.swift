@@ -147,20 +147,24 @@ extension Volume {
         }
     }
 
-    /// Sets the modification time of staged bytes on their file, whose own time is the session's.
-    /// Says whether it is done with that.
+    /// Sets the modification time of staged bytes on their file, whose own time is the session's: also
+    /// for those who see the version before it, or its publish would take their time back. Says
+    /// whether it is done with that.
     private func setStagedTime(_ node: NodeNumber, _ settings: Settings) throws(Errno) -> Bool {
         guard let moment = settings.modified else { return false }
-        let session = try read { (state) throws(Errno) in
-            state.session(of: node, at: try state.position(node))
+        let (session, isOwn) = try read { (state) throws(Errno) -> (WriteSession?, Bool) in
+            let position = try state.position(node)
+            if let own = state.session(of: node, at: position) { return (own, true) }
+            let isCurrent = state.index[item: position].pointee.node == node
+            return (isCurrent ? state.sessions[position] : nil, false)
         }
         guard let session, state.withLock({ _ in session.isStaged }) else { return false }
-        let before = try content.stagingStatus(node)
-        try content.setModified(node, moment.timestamp(VolumeState.now()))
-        let after = try content.stagingStatus(node)
+        let before = try content.stagingStatus(session.node)
+        try content.setModified(session.node, moment.timestamp(VolumeState.now()))
+        let after = try content.stagingStatus(session.node)
         return state.withLock { _ in
             if session.modeSet == before { session.modeSet = after }
-            if session.isChanged(before) { return true }
+            if session.isChanged(before) { return isOwn }
             // Still nothing written: the time is the document's own, not a new version's.
             session.baseline = after
             session.rebased = true

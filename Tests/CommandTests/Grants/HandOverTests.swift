@@ -36,6 +36,11 @@ struct HandOverTests {
             #expect(try desk.get("s.shape", "title") == "In place")
             #expect(try desk.get("\(app)/s.shape", "title") == "A copy")
             try desk.run("undo", "\(app)/in test/s.shape")
+            // It would keep nobody out.
+            #expect(
+                try desk.fail(
+                    64, "coordinate", "--write", "\(app)/in test/s.shape", "--", "true"
+                ).contains("container test"))
             try desk.fail(65, "get", "s.shape", "title")
             try desk.run("revoke", "s.shape")
             try desk.fail(66, "set", "\(app)/in test/s.shape", "title=Late")

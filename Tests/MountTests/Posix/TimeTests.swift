@@ -65,6 +65,32 @@ import Testing
     }
 
     @Test(arguments: DataPath.posixOfAllUsers)
+    func `a time that another process sets while a file is being written stays`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, other) = (try volume.agent(), try volume.agent())
+            let old = FileTime.at(seconds: 1000, nanoseconds: 7)
+            for size in [10, 400_000] {
+                writer.store("file", ByteString(repeating: 120, count: size))
+                let file = writer.open("file", O_RDWR)
+                writer.write(file, "new")
+                letTimePass()
+                other.setTimes("file", accessed: .unchanged, modified: old)
+                #expect(other.status("file").modified == 1_000_000_000_007, "\(size)")
+                writer.close(file)
+                #expect(other.status("file").modified == 1_000_000_000_007, "\(size)")
+                // What is written afterwards counts.
+                let again = writer.open("file", O_RDWR)
+                other.setTimes("file", accessed: .unchanged, modified: old)
+                writer.write(again, "newer")
+                writer.close(again)
+                #expect(other.status("file").modified > 1_000_000_000_007, "\(size)")
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.posixOfAllUsers)
     func `a time that was set survives writing handles and their close`(
         _ dataPath: DataPath
     ) throws {
