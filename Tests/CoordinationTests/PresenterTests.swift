@@ -184,7 +184,8 @@ import Testing
         let move = ItemChange.Kind.moved(from: try path("tmp"), replacing: true)
         #expect(
             try change(move, "doc") == [
-                .message(shown, .changed), .message(above, .subitemDeleted(try path("tmp"))),
+                .message(shown, .changed), .message(shown, .versionGained),
+                .message(above, .subitemDeleted(try path("tmp"))),
                 .message(above, .subitemChanged(try path("doc"))),
             ])
     }

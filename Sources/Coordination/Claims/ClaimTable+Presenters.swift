@@ -99,7 +99,11 @@ extension ClaimTable {
             tell(presenterTree.above(path), .subitemAppeared(path))
             tell(takeBack(to: path, change.process, now), .moved(path))
         case .moved(let source, let replacing):
-            if replacing { tell(presenterTree.at(path), .changed) }
+            if replacing {
+                // Saved by renaming: what was there is an earlier version now.
+                tell(presenterTree.at(path), .changed)
+                tell(presenterTree.at(path), .versionGained)
+            }
             tellOfMove(source, path, replacing, tell)
             for (id, place) in followers(source, path, change.process, now) {
                 tell([id], .moved(place))

@@ -89,7 +89,8 @@ public final class FileCoordinator: Sendable {
         let owner = String(decoding: bytes, as: UTF8.self)
         guard owner != ControlConnection.status(point)?["container"]?.string else { return }
         throw .badPath(
-            place.absolute, "it is a document of the container \(owner): claims on it are made there")
+            place.absolute,
+            "the container \(owner) has it: claims on it are made there")
     }
 
     private func claim(

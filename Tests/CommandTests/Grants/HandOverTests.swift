@@ -40,7 +40,7 @@ struct HandOverTests {
             #expect(
                 try desk.fail(
                     64, "coordinate", "--write", "\(app)/in test/s.shape", "--", "true"
-                ).contains("container test"))
+                ).contains("container test has it"))
             try desk.fail(65, "get", "s.shape", "title")
             try desk.run("revoke", "s.shape")
             try desk.fail(66, "set", "\(app)/in test/s.shape", "title=Late")

@@ -39,6 +39,20 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: DataPath.isPrivileged, "only root may have devices"))
+    func `root gets devices and set-user-id programs by asking for them`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            for options in [[], ["dev", "suid"]] {
+                try container.mount(options: options)
+                let table = try run(["findmnt", "-no", "OPTIONS", container.mountPoint]).text
+                #expect(table.contains("nodev") == options.isEmpty, "\(table)")
+                #expect(table.contains("nosuid") == options.isEmpty, "\(table)")
+                try container.unmount()
+            }
+        }
+    }
+
     @Test(arguments: ["no_such_option", "noatim", "subtype=other", "max_read"])
     func `an option that nobody knows is refused before anything is opened`(
         _ option: String

@@ -1,4 +1,5 @@
 import FileSystem
+import Glibc
 import Model
 
 /// What the options behind `-o` say.
@@ -24,7 +25,7 @@ struct MountOptions {
     private static let ignored: Set<String> = [
         "rw", "defaults", "auto", "noauto", "user", "nouser", "users", "nousers", "owner",
         "noowner",
-        "group", "nogroup", "_netdev", "nofail", "async", "exec", "suid", "dev", "symfollow",
+        "group", "nogroup", "_netdev", "nofail", "async", "exec", "symfollow",
         "silent", "loud", "default_permissions",
         // Access times are kept as relatime has it, whatever is asked for, unless by noatime.
         "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime",
@@ -71,6 +72,9 @@ struct MountOptions {
             case "noatime":
                 noAccessTimes = true
                 fuse.append(option)
+            case "suid", "dev":
+                // The C library's mount has nosuid and nodev unless root asks for these.
+                if geteuid() == 0 { fuse.append(option) }
             case _
             where Self.ignored.contains(option) || Self.others.contains(where: option.hasPrefix):
                 break
