@@ -253,6 +253,7 @@ def changes():
     above.next("subitemChanged", path="work/moved/temporary")
     by_others("mv moved/temporary moved/other")
     item.next("changed")
+    item.next("versionGained")
     above.next("subitemDeleted", path="work/moved/temporary")
     above.next("subitemChanged", path="work/moved/other")
     by_others("rm moved/other")
