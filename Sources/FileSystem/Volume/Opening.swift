@@ -53,10 +53,12 @@ extension Volume {
                 reply(.success(try serve(node, session, flags, process, caller)))
             case .direct(let session):
                 noteOpened(node, flags, caller)
-                let opened = try serveDirectly(node, session, flags, process, caller)
-                notifier.post { [self] in
-                    channel?.invalidate(node: session.node.rawValue, pages: true)
-                    settlePictures { reply(.success(opened)) }
+                let (opened, names) = try serveDirectly(node, session, flags, process, caller)
+                forget(names: names) { [self] in
+                    notifier.post { [self] in
+                        channel?.invalidate(node: session.node.rawValue, pages: true)
+                        settlePictures { reply(.success(opened)) }
+                    }
                 }
             }
         } catch {
@@ -64,9 +66,9 @@ extension Volume {
         }
     }
 
-    /// Makes the kernel look names up again, then runs `then`, which may answer no request for which the
-    /// kernel holds the lock of a directory (those that look up, make, remove or move names): the one
-    /// before may wait for that very lock.
+    /// Makes the kernel look names up again, then runs `then`, which may answer an OPEN and nothing
+    /// else: for most requests the kernel holds the lock of a directory, or of a file for which others
+    /// wait with a directory locked, and this waits for the lock of the directory.
     func forget(
         names: [(parent: UInt64, name: [UInt8])], then: @escaping @Sendable () -> Void
     ) {
@@ -246,11 +248,12 @@ extension Volume {
         }
     }
 
-    /// A writer on a node that is not the session's: its reads and writes come to the daemon.
+    /// A writer on a node that is not the session's: its reads and writes come to the daemon. Also the
+    /// names that the kernel has to look up again before it learns of that.
     private func serveDirectly(
         _ node: NodeNumber, _ session: WriteSession, _ flags: Int32, _ process: Int32,
         _ caller: Caller
-    ) throws(Errno) -> Opened {
+    ) throws(Errno) -> (Opened, names: [(parent: UInt64, name: [UInt8])]) {
         do throws(Errno) {
             if flags & O_TRUNC != 0 {
                 try truncate(session, to: 0, by: process)
@@ -260,8 +263,7 @@ extension Volume {
             let names = try read { (state) throws(Errno) in
                 state.names(of: try state.position(node))
             }
-            forget(names: names) {}
-            return try state.withLock { (state) throws(Errno) in
+            let opened = try state.withLock { (state) throws(Errno) in
                 let position = try state.position(node)
                 let backing =
                     state.modes[node.rawValue].flatMap {
@@ -289,6 +291,7 @@ extension Volume {
                 if backing != 0 { raw |= Handle.Way.passthrough.rawValue }
                 return Opened(handle: Handle(rawValue: raw), backing: backing)
             }
+            return (opened, names)
         } catch {
             end(session, node.item, process)
             throw error

@@ -34,7 +34,11 @@ extension Volume {
                 switch try resize(node, handle, to: size, caller) {
                 case .done(let resized): target = resized
                 case .redirected(let names):
-                    forget(names: names) { reply(.failure(Errno(ESTALE))) }
+                    // Not after it: the kernel has the file locked for this request, and whoever
+                    // removes or renames the file waits for that lock with the directory locked. It
+                    // looks the name that it came by up again anyway.
+                    forget(names: names) {}
+                    reply(.failure(Errno(ESTALE)))
                     return
                 }
             }

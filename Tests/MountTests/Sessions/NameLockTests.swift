@@ -16,6 +16,9 @@ import Testing
                 "echo two 1<> a; echo three 1<> b", "ln -f a c; rm -f b; ln c b",
                 "mv -f c d; mv -f d a; ln a b", "rm -f d; ln b d; echo four 1<> d",
                 "mkdir e; mv -f d e/d; mv -f e/d d; rmdir e", "echo five > a; ln -f a b",
+                // truncate(2), not an open file's: the kernel locks the file for it.
+                "perl -e 'for (1..2000) { truncate(\"a\", 3); truncate(\"b\", 2) }'",
+                "perl -e 'for (1..2000) { unlink \"a\"; link \"b\", \"a\"; rename \"c\", \"b\" }'",
             ]
             let programs = try loops.map { loop in
                 try RunningProgram(
