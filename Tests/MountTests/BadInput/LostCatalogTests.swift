@@ -36,6 +36,27 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: isInstalled("sqlite3"), "needs sqlite3"))
+    func `a document whose item is missing comes back from its version`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try broken.damage(
+                """
+                sqlite3 catalog.sqlite "delete from item where id =
+                    (select item from name where cast(name as text) = 'a')"
+                """)
+            let check = try container.check()
+            #expect(check.status == 1 && check.text.contains("a: its item was missing"), "\(check)")
+            #expect(try container.check().status == 0)
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            #expect(agent.content("a") == "a's only content")
+            #expect(agent.status("a").permissions == 0o600)
+            agent.end()
+            try container.unmount()
+        }
+    }
+
     @Test func `no container is made over the contents of another`() throws {
         try withBrokenContainer { broken in
             try broken.damage("mkdir ../kept; mv catalog.sqlite* ../kept; rm -r journal")
