@@ -290,8 +290,10 @@ extension VolumeState {
         if record.pointee.isDirectory {
             guard origin.tag.isEmpty, record.pointee.childCount == 0 else { return [] }
         } else if record.pointee.isRegular {
-            guard isAsListed(position, origin), record.pointee.place.isAway || origin.content == nil
-            else { return [] }
+            // What has come counts as here before the catalog has it.
+            let isAway =
+                record.pointee.place.isAway && !arrived.contains(record.pointee.node)
+            guard isAsListed(position, origin), isAway || origin.content == nil else { return [] }
         }
         return names(of: position)
     }
