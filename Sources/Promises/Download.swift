@@ -15,8 +15,6 @@ final class Download {
     var busy: Set<Int> = []
     var pieces: [Piece] = []
     var waiters: [DownloadWaiter] = []
-    /// What handles were told a moment ago.
-    var refusals: [Refusal] = []
     /// Nodes that become local when all has come.
     var nodes: Set<NodeNumber> = []
     /// Open handles that read it block by block.
@@ -142,7 +140,5 @@ struct DownloadWaiter {
     let ticket: UInt64
     /// `nil`: they wait for the whole content among the blobs, not only for bytes.
     let blocks: Range<Int>?
-    /// The open handle that reads them, if one does.
-    let handle: UInt64?
     let reply: @Sendable (ContentProblem?) -> Void
 }

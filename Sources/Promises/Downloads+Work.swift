@@ -207,7 +207,6 @@ extension Downloads {
         if let problem { failed(nodes, problem) }
         let told = state.signal { state -> [DownloadWaiter] in
             let told = problem == nil ? [] : Self.giveUp(download, &state)
-            if let problem { download.refuse(told, problem, milliseconds: refusalTime) }
             settle(download, &state)
             return told
         }

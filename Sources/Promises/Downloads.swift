@@ -58,15 +58,9 @@ package final class Downloads: Sendable {
     /// Told why a content did not come, with the nodes that wanted it.
     let failed: @Sendable (Set<NodeNumber>, ContentProblem) -> Void
 
-    /// How long a handle gets the same answer about what did not come, in milliseconds.
-    let refusalTime: UInt64
-
-    /// - Parameters:
-    ///   - kind: what is brought.
-    ///   - patience: a store that does not answer is given up after this, in seconds.
+    /// - Parameter kind: what is brought.
     package init(
-        _ kind: Kind, content: LocalContent, store: any ContentStore, patience: Double,
-        logger: Logger,
+        _ kind: Kind, content: LocalContent, store: any ContentStore, logger: Logger,
         adopt: @escaping @Sendable (Blob, Set<NodeNumber>) throws(Errno) -> Void,
         came: @escaping @Sendable (Set<NodeNumber>) -> Void,
         failed: @escaping @Sendable (Set<NodeNumber>, ContentProblem) -> Void
@@ -74,7 +68,6 @@ package final class Downloads: Sendable {
         self.kind = kind
         self.content = content
         self.store = store
-        refusalTime = Refusal.duration(patience)
         self.logger = logger
         self.adopt = adopt
         self.came = came
@@ -115,16 +108,12 @@ package final class Downloads: Sendable {
 
     /// Calls `reply` when the bytes in `range` are here, or with the reason why they do not come.
     ///
-    /// - Parameters:
-    ///   - range: `nil` if all of the content has to have become local.
-    ///   - handle: the open handle that reads the range: told that it does not come, it is told the
-    ///     same for a moment.
+    /// - Parameter range: `nil` if all of the content has to have become local.
     package func await(
         _ blob: Blob, _ range: Range<Int64>?, for node: NodeNumber, ticket: UInt64,
-        handle: UInt64? = nil,
         reply: @escaping @Sendable (ContentProblem?) -> Void
     ) {
-        enum Outcome { case waiting, here, interrupted, refused(ContentProblem) }
+        enum Outcome { case waiting, here, interrupted }
         do throws(Errno) {
             let outcome = try state.signal { (state) throws(Errno) -> Outcome in
                 guard state.tickets[ticket] != nil else { return .interrupted }
@@ -138,14 +127,8 @@ package final class Downloads: Sendable {
                 if let range {
                     let incoming = try download.open(content, kind)
                     let wanted = incoming.blocks(range)
-                    let isHere = incoming.has(wanted)
-                    // Before it counts as reading on: that would begin the rest anew.
-                    if !isHere, let problem = download.refusal(of: wanted, to: handle) {
-                        state.tickets[ticket] = nil
-                        return .refused(problem)
-                    }
                     download.note(wanted)
-                    if isHere {
+                    if incoming.has(wanted) {
                         state.tickets[ticket] = nil
                         return .here
                     }
@@ -153,8 +136,7 @@ package final class Downloads: Sendable {
                     download.hurry(wanted)
                 }
                 download.waiters.append(
-                    DownloadWaiter(
-                        ticket: ticket, blocks: blocks, handle: handle, reply: reply))
+                    DownloadWaiter(ticket: ticket, blocks: blocks, reply: reply))
                 state.waiting += 1
                 for piece in download.pieces { piece.urgency.raise() }
                 state.tickets[ticket]?.hash = blob.hash
@@ -163,7 +145,6 @@ package final class Downloads: Sendable {
             switch outcome {
             case .waiting: engage()
             case .here: reply(nil)
-            case .refused(let problem): reply(problem)
             case .interrupted: reply(ContentProblem(Errno(EINTR), "interrupted"))
             }
         } catch {
@@ -213,16 +194,15 @@ package final class Downloads: Sendable {
 
     /// Stops bringing the content: who waits for it is told so. What is here stays.
     package func cancel(_ hash: ContentHash) {
-        let problem = ContentProblem(Errno(ECANCELED), "cancelled")
         let waiters = state.signal { state -> [DownloadWaiter] in
             guard let download = state.active[hash] else { return [] }
             download.isWanted = false
             download.asked = []
             let waiters = Self.takeWaiters(of: download, &state)
-            download.refuse(waiters, problem, all: true, milliseconds: refusalTime)
             settle(download, &state)
             return waiters
         }
+        let problem = ContentProblem(Errno(ECANCELED), "cancelled")
         for waiter in waiters { waiter.reply(problem) }
     }
 

@@ -19,8 +19,7 @@ extension Volume {
         store = Limited(store, calls: settings.calls, reserved: settings.reservedCalls)
         store = Retrying(Logged(store, logger), settings.retries)
         let downloads = Downloads(
-            .foreign, content: content, store: store, patience: settings.retries.total,
-            logger: logger,
+            .foreign, content: content, store: store, logger: logger,
             adopt: { [weak self] (blob, nodes) throws(Errno) in
                 try self?.adoptForeign(blob, for: nodes)
             },

@@ -10,11 +10,8 @@ extension FuseSession {
     /// Goes on with `then` when all bytes in `range` are here; `nil`: when the content has become
     /// local. Answers the request with the error if
     /// they do not come, with EINTR if its process is interrupted, and calls `otherwise`.
-    ///
-    /// - Parameter handle: the one that reads the range; it gets the same error for a moment.
     func wait(
         _ request: Request, for missing: MissingContent, _ range: Range<Int64>?, _ node: NodeNumber,
-        _ handle: Handle? = nil,
         otherwise: @escaping @Sendable () -> Void = {}, then: @escaping @Sendable () -> Void
     ) {
         let (blob, downloads) = (missing.blob, missing.downloads)
@@ -23,9 +20,7 @@ extension FuseSession {
             request.fail(error)
         }
         answerInterrupts(of: request, Parking(downloads), ticket)
-        downloads.await(
-            blob, range, for: node, ticket: ticket, handle: handle?.rawValue
-        ) { problem in
+        downloads.await(blob, range, for: node, ticket: ticket) { problem in
             guard let problem else { return then() }
             otherwise()
             // A waiting process is not told of a cancellation by another name than of a failure.
@@ -82,9 +77,7 @@ extension FuseSession {
     }
 
     /// Answers a read of a content that comes in blocks; says whether it does.
-    func readBlocks(
-        _ request: Request, _ node: NodeNumber, _ handle: Handle, _ size: Int, _ offset: Int64
-    ) -> Bool {
+    func readBlocks(_ request: Request, _ node: NodeNumber, _ size: Int, _ offset: Int64) -> Bool {
         guard let missing = volume.missing(node) else { return false }
         let blob = missing.blob
         let range = (offset..<offset + Int64(size)).clamped(to: blob.range)
@@ -97,7 +90,7 @@ extension FuseSession {
             _ = shim_reply_file(request.pointer, file.number, offset, range.count)
             withExtendedLifetime(file) {}
         } else {
-            wait(request, for: missing, range, node, handle) {
+            wait(request, for: missing, range, node) {
                 // The handle keeps the file: it is the same when the content has become whole.
                 _ = shim_reply_file(request.pointer, file.number, offset, range.count)
                 withExtendedLifetime(file) {}

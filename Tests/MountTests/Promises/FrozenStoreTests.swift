@@ -122,56 +122,6 @@ struct FrozenStoreTests {
         }
     }
 
-    @Test func `a read of a large promise waits for a frozen server no longer than it is told`()
-        throws
-    {
-        try withServer(options: ["store_timeout=3"]) { volume, server in
-            let agent = try volume.agent()
-            agent.shell("head -c 9000000 /dev/urandom > large; sha256sum large > ../sum")
-            try volume.evictAll()
-            try volume.remount()
-            try server.signal("STOP")
-            // The kernel asks for the page again; the same handle is not kept waiting again.
-            let reader = """
-                import errno, os, time
-                file = os.open("large", os.O_RDONLY)
-                start = time.monotonic()
-                try: os.pread(file, 1, 0); raise SystemExit("it was read")
-                except OSError as problem: assert problem.errno in (errno.ETIMEDOUT, errno.EIO)
-                took = time.monotonic() - start
-                assert took < 5, took
-                """
-            let after = try volume.agent()
-            after.store("../reader.py", ByteString(reader))
-            after.shell("python3 ../reader.py")
-            try server.signal("CONT")
-            after.shell("sha256sum large | cut -c1-64 > ../now; cut -c1-64 ../sum | cmp - ../now")
-        }
-    }
-
-    @Test func `who reads a large promise that is cancelled gets an error each time`() throws {
-        try withServer { volume, server in
-            let agent = try volume.agent()
-            agent.shell("head -c 9000000 /dev/urandom > large")
-            for _ in 0..<5 {
-                // It may have come when the server went on.
-                try volume.evictAll()
-                try volume.remount()
-                try server.signal("STOP")
-                let reader = try RunningProgram(
-                    ["cat", "large"].map { Array($0.utf8) }, directory: volume.directory)
-                for _ in 0..<100 where try volume.state("large") != "downloading" {
-                    usleep(50_000)
-                }
-                try volume.shapeedit("cancel", "@large")
-                // Before the server would have been given up.
-                let result = reader.wait(seconds: 10)
-                #expect(result.status == 1, "\(result)")
-                try server.signal("CONT")
-            }
-        }
-    }
-
     @Test func `an unmount does not wait for a frozen server`() throws {
         try withServer { volume, server in
             let agent = try volume.agent()

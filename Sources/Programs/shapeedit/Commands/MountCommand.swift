@@ -133,7 +133,7 @@ struct Mount: Sendable {
                 try ContainerStore.open(
                     store, patience: options.storePatience, logger: ContainerStore.logger),
                 address: store,
-                patience: options.storePatience, grace: options.storeGrace,
+                grace: options.storeGrace,
                 logger: ContainerStore.logger)
         }
         volume.connectSources(
