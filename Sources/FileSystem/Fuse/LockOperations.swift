@@ -105,15 +105,26 @@ extension FuseSession {
         // Most locks are free: only those that have to be waited for can be interrupted.
         volume.acquire(wanted, through: handle, ticket: nil) { [self] problem in
             guard let problem else { return request.succeed() }
-            if wait, problem.code == EAGAIN { return park(wanted, request, handle) }
+            guard problem.code == EAGAIN else { return request.fail(problem) }
+            let end = wait ? nil : volume.endOfClosing(wanted)
+            if wait || end != nil { return park(wanted, request, handle, until: end) }
             request.fail(problem)
         }
     }
 
     /// Takes a lock when nobody has one that is in the way.
-    private func park(_ wanted: LockRequest, _ request: Request, _ handle: Handle) {
+    ///
+    /// - Parameter end: when to fail with EAGAIN, of ``MonotonicClock``; `nil` waits for ever.
+    private func park(
+        _ wanted: LockRequest, _ request: Request, _ handle: Handle, until end: UInt64?
+    ) {
         let ticket = volume.lockTicket()
         answerInterrupts(of: request, .lock, ticket)
+        if let end {
+            volume.scheduler.at(end) { [self] in
+                if volume.interruptLock(ticket) { request.fail(Errno(EAGAIN)) }
+            }
+        }
         volume.acquire(wanted, through: handle, ticket: ticket) { problem in
             if let problem { request.fail(problem) } else { request.succeed() }
         }

@@ -250,11 +250,11 @@ extension FuseSession {
                 if isVirtual(number) {
                     session.virtual.release(number, info.pointee.fh)
                 } else {
+                    let handle = Handle(rawValue: info.pointee.fh)
                     if info.pointee.flock_release != 0 {
                         session.volume.dropWholeLocks(
-                            node(number).item, info.pointee.lock_owner)
+                            node(number).item, handle, info.pointee.lock_owner)
                     }
-                    let handle = Handle(rawValue: info.pointee.fh)
                     session.volume.dropHandleLocks(node(number).item, handle)
                     session.volume.release(node(number), handle)
                 }

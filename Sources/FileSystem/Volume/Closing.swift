@@ -16,7 +16,7 @@ extension Volume {
     func flush(
         _ node: NodeNumber, _ handle: Handle, owner: UInt64, _ reply: @escaping @Sendable () -> Void
     ) throws(Errno) {
-        dropRecordLocks(node.item, owner)
+        dropRecordLocks(node.item, handle, owner)
         guard handle.writes else { return reply() }
         let session = try session(node, handle)
         guard state.withLock({ _ in session.isStaged }) else { return reply() }

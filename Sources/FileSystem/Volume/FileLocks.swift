@@ -29,6 +29,7 @@ extension Volume {
             }
             let waiter = ticket.map { LockWaiter(ticket: $0) { reply(nil) } }
             let (outcome, admitted) = state.locks.acquire(request, waiter: waiter)
+            if request.family == .whole { state.lockHandles[handle.rawValue] = request.owner }
             state.followLocks(request.item)
             switch outcome {
             case .granted: return (.some(nil), admitted)
@@ -64,6 +65,26 @@ extension Volume {
         }
     }
 
+    /// Until when those that a flock(2) is refused for may be gone: all of them have just been closed.
+    /// A close returns before its RELEASE has been read, and on a disk the lock has ended by then. Of
+    /// ``MonotonicClock``; `nil` if somebody else is in the way.
+    func endOfClosing(_ request: LockRequest) -> UInt64? {
+        guard request.family == .whole else { return nil }
+        return state.withLock { state in
+            if state.closingLocks.isEmpty { return nil }
+            let now = MonotonicClock.now
+            var end: UInt64?
+            for lock in state.locks.held(on: request.item)
+            where lock.family == .whole && lock.owner != request.owner
+                && (lock.kind == .exclusive || request.kind == .exclusive)
+            {
+                guard let moment = state.closingLocks[lock.owner], moment > now else { return nil }
+                end = max(end ?? 0, moment)
+            }
+            return end
+        }
+    }
+
     /// The lock that `request` would have to wait for.
     func conflict(_ request: LockRequest) -> LockConflict? {
         state.withLock { $0.locks.test(request) }
@@ -79,9 +100,13 @@ extension Volume {
             })
     }
 
-    /// A descriptor was closed: the process's fcntl locks on the file end.
-    func dropRecordLocks(_ item: ItemNumber, _ owner: UInt64) {
+    /// A descriptor was closed: the process's fcntl locks on the file end, and a flock(2) lock may.
+    func dropRecordLocks(_ item: ItemNumber, _ handle: Handle, _ owner: UInt64) {
         let admitted = state.withLock { state -> [LockWaiter] in
+            if let whole = state.lockHandles[handle.rawValue] {
+                state.closingLocks[whole] = MonotonicClock.after(
+                    milliseconds: Self.closingPatience)
+            }
             if state.lockOwners.isEmpty { return [] }
             for handle in state.lockOwners.keys
             where state.lockOwners[handle]?.contains(owner) == true {
@@ -107,9 +132,11 @@ extension Volume {
     }
 
     /// The last descriptor of an open file description that had an flock was closed.
-    func dropWholeLocks(_ item: ItemNumber, _ owner: UInt64) {
+    func dropWholeLocks(_ item: ItemNumber, _ handle: Handle, _ owner: UInt64) {
         admit(
             state.withLock { state in
+                state.lockHandles[handle.rawValue] = nil
+                state.closingLocks[owner] = nil
                 defer { state.followLocks(item) }
                 return state.locks.dropOwner(item, .whole, owner)
             })
