@@ -52,8 +52,8 @@ extension Volume {
             return "local"
         }
         guard let missing = missing(content.node) else { return "local" }
-        guard let received = missing.received else { return "promise" }
-        return received < missing.blob.size ? "downloading" : "local"
+        // The last byte is not the end: a content is local when it has been verified and adopted.
+        return missing.received == nil ? "promise" : "downloading"
     }
 
     /// Writing `state` brings the content or lets it go; writing `pin` says where it should be.
