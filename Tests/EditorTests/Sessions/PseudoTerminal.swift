@@ -121,17 +121,20 @@ final class PseudoTerminal {
         wait(seconds: seconds) { screen.text.contains(text) }
     }
 
-    func read(milliseconds: Int32) {
+    /// Reads what comes within this time, once; whether something came.
+    @discardableResult
+    func read(milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: keyboard, events: Int16(POLLIN), revents: 0)
-        guard poll(&entry, 1, milliseconds) > 0 else { return }
+        guard poll(&entry, 1, milliseconds) > 0 else { return false }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = Glibc.read(keyboard, &buffer, buffer.count)
         guard count > 0 else {
             usleep(UInt32(milliseconds) * 1_000)
-            return
+            return false
         }
         output += buffer[..<count]
         screen.take(buffer[..<count])
+        return true
     }
 
     /// The status of its end as a shell has it (128 and the signal); nil if it does not end.
@@ -142,7 +145,8 @@ final class PseudoTerminal {
         }
         guard ended else { return nil }
         if status == nil { status = result }
-        read(milliseconds: 20)
+        // All that it wrote at last: one read gives no more than a page of it.
+        while read(milliseconds: 20) {}
         let value = Int(status ?? 0)
         return value & 0x7F == 0 ? value >> 8 & 0xFF : 128 + value & 0x7F
     }
