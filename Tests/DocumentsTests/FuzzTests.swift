@@ -8,8 +8,8 @@ import Testing
         print("fuzzing seed \(seed)")
         let run = FuzzRun(seed: seed, documents: Samples.all)
         // Unoptimised code is many times slower.
-        let report = run.run(0..<(_isDebugAssertConfiguration() ? 5_000 : 20_000))
+        let report = run.run(0..<(_isDebugAssertConfiguration() ? 3_000 : 20_000))
         #expect(report.failures.isEmpty, "seed \(seed)")
-        #expect(report.accepted > 500, "seed \(seed): hardly anything was accepted")
+        #expect(report.accepted > 300, "seed \(seed): hardly anything was accepted")
     }
 }

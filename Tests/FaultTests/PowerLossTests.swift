@@ -7,7 +7,7 @@ import Testing
 /// every file is a whole version.
 @Suite(.oneAtATime, .enabled(if: FragileDisk.canBeMade, "\(FragileDisk.reason)"))
 struct PowerLossTests {
-    static let rounds = 12
+    static let rounds = 8
     static let writerCount = 2
 
     @Test func `what was synchronized survives a loss of power, and nothing is a mixture`() throws {
@@ -71,7 +71,7 @@ struct PowerLossTests {
         let content = Documents.content(name: "closed", size: 10_000)
         try CarefulCalls(agent).store("closed", content, flags: O_TRUNC)
         // Promised are five; a machine under load is not what is tested.
-        sleep(15)
+        sleep(10)
         try disk.losePower()
         let daemon = try #require(try container.status().pid)
         kill(pid_t(daemon), SIGKILL)

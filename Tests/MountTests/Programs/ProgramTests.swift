@@ -64,7 +64,7 @@ import Testing
             // A writer that dies in the middle leaves a database to recover.
             agent.shell(
                 """
-                (printf '.timeout 5000\\nBEGIN; DELETE FROM t WHERE p < 4; UPDATE t SET x = 1;\\n'; sleep 5) |
+                (printf '.timeout 5000\\nBEGIN; DELETE FROM t WHERE p < 4; UPDATE t SET x = 1;\\n'; sleep 1) |
                     sqlite3 db & p=$!; sleep 0.5; kill -9 $p; wait $p || true
                 """)
             #expect(other.shell("sqlite3 db 'SELECT count(*) FROM t'") == "120\n")

@@ -7,7 +7,7 @@ import Testing
 @Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
 struct PublishTests {
     @Test(arguments: DataPath.mountsOfAllUsers)
-    func `after close every process sees the new version at once, 1,000 times`(
+    func `after close every process sees the new version at once, however it was saved`(
         _ dataPath: DataPath
     ) throws {
         try withVolume(dataPath) { volume in
@@ -15,7 +15,7 @@ struct PublishTests {
             let readers = [try volume.agent(), try volume.agent()]
             writer.store("file", "start")
             var stale = 0
-            for round in 0..<1000 {
+            for round in 0..<(dataPath == .passthrough ? 1000 : 300) {
                 let content = ByteString(String(repeating: "\(round) ", count: 1 + round % 50))
                 switch round % 4 {
                 case 0: writer.store("file", content)

@@ -26,11 +26,11 @@ package enum DataPath: String, Sendable, CaseIterable, CustomStringConvertible {
         chosen(geteuid() == 0 ? [.passthrough, .noPassthrough] : [.ordinaryUser])
     }
 
-    /// `mounts` and, where the machine lets ordinary users mount, the mount of one.
+    /// A mount of root and, where the machine lets ordinary users mount, one of theirs. In that all goes
+    /// through the daemon: it stands for the one of root that does without passthrough.
     package static var mountsOfAllUsers: [DataPath] {
         guard geteuid() == 0 else { return chosen([.ordinaryUser]) }
-        let mounts: [DataPath] = [.passthrough, .noPassthrough]
-        return chosen(ordinaryUsersCanMount ? mounts + [.ordinaryUser] : mounts)
+        return chosen([.passthrough, ordinaryUsersCanMount ? .ordinaryUser : .noPassthrough])
     }
 
     /// Whether the device is open to all, as Debian makes it or for the test, and fusermount3 is
@@ -39,7 +39,7 @@ package enum DataPath: String, Sendable, CaseIterable, CustomStringConvertible {
         FuseDevice.isForAll && isInstalled("fusermount3") && isInstalled("setpriv")
     }
 
-    /// `posix` and the mount of an ordinary user.
+    /// Where checks run that hold on every POSIX file system, for ordinary users too.
     package static var posixOfAllUsers: [DataPath] {
         isPlain ? [.plain] : mountsOfAllUsers
     }
