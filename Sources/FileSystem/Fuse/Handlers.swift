@@ -14,7 +14,7 @@ extension FuseSession {
             try lookupVirtual(request, parent.rawValue, Array(name))
             return
         }
-        if parent.rawValue == ItemNumber.root.rawValue, VirtualTree.isTop(name) {
+        if VirtualTree.isTop(name, in: parent.rawValue) {
             request.answer(try virtual.top())
             return
         }
@@ -81,7 +81,7 @@ extension FuseSession {
         _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer, _ error: Int32 = EEXIST
     ) throws(Errno) {
         if parent & VirtualTree.bit != 0 { throw Errno(EROFS) }
-        if parent == ItemNumber.root.rawValue, VirtualTree.isTop(name) { throw Errno(error) }
+        if VirtualTree.isTop(name, in: parent) { throw Errno(error) }
     }
 
     func forget(_ number: UInt64, _ count: UInt64) {
