@@ -17,10 +17,12 @@ extension Weeding {
 
     /// Makes published versions durable and moves them among the blobs.
     ///
-    /// - Parameter ending: the mount is going away, and somebody waits for that: what is not sealed
-    ///   in time is made durable where it is, and sealed in the next mount.
+    /// - Parameters:
+    ///   - hashing: goes on with a large content for a while.
+    ///   - ending: the mount is going away, and somebody waits for that: what is not sealed in time is
+    ///     made durable where it is, and sealed in the next mount.
     /// - Returns: whether there is more to do at once.
-    func sealAll(ending: Bool) -> Bool {
+    func sealAll(_ hashing: PartialHashing, ending: Bool) -> Bool {
         let deadline = MonotonicClock.after(milliseconds: Self.endingPatience)
         while true {
             if ending, MonotonicClock.now > deadline {
@@ -34,7 +36,7 @@ extension Weeding {
                 return batch
             }
             if batch.isEmpty { return false }
-            let (left, large) = seal(batch)
+            let (left, large) = seal(batch, hashing)
             endSealing(batch.count, left + large)
             if left.isEmpty, large.isEmpty { continue }
             if ending { synchronizeContents() }
@@ -52,7 +54,7 @@ extension Weeding {
             return true
         }
         if !waiting { return false }
-        let (left, large) = seal([node], hashes: false)
+        let (left, large) = seal([node], nil)
         endSealing(1, left + large)
         if !left.isEmpty { throw Errno(EIO) }
         try volume.log.synchronize()
@@ -69,10 +71,10 @@ extension Weeding {
 
     /// Seals what it can.
     ///
-    /// - Parameter hashes: whether to go on with the hashing of large contents.
+    /// - Parameter hashing: goes on with a large content; `nil`: they wait.
     /// - Returns: what has to be tried again, and what is durable but not hashed yet.
     private func seal(
-        _ nodes: [NodeNumber], hashes: Bool = true
+        _ nodes: [NodeNumber], _ hashing: PartialHashing?
     ) -> (failed: [NodeNumber], large: [NodeNumber]) {
         let rows: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
             var found: [VersionRow] = []
@@ -85,7 +87,7 @@ extension Weeding {
         guard let versions = rows?.filter({ !$0.place.isNamed }) else { return (nodes, []) }
         var large: [NodeNumber] = []
         // One at a time: the hashing of another one would begin anew.
-        var mayHash = hashes
+        var hashing = hashing
         var retry: [NodeNumber] = []
         var ready: [VersionRow] = []
         // What has no file of its own gets one before all are made durable.
@@ -107,9 +109,9 @@ extension Weeding {
                             version.place = .durable
                             record(version)
                         }
-                        version.hash = mayHash ? try hashPart(reference) : nil
+                        if let hashing { version.hash = try hashPart(reference, hashing) }
                         if version.hash == nil {
-                            mayHash = false
+                            hashing = nil
                             large.append(version.node)
                             continue
                         }
@@ -144,13 +146,13 @@ extension Weeding {
     }
 
     /// Goes on with the hashing of a large content for a while; `nil` if there is more to do.
-    private func hashPart(_ reference: ContentReference) throws(Errno) -> ContentHash? {
+    private func hashPart(
+        _ reference: ContentReference, _ hashing: PartialHashing
+    ) throws(Errno) -> ContentHash? {
         guard let file = try content.open(reference) else { throw Errno(ENOENT) }
         let deadline = MonotonicClock.after(milliseconds: Self.hashingTime)
-        return try hashing.withLock { (hashing) throws(Errno) in
-            try file.with { (file) throws(Errno) in
-                try hashing.goOn(reference.node, file, size: reference.size, until: deadline)
-            }
+        return try file.with { (file) throws(Errno) in
+            try hashing.goOn(reference.node, file, size: reference.size, until: deadline)
         }
     }
 

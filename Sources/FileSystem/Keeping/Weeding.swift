@@ -14,8 +14,6 @@ final class Weeding: Sendable {
 
     unowned let volume: Volume
     let content: LocalContent
-    /// Of the keeper's thread.
-    let hashing = Lock(PartialHashing())
 
     init(_ volume: Volume) {
         self.volume = volume
