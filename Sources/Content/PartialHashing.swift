@@ -34,18 +34,23 @@ package final class PartialHashing {
         }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.part, alignment: 4096)
         defer { buffer.deallocate() }
-        let zeros = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.part, alignment: 4096)
-        zeros.initializeMemory(as: UInt8.self, repeating: 0)
-        defer { zeros.deallocate() }
+        // How many bytes at the buffer's start are zeros, which stand for those of a hole.
+        var zeros = 0
         while offset < size {
             if MonotonicClock.now > deadline { return nil }
             if offset >= data.upperBound { data = try Self.nextData(file, offset, size) }
             if offset < data.lowerBound {
                 let count = Int(min(Int64(Self.part), data.lowerBound - offset))
-                digest.update(UnsafeRawBufferPointer(rebasing: zeros[..<count]))
+                if zeros < count {
+                    UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+                        .initializeMemory(as: UInt8.self, repeating: 0)
+                    zeros = count
+                }
+                digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 offset += Int64(count)
                 continue
             }
+            zeros = 0
             let wanted = Int(min(Int64(Self.part), data.upperBound - offset))
             let count = try file.read(
                 into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: offset)

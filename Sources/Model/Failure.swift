@@ -30,6 +30,11 @@ package struct Failure: Error, CustomStringConvertible, Sendable {
         self.isDiskFull = isDiskFull
     }
 
+    /// A path that has to be in a mount of a container is not, as `MountAttributes` says with ENODEV.
+    package static func notMounted(_ path: String) -> Failure {
+        Failure(.usage, "\(path): it is not in a mounted container")
+    }
+
     /// The same failure, saying also what to do about it.
     package func advising(_ advice: String) -> Failure {
         Failure(kind, "\(message); \(advice)", isDiskFull: isDiskFull)

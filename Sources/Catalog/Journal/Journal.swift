@@ -56,95 +56,18 @@ package final class Journal {
         index == 0 ? try body(first) : try body(second)
     }
 
-    /// All whole records, in order. Ends at the first place where a record is missing or torn.
-    package func records() throws(Errno) -> [Mutation] {
-        let lists = [try records(in: 0), try records(in: 1)].filter { !$0.isEmpty }
-            .sorted { $0[0].sequence < $1[0].sequence }
-        var all: [Mutation] = []
-        for list in lists {
-            if let last = all.last, list[0].sequence != last.sequence + 1 {
-                // The older file ends before the newer begins only if its records are long applied.
-                all = []
-            }
-            all += list
-        }
-        return all
+    /// What can be read of both files.
+    package func contents() throws(Errno) -> JournalContents {
+        try JournalContents(files: [read(0), read(1)])
     }
 
-    private func bytes(of index: Int) throws(Errno) -> [UInt8] {
-        try withFile(index) { (file) throws(Errno) in
+    private func read(_ index: Int) throws(Errno) -> JournalContents.File {
+        let bytes = try withFile(index) { (file) throws(Errno) -> [UInt8] in
             var bytes = [UInt8](repeating: 0, count: Int(try file.status().st_size))
             try file.read(into: &bytes, at: 0)
             return bytes
         }
-    }
-
-    /// How far behind a record that cannot be read it is looked for later ones, in bytes.
-    private static let reach = 256 << 10
-
-    /// Where a record later than `last`, the last that can be read, stands behind one that cannot:
-    /// something was damaged. Records are written in order, so that a crash leaves none.
-    package func damage(after last: ChangeSequence) -> (file: String, offset: Int)? {
-        for index in 0...1 {
-            guard let bytes = try? bytes(of: index) else { continue }
-            let end = Self.end(of: bytes)
-            for offset in end..<min(end + Self.reach, max(bytes.count - 8, end)) {
-                guard let sequence = Self.sequence(in: bytes, at: offset), sequence > last else {
-                    continue
-                }
-                return ("\(folder)/\(index)", end)
-            }
-        }
-        return nil
-    }
-
-    /// Where the first record begins that is not whole, or of which there is none.
-    private static func end(of bytes: [UInt8]) -> Int {
-        var offset = 0
-        while let length = length(in: bytes, at: offset), sequence(in: bytes, at: offset) != nil {
-            offset += 8 + length
-        }
-        return offset
-    }
-
-    /// The length of a record that could stand at a place.
-    private static func length(in bytes: [UInt8], at offset: Int) -> Int? {
-        guard offset + 8 <= bytes.count else { return nil }
-        let length = Int(word(bytes, offset))
-        return length > 0 && length <= bytes.count - offset - 8 ? length : nil
-    }
-
-    /// The sequence of a whole record that stands at a place.
-    private static func sequence(in bytes: [UInt8], at offset: Int) -> ChangeSequence? {
-        // Most places are told at a glance: no record is so long.
-        guard offset + 8 <= bytes.count, bytes[offset + 3] == 0, bytes[offset + 2] <= reach >> 16,
-            let length = length(in: bytes, at: offset)
-        else { return nil }
-        let payload = bytes[offset + 8..<offset + 8 + length]
-        guard payload.withUnsafeBytes(Checksum.of) == word(bytes, offset + 4) else { return nil }
-        return (try? MutationCoding.decode(payload))?.sequence
-    }
-
-    private func records(in index: Int) throws(Errno) -> [Mutation] {
-        let bytes = try bytes(of: index)
-        var list: [Mutation] = []
-        var offset = 0
-        while offset + 8 <= bytes.count {
-            let length = Int(Self.word(bytes, offset))
-            guard length > 0, length <= bytes.count - offset - 8 else { break }
-            let payload = bytes[offset + 8..<offset + 8 + length]
-            guard payload.withUnsafeBytes(Checksum.of) == Self.word(bytes, offset + 4),
-                let mutation = try? MutationCoding.decode(payload),
-                list.isEmpty || mutation.sequence == list[list.count - 1].sequence + 1
-            else { break }
-            list.append(mutation)
-            offset += 8 + length
-        }
-        return list
-    }
-
-    private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
-        (0..<4).reduce(0) { $0 | UInt32(bytes[offset + $1]) << UInt32($1 * 8) }
+        return JournalContents.File(path: "\(folder)/\(index)", bytes: bytes)
     }
 
     /// Adds the mutation's record, as it stands in a file.

@@ -198,20 +198,20 @@ package final class Container: @unchecked Sendable {
 
     /// Brings SQLite up to the journal. Returns the number of mutations that it did not have.
     static func replay(_ journal: Journal, into database: CatalogDatabase) throws(Failure) -> Int {
-        let records: [Mutation]
-        do throws(Errno) { records = try journal.records() } catch {
+        let contents: JournalContents
+        do throws(Errno) { contents = try journal.contents() } catch {
             throw Failure(.inputOutput, "\(journal.folder): \(error)")
         }
-        let last = max(records.last?.sequence ?? 0, database.appliedSequence)
+        let last = max(contents.records.last?.sequence ?? 0, database.appliedSequence)
         // Without a power loss everything that was written is there.
-        if try database.meta("boot") == Recovery.boot(), let place = journal.damage(after: last) {
+        if try database.meta("boot") == Recovery.boot(), let file = contents.damaged(after: last) {
             throw Failure(
                 .badData,
-                "\(place.file) is damaged at byte \(place.offset): the changes from there on cannot be "
+                "\(file.path) is damaged at byte \(file.end): the changes from there on cannot be "
                     + "read. Put a backup of the whole folder back, or remove the journal to go on "
                     + "with the catalog as it is")
         }
-        let missing = records.filter { $0.sequence > database.appliedSequence }
+        let missing = contents.records.filter { $0.sequence > database.appliedSequence }
         guard let first = missing.first else { return 0 }
         guard first.sequence == database.appliedSequence + 1 else {
             // Changes that were acknowledged are in neither place.

@@ -20,7 +20,7 @@ package struct DocumentVersions: Sendable {
         path = try FoundFile.path(of: name)
         guard (try? PathAttributes.value("user.shapeedit.container", of: path)) != nil,
             let folder = MountVersions.folder(of: path)
-        else { throw Failure(.usage, "\(name): it is not in a mounted container") }
+        else { throw Failure.notMounted(name) }
         self.folder = folder
     }
 
@@ -117,7 +117,7 @@ package struct DocumentVersions: Sendable {
         } catch {
             switch error.code {
             case ENOENT: throw Failure(.noInput, "\(name): the version \(version.name) is gone")
-            case ENODEV: throw Failure(.usage, "\(name): it is not in a mounted container")
+            case ENODEV: throw Failure.notMounted(name)
             default: throw Failure(name, error)
             }
         }

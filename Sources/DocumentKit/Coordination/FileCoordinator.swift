@@ -61,7 +61,7 @@ public final class FileCoordinator: Sendable {
                 places[0].place.absolute, other.place.absolute)
         }
         let connection = try ControlConnection(mountPoint: point)
-        for place in places { try Self.checkOwner(of: place.place, in: point) }
+        for place in places { try Self.checkOwner(of: place.place, connection) }
         let reply = try claim(
             places.map { ($0.place.relative, $0.access) }, milliseconds, connection)
         let paths = (reply["paths"]?.array ?? []).compactMap { $0.string }.map { "\(point)/\($0)" }
@@ -81,13 +81,13 @@ public final class FileCoordinator: Sendable {
     /// Throws for a document of another container that was granted to the app whose mount this is: a
     /// claim here would keep nobody out.
     private static func checkOwner(
-        of place: ItemPlace, in point: String
+        of place: ItemPlace, _ connection: ControlConnection
     ) throws(CoordinationError) {
         guard place.relative.hasPrefix("in "),
             let bytes = try? PathAttributes.value("user.shapeedit.container", of: place.absolute)
         else { return }
         let owner = String(decoding: bytes, as: UTF8.self)
-        guard owner != ControlConnection.status(point)?["container"]?.string else { return }
+        guard owner != connection.container else { return }
         throw .badPath(
             place.absolute,
             "the container \(owner) has it: claims on it are made there")

@@ -37,7 +37,7 @@ extension Scene {
 }
 
 /// The keys of `.shape` documents.
-enum SceneKey {
+package enum SceneKey {
     static let version = "version"
     static let title = "title"
     static let background = "background"
@@ -56,7 +56,7 @@ enum SceneKey {
     static let fieldOfView = "fieldOfView"
     /// The property list of the `.shapeFile` the scene was made of, binary and in Base64, if that had
     /// more than a scene can say.
-    static let shapeFile = "shapeFile"
+    package static let shapeFile = "shapeFile"
     /// The `type` of a group; other types are the names of solids.
     static let group = "group"
 }

@@ -43,8 +43,10 @@ extension ShapeFile {
             }
         }
         set(ShapeFile.shapeKey, .integer(Int64(kind.rawValue)))
-        if !keepsCameraArchive {
-            let others = cameraArchive?.otherEntries ?? []
+        let archive = cameraArchive
+        // One that says what it should stays as it is, with all it says besides.
+        if archive?.camera != camera {
+            let others = archive?.otherEntries ?? []
             set(ShapeFile.cameraKey, .data(try camera.archived(with: others)))
         }
         return try PropertyList.dictionary(entries).binary()
@@ -53,16 +55,19 @@ extension ShapeFile {
     /// What else is in the archived camera and is not written again when the camera changes.
     public var cameraLosses: [ArchiveLoss] { cameraArchive?.losses ?? [] }
 
+    /// What of that is lost when it is written: nothing if the camera is as it was read.
+    var lossesInWriting: [ArchiveLoss] {
+        guard let archive = cameraArchive, archive.camera != camera else { return [] }
+        return archive.losses
+    }
+
     /// Whether there is anything in it that nobody here knows.
     var holdsUnknown: Bool {
         if source.contains(where: { !ShapeFile.knownKeys.contains($0.key) }) { return true }
         return cameraArchive.map { !$0.otherEntries.isEmpty || !$0.losses.isEmpty } ?? false
     }
 
-    /// Whether the archive it was read from says what it should: then it stays as it is, with all it
-    /// says besides.
-    var keepsCameraArchive: Bool { cameraArchive?.camera == camera }
-
+    /// The archive it was read from, which is decoded for that.
     private var cameraArchive: CameraArchive? {
         try? ShapeFile.camera(PropertyList.dictionary(source)[ShapeFile.cameraKey])
     }

@@ -71,7 +71,7 @@ extension ShapeFile {
         }
         if let carried = scene.carriedEntries {
             file.source = carried
-            for loss in file.cameraLosses where !file.keepsCameraArchive {
+            for loss in file.lossesInWriting {
                 lose(loss.path, "\(loss.typeName) that is not kept with another camera", if: true)
             }
         } else {

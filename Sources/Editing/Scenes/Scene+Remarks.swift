@@ -11,7 +11,7 @@ extension Scene {
     private func others(
         _ tell: (JSONObject, Set<String>, (String) -> String) -> [String]
     ) -> [String] {
-        var said = tell(source, SceneKeys.scene.union(["shapeFile"])) { $0 }
+        var said = tell(source, SceneKeys.scene.union([SceneKey.shapeFile])) { $0 }
         said += tell(camera.source, SceneKeys.camera) { "camera.\($0)" }
         let parts = SceneParts(self)
         for (index, entry) in parts.entries.enumerated() where said.count < Limits.listedRepairs {

@@ -83,8 +83,7 @@ extension FuseSession {
                 (session, request, granted) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
                 if let owner { return session.lookupFolder(request, granted, owner) }
-                try session.lookupDocument(
-                    request, granted, parent, String(decoding: name(text), as: UTF8.self))
+                try session.lookupDocument(request, granted, parent, String(cString: text))
             }
             if !isDone { plain.lookup?(request, parent, text) }
         }
@@ -112,8 +111,7 @@ extension FuseSession {
             let isDone = serve(request, GrantedTree.has(parent)) {
                 (session, request, granted) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
-                try session.removeScratch(
-                    request, granted, parent, String(decoding: name(text), as: UTF8.self))
+                try session.removeScratch(request, granted, parent, String(cString: text))
             }
             if !isDone { plain.unlink?(request, parent, text) }
         }
@@ -132,8 +130,8 @@ extension FuseSession {
                     (session, request, granted) throws(Errno) in
                     guard let text, let newText else { throw Errno(EINVAL) }
                     try session.renameScratch(
-                        request, granted, parent, String(decoding: name(text), as: UTF8.self),
-                        String(decoding: name(newText), as: UTF8.self), flags)
+                        request, granted, parent, String(cString: text),
+                        String(cString: newText), flags)
                 } || refuse(request, crosses, EXDEV) || refuse(request, isOwners, EPERM)
             if !isDone { plain.rename?(request, parent, text, newParent, newText, flags) }
         }
@@ -170,8 +168,7 @@ extension FuseSession {
                 (session, request, granted) throws(Errno) in
                 guard let text, let info else { throw Errno(EINVAL) }
                 try session.createScratch(
-                    request, granted, parent, String(decoding: name(text), as: UTF8.self),
-                    mode, info.pointee.flags)
+                    request, granted, parent, String(cString: text), mode, info.pointee.flags)
             }
             if !isDone { plain.create?(request, parent, text, mode, info) }
         }

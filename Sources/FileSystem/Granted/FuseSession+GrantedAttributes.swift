@@ -22,16 +22,10 @@ extension FuseSession {
 
     func setGranted(
         _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ handle: UInt64?,
-        _ settings: Settings
+        _ wanted: Settings
     ) throws(Errno) {
         let node = try granted.node(number)
-        // Rights and owners are the owner's matter; what changes nothing is what editors do.
-        if let shown = granted.lastShown(node) {
-            guard settings.mode.map({ $0 & 0o7777 == shown.st_mode & 0o7777 }) ?? true,
-                settings.user.map({ $0 == shown.st_uid }) ?? true,
-                settings.group.map({ $0 == shown.st_gid }) ?? true
-            else { throw Errno(EPERM) }
-        }
+        let (settings, flags) = try Self.allowed(wanted, of: node, granted)
         let times = [Self.time(settings.accessed), Self.time(settings.modified)]
         let file = try handle.map { (handle) throws(Errno) in try granted.file(handle) }
         let change: @Sendable (Int32) throws(Errno) -> Void = { (descriptor) throws(Errno) in
@@ -39,8 +33,6 @@ extension FuseSession {
             if settings.accessed != nil || settings.modified != nil {
                 try check { futimens(descriptor, times) }
             }
-            // Of a file of the app's; those of a document stay.
-            guard case .scratch = node else { return }
             if let mode = settings.mode { try check { fchmod(descriptor, mode & 0o7777) } }
             if settings.user != nil || settings.group != nil {
                 try check {
@@ -48,25 +40,44 @@ extension FuseSession {
                 }
             }
         }
-        let isScratch = if case .scratch = node { true } else { false }
-        let changes =
-            isScratch || settings.size != nil || settings.accessed != nil
-            || settings.modified != nil
         forward(request, granted, to: node.owner) { [self] () throws(Errno) in
-            if changes, let file, file.writes {
+            if flags != nil, let file, file.writes {
                 // A check of its own: the handle stays good when the grant has gone.
                 try Self.requireGrant(file, granted, writes: true)
                 do throws(Errno) { try change(file.descriptor.number) } catch {
                     throw GrantOwners.answer(error)
                 }
-            } else if changes {
+            } else if let flags {
                 try granted.owners.on(node, shared: true) { (path) throws(Errno) in
-                    let flags = isScratch && settings.size == nil ? O_RDONLY : O_WRONLY
                     let opened = try OwnedDescriptor.open(path, flags | O_NOCTTY)
                     try change(opened.number)
                 }
             }
             return try described(request, granted, node, counted: false)
+        }
+    }
+
+    /// What is set of what is wanted for a node, and the flags with which its file is opened for that;
+    /// `nil` if nothing is set.
+    ///
+    /// - Throws: EPERM if the rights or the owner of a document would change.
+    private static func allowed(
+        _ wanted: Settings, of node: GrantedNode, _ granted: GrantedTree
+    ) throws(Errno) -> (settings: Settings, flags: Int32?) {
+        switch node {
+        case .scratch: return (wanted, wanted.size == nil ? O_RDONLY : O_WRONLY)
+        case .document, .folder:
+            // Rights and owners are the owner's matter; what changes nothing is what editors do.
+            if let shown = granted.lastShown(node) {
+                guard wanted.mode.map({ $0 & 0o7777 == shown.st_mode & 0o7777 }) ?? true,
+                    wanted.user.map({ $0 == shown.st_uid }) ?? true,
+                    wanted.group.map({ $0 == shown.st_gid }) ?? true
+                else { throw Errno(EPERM) }
+            }
+            let changes = wanted.size != nil || wanted.accessed != nil || wanted.modified != nil
+            let settings = Settings(
+                size: wanted.size, accessed: wanted.accessed, modified: wanted.modified)
+            return (settings, changes ? O_WRONLY : nil)
         }
     }
 

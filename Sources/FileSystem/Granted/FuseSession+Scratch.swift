@@ -11,8 +11,7 @@ extension FuseSession {
         _ request: Request, _ granted: GrantedTree, _ parent: UInt64, _ name: String,
         _ mode: mode_t, _ flags: Int32
     ) throws(Errno) {
-        let owner = try Self.folderOwner(granted, parent)
-        guard ScratchFolder.takes(name) else { throw Errno(EROFS) }
+        let owner = try Self.scratchOwner(granted, parent, name, refusal: EROFS)
         let caller = request.caller
         let process = CallerProcess.process(of: caller.thread)
         let passed = flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_EXCL | O_SYNC)
@@ -44,8 +43,7 @@ extension FuseSession {
     func removeScratch(
         _ request: Request, _ granted: GrantedTree, _ parent: UInt64, _ name: String
     ) throws(Errno) {
-        let owner = try Self.folderOwner(granted, parent)
-        guard ScratchFolder.takes(name) else { throw Errno(EROFS) }
+        let owner = try Self.scratchOwner(granted, parent, name, refusal: EROFS)
         forward(request, granted, to: owner) { () throws(Errno) in
             guard Glibc.unlink(granted.owners.scratch.path(owner, name)) == 0 else {
                 throw Errno.last
@@ -60,8 +58,7 @@ extension FuseSession {
         _ request: Request, _ granted: GrantedTree, _ parent: UInt64, _ name: String,
         _ newName: String, _ flags: UInt32
     ) throws(Errno) {
-        let owner = try Self.folderOwner(granted, parent)
-        guard ScratchFolder.takes(name) else { throw Errno(EXDEV) }
+        let owner = try Self.scratchOwner(granted, parent, name, refusal: EXDEV)
         // RENAME_NOREPLACE, and nothing else.
         guard flags & ~1 == 0 else { throw Errno(EINVAL) }
         let isExclusive = flags != 0
@@ -84,10 +81,12 @@ extension FuseSession {
         }
     }
 
-    private static func folderOwner(
-        _ granted: GrantedTree, _ parent: UInt64
+    /// The owner of the folder, if a file of the app's may have the name there; `refusal` if not.
+    private static func scratchOwner(
+        _ granted: GrantedTree, _ parent: UInt64, _ name: String, refusal: Int32
     ) throws(Errno) -> String {
         guard case .folder(let owner) = try granted.node(parent) else { throw Errno(ENOTDIR) }
+        guard ScratchFolder.takes(name) else { throw Errno(refusal) }
         return owner
     }
 }

@@ -53,7 +53,7 @@ extension ImportStep {
         if index[name: found].pointee.parent == target, index.nameBytes(found).elementsEqual(name) {
             return true
         }
-        if isReserved(name, in: target, volume) { return false }
+        if VirtualTree.isTop(name, in: volume.number(target).rawValue) { return false }
         var above = target
         while above != 0 {
             if above == position { return false }
@@ -90,13 +90,6 @@ extension ImportStep {
                 return rename(position, to: directory, name, volume)
             }
         }
-    }
-
-    /// Whether the mount itself has the name.
-    func isReserved(
-        _ name: [UInt8], in directory: MemoryIndex.Position, _ volume: VolumeState
-    ) -> Bool {
-        volume.number(directory) == .root && name == Array(".shapeedit".utf8)
     }
 
     /// Gives an item that has one name another one, which is free.

@@ -156,7 +156,7 @@ struct ImportStep {
             }
         }
         var isRefused =
-            isReserved(name, in: directory, volume)
+            VirtualTree.isTop(name, in: volume.number(directory).rawValue)
             || entry.isFolder && volume.index[item: directory].pointee.links >= Limits.links
         if !isRefused, there != 0 { isRefused = !setAside(occupant, directory, volume) }
         if isRefused {

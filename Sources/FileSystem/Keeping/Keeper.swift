@@ -51,7 +51,8 @@ final class Keeper: Sendable {
     func start(_ volume: Volume) {
         work.withLock { $0 = Weeding(volume) }
         Threads.start("keeper", yielding: true) { [self] in
-            while !round() {}
+            let hashing = PartialHashing()
+            while !round(hashing) {}
             state.signal { $0.done = true }
         }
     }
@@ -105,7 +106,7 @@ final class Keeper: Sendable {
         return try weeding.seal(now: node)
     }
 
-    private func round() -> Bool {
+    private func round(_ hashing: PartialHashing) -> Bool {
         _ = state.wait(until: MonotonicClock.after(milliseconds: Self.pace)) { state -> Bool? in
             state.hurried || state.ended ? true : nil
         }
@@ -140,7 +141,7 @@ final class Keeper: Sendable {
         if plan.accessed { weeding.recordAccessTimes() }
         let tight = plan.room || weeding.isTight
         weeding.keepReserve(tight: tight)
-        let isHashing = (plan.seal || tight) && weeding.sealAll(ending: plan.ended)
+        let isHashing = (plan.seal || tight) && weeding.sealAll(hashing, ending: plan.ended)
         var gained = weeding.purge(now: tight || plan.ended)
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
         weeding.letClosedGo()

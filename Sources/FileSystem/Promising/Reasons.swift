@@ -10,16 +10,16 @@ final class Reasons: Sendable {
 
     subscript(_ node: NodeNumber) -> String? { known.withLock { $0[node] } }
 
-    /// Remembers why nothing came of what was asked for; `nil`: something did.
-    func note(_ reason: String?, for node: NodeNumber) {
+    /// Remembers why nothing came of what was asked for.
+    func note(_ reason: String, for node: NodeNumber) {
         known.withLock { known in
-            if reason != nil, known.count >= Self.most { known = [:] }
+            if known.count >= Self.most { known = [:] }
             known[node] = reason
         }
     }
 
     /// Something came of what was asked for.
-    func forget(_ nodes: Set<NodeNumber>) {
+    func forget(_ nodes: some Sequence<NodeNumber>) {
         known.withLock { known in
             if known.isEmpty { return }
             for node in nodes { known[node] = nil }

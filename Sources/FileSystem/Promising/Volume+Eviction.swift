@@ -85,7 +85,7 @@ extension Volume {
             return true
         }
         guard isKnown else { throw Errno(EIO) }
-        for (node, _) in found { reasons.note(nil, for: node) }
+        reasons.forget(found.map(\.node))
         refresh(found.map(\.node)) {}
     }
 
@@ -133,7 +133,7 @@ extension Volume {
     func materialize(_ node: NodeNumber) throws(Errno) {
         let current = currentNode(node)
         guard let missing = missing(current) else { return }
-        reasons.note(nil, for: current)
+        reasons.forget([current])
         missing.downloads.want(missing.blob, for: current)
     }
 

@@ -101,7 +101,7 @@ extension Volume {
             }
             state.place(node, .stored, job.blob.hash, .uploaded)
         }
-        reasons.note(nil, for: node)
+        reasons.forget([node])
         pictures?.upload(node)
         if pin(of: node) == .onlineOnly {
             state.withLock { _ = $0.lastCloses.insert(node) }

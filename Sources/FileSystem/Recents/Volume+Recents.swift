@@ -38,7 +38,7 @@ final class OpenNotes: Sendable {
 extension Volume {
     /// A document was opened. What indexers and backups open with O_NOATIME does not count.
     func noteOpened(_ node: NodeNumber, _ flags: Int32, _ caller: Caller) {
-        if flags & Self.noAccessTime == 0 { openNotes.add(node.item, caller.thread) }
+        if flags & OwnedDescriptor.noAccessTime == 0 { openNotes.add(node.item, caller.thread) }
     }
 
     /// The documents with their paths, the last opened first.

@@ -12,7 +12,7 @@ internal import SystemCalls
 /// Any thread. Nodes get their numbers when they are looked up; the top bit marks them.
 final class VirtualTree: Sendable {
     static let bit: UInt64 = 1 << 63
-    static let topName = Array(".shapeedit".utf8)
+    private static let topName = Array(".shapeedit".utf8)
 
     struct State {
         var nodes = NodeTable<VirtualNode>(bits: VirtualTree.bit)
@@ -30,7 +30,10 @@ final class VirtualTree: Sendable {
 
     init(_ volume: Volume) { self.volume = volume }
 
-    static func isTop(_ name: UnsafeRawBufferPointer) -> Bool { name.elementsEqual(topName) }
+    /// Whether a name in the folder (its node or item) is that of the virtual folder: it is taken.
+    static func isTop(_ name: some Sequence<UInt8>, in folder: UInt64) -> Bool {
+        folder == ItemNumber.root.rawValue && name.elementsEqual(topName)
+    }
 
     // MARK: Numbers
 

@@ -53,13 +53,7 @@ extension Volume {
                 reply(.success(try serve(node, session, flags, process, caller)))
             case .direct(let session):
                 noteOpened(node, flags, caller)
-                let (opened, names) = try serveDirectly(node, session, flags, process, caller)
-                forget(names: names) { [self] in
-                    notifier.post { [self] in
-                        channel?.invalidate(node: session.node.rawValue, pages: true)
-                        settlePictures { reply(.success(opened)) }
-                    }
-                }
+                try openDirectly(node, session, flags, process, reply: reply)
             }
         } catch {
             reply(.failure(error))
@@ -245,56 +239,6 @@ extension Volume {
                 handle: handle, backing: way == .passthrough ? mode.backing : 0,
                 bypassesCache: way == .cached && session != nil
                     && flags & O_ACCMODE == O_WRONLY && self.content.isPacked(node))
-        }
-    }
-
-    /// A writer on a node that is not the session's: its reads and writes come to the daemon. Also the
-    /// names that the kernel has to look up again before it learns of that.
-    private func serveDirectly(
-        _ node: NodeNumber, _ session: WriteSession, _ flags: Int32, _ process: Int32,
-        _ caller: Caller
-    ) throws(Errno) -> (Opened, names: [(parent: UInt64, name: [UInt8])]) {
-        do throws(Errno) {
-            if flags & O_TRUNC != 0 {
-                try truncate(session, to: 0, by: process)
-            } else if missing(session.base) == nil {
-                try stage(session)
-            }
-            let names = try read { (state) throws(Errno) in
-                state.names(of: try state.position(node))
-            }
-            let opened = try state.withLock { (state) throws(Errno) in
-                let position = try state.position(node)
-                let backing =
-                    state.modes[node.rawValue].flatMap {
-                        $0.passthrough > 0 ? $0.backing : nil
-                    } ?? 0
-                if backing != 0 {
-                    // The kernel would map the version's own file for writing: make that fail with
-                    // SIGBUS rather than change a published content.
-                    guard let content = try state.content(of: node, at: position),
-                        let file = try self.content.open(content)
-                    else { throw Errno(ETXTBSY) }
-                    try file.with { (file) throws(Errno) in try file.setImmutable(true) }
-                }
-                if backing != 0 {
-                    state.modes[node.rawValue]?.passthrough += 1
-                    state.modes[node.rawValue]?.frozen += 1
-                }
-                noteOpener(node, process, state)
-                state.serial &+= 1
-                var raw = Handle(
-                    reads: flags & O_ACCMODE != O_WRONLY, writes: true,
-                    appends: flags & O_APPEND != 0, way: .direct, process: process,
-                    serial: state.serial
-                ).rawValue
-                if backing != 0 { raw |= Handle.Way.passthrough.rawValue }
-                return Opened(handle: Handle(rawValue: raw), backing: backing)
-            }
-            return (opened, names)
-        } catch {
-            end(session, node.item, process)
-            throw error
         }
     }
 

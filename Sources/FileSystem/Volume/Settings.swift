@@ -198,12 +198,9 @@ extension Volume {
         }
     }
 
-    /// O_NOATIME, which the C library hides from Swift.
-    static let noAccessTime: Int32 = 0o1000000
-
     /// Takes note of a read as relatime does: at most once a day, or after a change.
     func noteAccess(_ node: NodeNumber, _ flags: Int32) {
-        if flags & Self.noAccessTime != 0 || noAccessTimes { return }
+        if flags & OwnedDescriptor.noAccessTime != 0 || noAccessTimes { return }
         state.withLock { state in
             let position = state.index.find(node.item)
             if position == 0 { return }

@@ -2,6 +2,11 @@ public import Glibc
 
 /// A file descriptor with exactly one owner, closed when the owner goes away.
 public struct OwnedDescriptor: ~Copyable, Sendable {
+    /// O_PATH, which does not import: a descriptor that only holds on to a file. It keeps a mount busy.
+    package static let pathOnly: Int32 = 0o10000000
+    /// O_NOATIME, which does not import: what is read counts as unread. EPERM for others than the owner.
+    package static let noAccessTime: Int32 = 0o1000000
+
     /// The descriptor's number, valid while this value lives.
     public let number: Int32
 

@@ -11,9 +11,6 @@ package enum SymbolicLink {
 }
 
 extension OwnedDescriptor {
-    /// O_PATH, which does not import: a descriptor that only holds on to a file. It keeps a mount busy.
-    package static let pathOnly: Int32 = 0o10000000
-
     /// Where the kernel has the file now, also after it was moved; of one that has no name any more, a
     /// path that leads nowhere. `nil` if /proc is not there.
     package var path: String? {

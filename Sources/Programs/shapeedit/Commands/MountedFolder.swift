@@ -12,6 +12,6 @@ enum MountedFolder {
         let isMounted = MountTable.mountPoints().contains { point in
             MountTable.isBelow(place, point) || MountTable.isBelow(point, place)
         }
-        if !isMounted { throw Failure(.usage, "\(folder): it is not in a mounted container") }
+        if !isMounted { throw Failure.notMounted(folder) }
     }
 }

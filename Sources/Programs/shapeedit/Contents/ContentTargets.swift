@@ -76,7 +76,7 @@ struct DocumentContent {
 
     private func failure(_ error: Errno) -> Failure {
         switch error.code {
-        case ENODATA, ENODEV: Failure(.usage, "\(path): it is not in a mounted container")
+        case ENODATA, ENODEV: Failure.notMounted(path)
         case ENOTSUP: Failure(.usage, "\(path): its container has no store")
         case EBUSY: Failure(.temporary, "\(path): \(problem ?? error.description)")
         case EPERM, EACCES:

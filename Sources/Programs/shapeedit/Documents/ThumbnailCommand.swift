@@ -66,14 +66,13 @@ struct ThumbnailCommand: ParsableCommand {
         } catch { throw Failure(.noInput, "\(file): \(error)") }
     }
 
-    /// O_NOATIME, which the C library hides from Swift.
-    private static let noAccessTime: Int32 = 0o1000000
-
     /// To draw a document is not to use it. Others than its owner cannot say so.
     private static func openUnseen(_ file: String, _ flags: Int32) throws(Errno)
         -> OwnedDescriptor
     {
-        do throws(Errno) { return try OwnedDescriptor.open(file, flags | noAccessTime) } catch {
+        do throws(Errno) {
+            return try OwnedDescriptor.open(file, flags | OwnedDescriptor.noAccessTime)
+        } catch {
             if error.code != EPERM { throw error }
         }
         return try OwnedDescriptor.open(file, flags)

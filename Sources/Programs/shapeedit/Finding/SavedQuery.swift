@@ -31,7 +31,7 @@ struct SavedQuery {
 
     private func failure(_ error: Errno) -> Failure {
         switch error.code {
-        case ENODEV: Failure(.usage, "\(mountPoint): it is not in a mounted container")
+        case ENODEV: Failure.notMounted(mountPoint)
         case ENODATA: Failure(.noInput, "\(mountPoint): there is no query '\(name)'")
         case EACCES, EPERM:
             Failure(.noPermission, "\(mountPoint): you may not save queries here")

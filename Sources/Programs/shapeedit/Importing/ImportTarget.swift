@@ -23,8 +23,7 @@ struct ImportTarget {
             switch error.code {
             case ENOENT, ENOTDIR, EACCES:
                 throw Failure(error.code == EACCES ? .noPermission : .noInput, "\(path): \(error)")
-            default:
-                throw Failure(.usage, "\(path): it is not in a mounted container")
+            default: throw Failure.notMounted(path)
             }
         }
     }
@@ -104,7 +103,7 @@ struct ImportTarget {
                 "\(path): only its owner may do that, who also has to have mounted it")
         case ESTALE:
             Failure(.temporary, "\(path): another import to it began, or its daemon was replaced")
-        case ENODEV: Failure(.usage, "\(path): it is not in a mounted container")
+        case ENODEV: Failure.notMounted(path)
         case ENOTCONN: Failure(.unavailable, "\(path): its daemon is gone")
         default: Failure(.inputOutput, "\(path): \(error)")
         }

@@ -21,7 +21,7 @@ struct WatchedPlace {
                 errno == EACCES ? .noPermission : .noInput, "\(name): \(Errno.last)")
         }
         guard let point = MountTable.mountPoint(of: resolved) else {
-            throw Failure(.usage, "\(name): it is not in a mounted container")
+            throw Failure.notMounted(name)
         }
         mountPoint = point
         path = String(resolved.dropFirst(point.count + 1))

@@ -1,0 +1,184 @@
+internal import Catalog
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Sealing: published versions are made durable, hashed and moved among the blobs. On the keeper's
+/// thread, but for ``seal(now:)``.
+extension Weeding {
+    /// How long a round goes on with the hashing of a large content, in milliseconds.
+    private static let hashingTime: UInt64 = 500
+    /// How long an unmount spends on sealing, in milliseconds.
+    private static let endingPatience: UInt64 = 2_000
+    /// More versions than this are made durable by one sync of the disk instead of one each.
+    private static let manyVersions = 16
+
+    /// Makes published versions durable and moves them among the blobs.
+    ///
+    /// - Parameters:
+    ///   - hashing: goes on with a large content for a while.
+    ///   - ending: the mount is going away, and somebody waits for that: what is not sealed in time is
+    ///     made durable where it is, and sealed in the next mount.
+    /// - Returns: whether there is more to do at once.
+    func sealAll(_ hashing: PartialHashing, ending: Bool) -> Bool {
+        let deadline = MonotonicClock.after(milliseconds: Self.endingPatience)
+        while true {
+            if ending, MonotonicClock.now > deadline {
+                synchronizeContents()
+                return false
+            }
+            let batch = volume.state.withLock { state -> [NodeNumber] in
+                let batch = Array(state.unsealed.prefix(512))
+                state.unsealed.removeFirst(batch.count)
+                state.sealing += batch.count
+                return batch
+            }
+            if batch.isEmpty { return false }
+            let (left, large) = seal(batch, hashing)
+            endSealing(batch.count, left + large)
+            if left.isEmpty, large.isEmpty { continue }
+            if ending { synchronizeContents() }
+            return left.isEmpty
+        }
+    }
+
+    /// Seals one current version, or makes it durable where it is if hashing it would take long, and
+    /// makes the log durable.
+    func seal(now node: NodeNumber) throws(Errno) -> Bool {
+        let waiting = volume.state.withLock { state -> Bool in
+            guard let place = state.unsealed.firstIndex(of: node) else { return false }
+            state.unsealed.remove(at: place)
+            state.sealing += 1
+            return true
+        }
+        if !waiting { return false }
+        let (left, large) = seal([node], nil)
+        endSealing(1, left + large)
+        if !left.isEmpty { throw Errno(EIO) }
+        try volume.log.synchronize()
+        return true
+    }
+
+    /// So many are not being sealed any more; these have to be tried again.
+    private func endSealing(_ count: Int, _ left: [NodeNumber]) {
+        volume.state.withLock { state in
+            state.sealing -= count
+            state.unsealed += left
+        }
+    }
+
+    /// Seals what it can.
+    ///
+    /// - Parameter hashing: goes on with a large content; `nil`: they wait.
+    /// - Returns: what has to be tried again, and what is durable but not hashed yet.
+    private func seal(
+        _ nodes: [NodeNumber], _ hashing: PartialHashing?
+    ) -> (failed: [NodeNumber], large: [NodeNumber]) {
+        let rows: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
+            var found: [VersionRow] = []
+            for node in nodes {
+                if let row = try database.version(node.item, node.ordinal) { found.append(row) }
+            }
+            return found
+        }
+        // Versions that are not in the catalog any more need nothing.
+        guard let versions = rows?.filter({ !$0.place.isNamed }) else { return (nodes, []) }
+        var large: [NodeNumber] = []
+        // One at a time: the hashing of another one would begin anew.
+        var hashing = hashing
+        var retry: [NodeNumber] = []
+        var ready: [VersionRow] = []
+        // What has no file of its own gets one before all are made durable.
+        for version in versions { try? content.spill(version.node) }
+        let many = versions.count > Self.manyVersions
+        if many, let folder = try? OwnedDescriptor.open(content.folder.path, O_RDONLY) {
+            try? folder.synchronizeFileSystem()
+        }
+        for var version in versions {
+            let reference = ContentReference(
+                node: version.node, place: version.place, hash: version.hash, size: version.size)
+            do throws(Errno) {
+                if !many, version.place == .staged, let file = try content.open(reference) {
+                    _ = try file.with { (file) throws(Errno) in try check { fsync(file.number) } }
+                }
+                if version.hash == nil {
+                    if version.size >= PartialHashing.threshold {
+                        if version.place == .staged {
+                            version.place = .durable
+                            record(version)
+                        }
+                        if let hashing { version.hash = try hashPart(reference, hashing) }
+                        if version.hash == nil {
+                            hashing = nil
+                            large.append(version.node)
+                            continue
+                        }
+                    } else {
+                        version.hash = try content.hash(reference)?.hash
+                    }
+                }
+                version.place = .sealed
+                if version.hash != nil { ready.append(version) }
+            } catch {
+                // Removed meanwhile: nothing is left to seal.
+                if error.code != ENOENT { retry.append(version.node) }
+            }
+        }
+        let failed = volume.blobs.withLock { _ in
+            // Recorded before the file moves: a content is looked for in both places.
+            for version in ready { record(version) }
+            do throws(Errno) { try volume.log.synchronize() } catch {
+                return retry + ready.map(\.node)
+            }
+            for version in ready {
+                guard let hash = version.hash else { continue }
+                do throws(Errno) { try content.seal(version.node, hash: hash) } catch {
+                    retry.append(version.node)
+                }
+            }
+            volume.link?.upload(ready.filter { !retry.contains($0.node) })
+            if volume.quota.isLimited { volume.state.withLock { $0.quota.isDue = true } }
+            return retry
+        }
+        return (failed, large)
+    }
+
+    /// Goes on with the hashing of a large content for a while; `nil` if there is more to do.
+    private func hashPart(
+        _ reference: ContentReference, _ hashing: PartialHashing
+    ) throws(Errno) -> ContentHash? {
+        guard let file = try content.open(reference) else { throw Errno(ENOENT) }
+        let deadline = MonotonicClock.after(milliseconds: Self.hashingTime)
+        return try file.with { (file) throws(Errno) in
+            try hashing.goOn(reference.node, file, size: reference.size, until: deadline)
+        }
+    }
+
+    /// Records where a version is now: sealed, or durable where it was.
+    private func record(_ sealed: VersionRow) {
+        volume.state.withLock { state in
+            var version = sealed
+            let node = version.node
+            let position = state.index.find(node.item)
+            if position != 0 {
+                state.notePlace(version.place, version.hash, of: node, at: position)
+            }
+            let time = VolumeState.now()
+            if position != 0, state.index[item: position].pointee.node == node {
+                // An item that was replaced left its history to the one that took its name.
+                if state.index[item: position].pointee.links > 0 {
+                    version.document = DocumentID(
+                        rawValue: state.index[item: position].pointee.document)
+                }
+                state.record(.sealed, position, at: time, [.putVersion(version)])
+            } else {
+                volume.log.append(
+                    Mutation(
+                        time: time, kind: .sealed, item: node.item,
+                        effects: [.putVersion(version)]))
+            }
+        }
+    }
+}

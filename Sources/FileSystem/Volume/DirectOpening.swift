@@ -1,0 +1,68 @@
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Opening a version's node for the session: the writes come to the daemon without the page cache.
+extension Volume {
+    /// Opens the node for a writer whose session has another one. `reply` is called, perhaps on another
+    /// thread, when the kernel has let go of the item's names and of the session's pages; never if this
+    /// throws.
+    func openDirectly(
+        _ node: NodeNumber, _ session: WriteSession, _ flags: Int32, _ process: Int32,
+        reply: @escaping @Sendable (Result<Opened, Errno>) -> Void
+    ) throws(Errno) {
+        let names: [(parent: UInt64, name: [UInt8])]
+        let opened: Opened
+        do throws(Errno) {
+            if flags & O_TRUNC != 0 {
+                try truncate(session, to: 0, by: process)
+            } else if missing(session.base) == nil {
+                try stage(session)
+            }
+            names = try read { (state) throws(Errno) in
+                state.names(of: try state.position(node))
+            }
+            opened = try state.withLock { (state) throws(Errno) in
+                try grantDirectly(node, flags, process, state)
+            }
+        } catch {
+            end(session, node.item, process)
+            throw error
+        }
+        forget(names: names) { [self] in
+            notifier.post { [self] in
+                channel?.invalidate(node: session.node.rawValue, pages: true)
+                settlePictures { reply(.success(opened)) }
+            }
+        }
+    }
+
+    /// Counts the handle, which has to have the way of those that have the node open already.
+    private func grantDirectly(
+        _ node: NodeNumber, _ flags: Int32, _ process: Int32, _ state: VolumeState
+    ) throws(Errno) -> Opened {
+        let position = try state.position(node)
+        let backing =
+            state.modes[node.rawValue].flatMap { $0.passthrough > 0 ? $0.backing : nil } ?? 0
+        if backing != 0 {
+            // The kernel would map the version's own file for writing: make that fail with SIGBUS
+            // rather than change a published content.
+            guard let content = try state.content(of: node, at: position),
+                let file = try self.content.open(content)
+            else { throw Errno(ETXTBSY) }
+            try file.with { (file) throws(Errno) in try file.setImmutable(true) }
+            state.modes[node.rawValue]?.passthrough += 1
+            state.modes[node.rawValue]?.frozen += 1
+        }
+        noteOpener(node, process, state)
+        state.serial &+= 1
+        var raw = Handle(
+            reads: flags & O_ACCMODE != O_WRONLY, writes: true,
+            appends: flags & O_APPEND != 0, way: .direct, process: process, serial: state.serial
+        ).rawValue
+        if backing != 0 { raw |= Handle.Way.passthrough.rawValue }
+        return Opened(handle: Handle(rawValue: raw), backing: backing)
+    }
+}
