@@ -22,7 +22,7 @@ package struct LockRequest: Hashable, Sendable {
     /// First and last byte, from 0; `Int64.max` as the last means "however long the file gets".
     /// Without meaning for `.whole`.
     package var range: ClosedRange<Int64>
-    /// What the kernel calls the lock owner.
+    /// For records what the kernel calls the lock owner, for a whole file the handle.
     package var owner: UInt64
     /// Who asked for it; F_GETLK tells others.
     package var process: Int32

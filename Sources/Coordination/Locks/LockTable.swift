@@ -108,6 +108,15 @@ package struct LockTable<Waiter: Sendable>: Sendable {
         return records + wholes
     }
 
+    /// Whether the owner holds a lock of a family on the item.
+    package func isHeld(_ item: ItemNumber, _ family: LockFamily, by owner: UInt64) -> Bool {
+        guard let locks = items[item] else { return false }
+        switch family {
+        case .whole: return locks.wholes[owner] != nil
+        case .record: return locks.records.held.contains { $0.owner == owner }
+        }
+    }
+
     /// The items that somebody holds or wants locks on.
     package var lockedItems: some Collection<ItemNumber> { items.keys }
 

@@ -75,14 +75,17 @@ extension FuseSession {
             return
         }
         let item = NodeNumber(rawValue: number).item
+        // Not what the kernel calls the owner, the address of the open file: the next one may have the
+        // same, and be here before the RELEASE of the last.
+        let owner = info.pointee.fh
         if operation & LOCK_UN != 0 {
-            volume.unlock(item, .whole, 0...Int64.max, info.pointee.lock_owner)
+            volume.unlock(item, .whole, 0...Int64.max, owner)
             fuse_reply_err(request, 0)
             return
         }
         let wanted = LockRequest(
             item: item, family: .whole, kind: operation & LOCK_SH != 0 ? .shared : .exclusive,
-            owner: info.pointee.lock_owner,
+            owner: owner,
             process: CallerProcess.process(of: Request(pointer: request).caller.thread))
         take(wanted, Request(pointer: request), info, wait: operation & LOCK_NB == 0)
     }

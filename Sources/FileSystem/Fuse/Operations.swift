@@ -252,8 +252,7 @@ extension FuseSession {
                 } else {
                     let handle = Handle(rawValue: info.pointee.fh)
                     if info.pointee.flock_release != 0 {
-                        session.volume.dropWholeLocks(
-                            node(number).item, handle, info.pointee.lock_owner)
+                        session.volume.dropWholeLocks(node(number).item, handle)
                     }
                     session.volume.dropHandleLocks(node(number).item, handle)
                     session.volume.release(node(number), handle)

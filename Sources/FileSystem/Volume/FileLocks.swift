@@ -29,7 +29,6 @@ extension Volume {
             }
             let waiter = ticket.map { LockWaiter(ticket: $0) { reply(nil) } }
             let (outcome, admitted) = state.locks.acquire(request, waiter: waiter)
-            if request.family == .whole { state.lockHandles[handle.rawValue] = request.owner }
             state.followLocks(request.item)
             switch outcome {
             case .granted: return (.some(nil), admitted)
@@ -103,8 +102,8 @@ extension Volume {
     /// A descriptor was closed: the process's fcntl locks on the file end, and a flock(2) lock may.
     func dropRecordLocks(_ item: ItemNumber, _ handle: Handle, _ owner: UInt64) {
         let admitted = state.withLock { state -> [LockWaiter] in
-            if let whole = state.lockHandles[handle.rawValue] {
-                state.closingLocks[whole] = MonotonicClock.after(
+            if state.locks.isHeld(item, .whole, by: handle.rawValue) {
+                state.closingLocks[handle.rawValue] = MonotonicClock.after(
                     milliseconds: Self.closingPatience)
             }
             if state.lockOwners.isEmpty { return [] }
@@ -119,26 +118,30 @@ extension Volume {
         admit(admitted)
     }
 
-    /// An open file description ended: what was locked through it alone ends too.
+    /// An open file description ended: what was locked through it alone ends too. Not where the owner
+    /// has locked through another since: the kernel calls an owner by an address, and the next open
+    /// file may have that of the one that ended.
     func dropHandleLocks(_ item: ItemNumber, _ handle: Handle) {
         let admitted = state.withLock { state -> [LockWaiter] in
             guard let owners = state.lockOwners.removeValue(forKey: handle.rawValue) else {
                 return []
             }
             defer { state.followLocks(item) }
-            return owners.flatMap { state.locks.dropOwner(item, .record, $0) }
+            let ended = owners.filter { owner in
+                !state.lockOwners.contains { $0.value.contains(owner) }
+            }
+            return ended.flatMap { state.locks.dropOwner(item, .record, $0) }
         }
         admit(admitted)
     }
 
     /// The last descriptor of an open file description that had an flock was closed.
-    func dropWholeLocks(_ item: ItemNumber, _ handle: Handle, _ owner: UInt64) {
+    func dropWholeLocks(_ item: ItemNumber, _ handle: Handle) {
         admit(
             state.withLock { state in
-                state.lockHandles[handle.rawValue] = nil
-                state.closingLocks[owner] = nil
+                state.closingLocks[handle.rawValue] = nil
                 defer { state.followLocks(item) }
-                return state.locks.dropOwner(item, .whole, owner)
+                return state.locks.dropOwner(item, .whole, handle.rawValue)
             })
     }
 

@@ -69,10 +69,8 @@ final class VolumeState {
     /// Owners that took record locks through a handle: locks of an open file description (OFD) end
     /// with it, and the kernel does not say so.
     var lockOwners: [UInt64: Set<UInt64>] = [:]
-    /// Handles that a flock(2) was asked for through, with its owner.
-    var lockHandles: [UInt64: UInt64] = [:]
-    /// Owners of flock(2) locks that closed a descriptor a moment ago, and how long that counts, of
-    /// ``MonotonicClock``: the lock ends with the last one, which the kernel says later.
+    /// Handles with flock(2) locks of which a descriptor was closed a moment ago, and how long that
+    /// counts, of ``MonotonicClock``: the lock ends with the last one, which the kernel says later.
     var closingLocks: [UInt64: UInt64] = [:]
     /// The next item number or document id.
     var nextNumber: UInt64

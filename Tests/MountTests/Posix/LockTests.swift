@@ -232,6 +232,33 @@ import Testing
         }
     }
 
+    /// The kernel calls the owner of a flock by the address of the open file, which the next one gets
+    /// before the daemon has read that the last was closed.
+    @Test(
+        .enabled(if: isInstalled("python3"), "needs python3"), arguments: DataPath.posixOfAllUsers)
+    func `a file opened again right after its close takes a lock of its own`(_ dataPath: DataPath)
+        throws
+    {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let script = """
+                import fcntl, os
+                for i in range(300):
+                    file = os.open("lock", os.O_RDWR | os.O_CREAT)
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                    os.close(os.open("inside", os.O_CREAT | os.O_EXCL))
+                    os.unlink("inside")
+                    os.close(file)
+                """
+            agent.store("take.py", ByteString(script))
+            agent.shell(
+                """
+                for i in 1 2 3; do python3 take.py & jobs="$jobs $!"; done
+                for job in $jobs; do wait $job || exit 1; done
+                """)
+        }
+    }
+
     @Test(arguments: DataPath.posixOfAllUsers)
     func `twenty processes count together under a lock`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
