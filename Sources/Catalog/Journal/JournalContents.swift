@@ -1,3 +1,4 @@
+internal import Glibc
 package import Model
 
 /// What can be read of the two files of a ``Journal``. Pure.
@@ -34,11 +35,23 @@ package struct JournalContents {
 
         /// Whether a record later than `last` stands behind the end.
         fileprivate func goesOn(after last: ChangeSequence) -> Bool {
-            (0..<Self.reach).contains { offset in
-                guard let found = Self.record(in: tail, at: offset, limit: Self.reach) else {
-                    return false
+            tail.withUnsafeBytes { bytes in
+                guard let start = bytes.baseAddress, bytes.count > 8 else { return false }
+                // Mostly nothing was ever written there.
+                if bytes[0] == 0, memcmp(start, start + 1, bytes.count - 1) == 0 { return false }
+                var offset = 0
+                while offset < min(Self.reach, bytes.count - 8) {
+                    // The length begins a record; most places are told by it at a glance.
+                    if bytes[offset + 3] == 0,
+                        bytes[offset] | bytes[offset + 1] | bytes[offset + 2] != 0,
+                        let found = Self.record(in: tail, at: offset, limit: Self.reach),
+                        found.mutation.sequence > last
+                    {
+                        return true
+                    }
+                    offset += 1
                 }
-                return found.mutation.sequence > last
+                return false
             }
         }
 

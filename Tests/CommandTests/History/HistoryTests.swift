@@ -104,7 +104,7 @@ import Testing
                 try desk.shell(
                     #"printf '{"version": 1, "title": "\#(title)", "nodes": []}' > s.shape"#)
                 // Saves less than two seconds apart count as one version.
-                usleep(2_300_000)
+                usleep(2_060_000)
             }
             try desk.run("undo", "s.shape")
             #expect(try desk.get("s.shape", "title") == "second")
@@ -133,7 +133,7 @@ import Testing
             for title in ["one", "two", "three"] {
                 try other.run("title", "s.shape", title)
                 // Saves less than two seconds apart count as one version.
-                usleep(2_300_000)
+                usleep(2_060_000)
             }
             for _ in 1...2 {
                 let undone = try desk.run("undo", "s.shape")

@@ -6,7 +6,7 @@ import Testing
 @Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
 struct VersionCommandTests {
     /// Saves less than two seconds apart count as one.
-    private static let apart: UInt32 = 2_300_000
+    private static let apart: UInt32 = 2_060_000
 
     /// The document's versions as `versions --json` prints them, oldest first.
     private static func versions(_ desk: Desk, _ file: String) throws -> [JSONValue] {

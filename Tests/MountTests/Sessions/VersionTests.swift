@@ -8,7 +8,7 @@ import Testing
 @Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
 struct VersionTests {
     /// Saves less than two seconds apart count as one.
-    private static let apart: UInt32 = 2_300_000
+    private static let apart: UInt32 = 2_060_000
 
     private static func versions(
         _ agent: Agent, _ root: ByteString, _ path: ByteString
