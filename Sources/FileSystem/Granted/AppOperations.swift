@@ -1,6 +1,7 @@
 internal import CFuseShim
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// The handlers of every mount.
@@ -84,7 +85,7 @@ extension FuseSession {
                 guard let text else { throw Errno(EINVAL) }
                 if let owner { return session.lookupFolder(request, granted, owner) }
                 try session.lookupDocument(
-                    request, granted, parent, String(decoding: name(text), as: UTF8.self))
+                    request, granted, parent, String(path: name(text)))
             }
             if !isDone { plain.lookup?(request, parent, text) }
         }
@@ -113,7 +114,7 @@ extension FuseSession {
                 (session, request, granted) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
                 try session.removeScratch(
-                    request, granted, parent, String(decoding: name(text), as: UTF8.self))
+                    request, granted, parent, String(path: name(text)))
             }
             if !isDone { plain.unlink?(request, parent, text) }
         }
@@ -132,8 +133,8 @@ extension FuseSession {
                     (session, request, granted) throws(Errno) in
                     guard let text, let newText else { throw Errno(EINVAL) }
                     try session.renameScratch(
-                        request, granted, parent, String(decoding: name(text), as: UTF8.self),
-                        String(decoding: name(newText), as: UTF8.self), flags)
+                        request, granted, parent, String(path: name(text)),
+                        String(path: name(newText)), flags)
                 } || refuse(request, crosses, EXDEV) || refuse(request, isOwners, EPERM)
             if !isDone { plain.rename?(request, parent, text, newParent, newText, flags) }
         }
@@ -170,7 +171,7 @@ extension FuseSession {
                 (session, request, granted) throws(Errno) in
                 guard let text, let info else { throw Errno(EINVAL) }
                 try session.createScratch(
-                    request, granted, parent, String(decoding: name(text), as: UTF8.self),
+                    request, granted, parent, String(path: name(text)),
                     mode, info.pointee.flags)
             }
             if !isDone { plain.create?(request, parent, text, mode, info) }
@@ -258,7 +259,7 @@ extension FuseSession {
                 (session, request, granted) throws(Errno) in
                 guard let text else { throw Errno(ENODATA) }
                 try session.getGrantedAttribute(
-                    request, granted, number, String(cString: text), size)
+                    request, granted, number, String(cPath: text), size)
             }
             if !isDone { plain.getxattr?(request, number, text, size) }
         }
@@ -275,7 +276,7 @@ extension FuseSession {
                 guard let text else { throw Errno(EINVAL) }
                 let bytes = Array(UnsafeRawBufferPointer(start: value, count: size))
                 try session.setGrantedAttribute(
-                    request, granted, number, String(cString: text), bytes, flags: flags)
+                    request, granted, number, String(cPath: text), bytes, flags: flags)
             }
             if !isDone { plain.setxattr?(request, number, text, value, size, flags) }
         }
@@ -284,7 +285,7 @@ extension FuseSession {
                 (session, request, granted) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
                 try session.setGrantedAttribute(
-                    request, granted, number, String(cString: text), nil)
+                    request, granted, number, String(cPath: text), nil)
             }
             if !isDone { plain.removexattr?(request, number, text) }
         }
