@@ -77,22 +77,26 @@ let package = Package(
         .target(name: "CWorkerShim", path: "Sources/System/CWorkerShim"),
         .target(name: "CSystemShim", path: "Sources/System/CSystemShim"),
         .target(name: "CTerminalShim", path: "Sources/System/CTerminalShim"),
+        .target(name: "PathText", path: "Sources/System/PathText", swiftSettings: strict),
         .target(
-            name: "SystemCalls", dependencies: ["CCrypto", "COnDemand", "CSystemShim"],
+            name: "SystemCalls", dependencies: ["PathText", "CCrypto", "COnDemand", "CSystemShim"],
             path: "Sources/System/SystemCalls",
             swiftSettings: strict),
 
         // The product, bottom up.
-        .target(name: "Model", path: "Sources/Model", swiftSettings: strict),
         .target(
-            name: "Documents", path: "Sources/Documents", exclude: ["Schemas"],
-            swiftSettings: strict),
+            name: "Model", dependencies: ["PathText"], path: "Sources/Model", swiftSettings: strict),
+        .target(
+            name: "Documents", dependencies: ["PathText"], path: "Sources/Documents",
+            exclude: ["Schemas"], swiftSettings: strict),
         .target(
             name: "Editing", dependencies: ["Documents"], path: "Sources/Editing",
             swiftSettings: strict),
         .target(
             name: "Drawing",
-            dependencies: ["Documents", "CPangoCairo", "CPNGShim", "CChafa", "COnDemand"],
+            dependencies: [
+                "Documents", "PathText", "CPangoCairo", "CPNGShim", "CChafa", "COnDemand",
+            ],
             path: "Sources/Drawing", swiftSettings: strict),
         .target(
             name: "Terminal", dependencies: ["CTerminalShim"], path: "Sources/Terminal",
@@ -112,7 +116,7 @@ let package = Package(
         .target(
             name: "Stores",
             dependencies: [
-                "Model", "SystemCalls", "CCurl", "CCurlShim", "CCrypto", "COnDemand",
+                "Model", "PathText", "SystemCalls", "CCurl", "CCurlShim", "CCrypto", "COnDemand",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Stores", swiftSettings: strict),
@@ -124,7 +128,7 @@ let package = Package(
             ],
             path: "Sources/Promises", swiftSettings: strict),
         .target(
-            name: "Thumbnailing", dependencies: ["SystemCalls", "CWorkerShim"],
+            name: "Thumbnailing", dependencies: ["PathText", "SystemCalls", "CWorkerShim"],
             path: "Sources/Thumbnailing", swiftSettings: strict),
         .target(
             name: "Pictures", dependencies: ["Model", "SystemCalls", "Content", "Thumbnailing"],
@@ -135,28 +139,33 @@ let package = Package(
         .target(
             name: "Coordination",
             dependencies: [
-                "Model", "SystemCalls", "CSystemShim", "Catalog", "Content", "Pictures",
+                "Model", "PathText", "SystemCalls", "CSystemShim", "Catalog", "Content", "Pictures",
             ],
             path: "Sources/Coordination", swiftSettings: strict),
         .target(
             name: "FileSystem",
             dependencies: [
-                "Model", "SystemCalls", "Catalog", "Content", "Stores", "Promises", "Coordination",
+                "Model", "PathText", "SystemCalls", "Catalog", "Content", "Stores", "Promises",
+                "Coordination",
                 "CFuseShim", "Pictures", "RecentFiles", "Thumbnailing",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/FileSystem", swiftSettings: strict),
         .target(
             name: "DocumentFiles",
-            dependencies: ["Model", "SystemCalls", "CSystemShim", "Documents", "Editing"],
+            dependencies: [
+                "Model", "PathText", "SystemCalls", "CSystemShim", "Documents", "Editing",
+            ],
             path: "Sources/DocumentFiles", swiftSettings: strict),
         .target(
-            name: "Varlink", dependencies: ["Model", "SystemCalls", "CSystemShim", "Documents"],
+            name: "Varlink",
+            dependencies: ["Model", "PathText", "SystemCalls", "CSystemShim", "Documents"],
             path: "Sources/Varlink", swiftSettings: strict),
         .target(
             name: "DocumentKit",
             dependencies: [
-                "Model", "SystemCalls", "CSystemShim", "Documents", "Varlink", "Thumbnailing",
+                "Model", "PathText", "SystemCalls", "CSystemShim", "Documents", "Varlink",
+                "Thumbnailing",
             ],
             path: "Sources/DocumentKit", swiftSettings: strict),
         .target(
@@ -170,8 +179,9 @@ let package = Package(
         .executableTarget(
             name: "shapeedit",
             dependencies: [
-                "Model", "SystemCalls", "Catalog", "Content", "Stores", "Promises", "Coordination",
-                "Control", "DocumentKit",
+                "Model", "PathText", "SystemCalls", "Catalog", "Content", "Stores", "Promises",
+                "Coordination",
+                "Control", "DocumentKit", "Varlink",
                 "FileSystem", "Documents", "Editing", "Drawing", "DocumentFiles", "Terminal",
                 "Editor", "Browser", "Pictures", "RecentFiles", "Thumbnailing",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -182,7 +192,7 @@ let package = Package(
         .executableTarget(
             name: "shapeedit-thumbnailer",
             dependencies: [
-                "Documents", "Drawing", "SystemCalls", "Thumbnailing", "CWorkerShim",
+                "Documents", "Drawing", "PathText", "SystemCalls", "Thumbnailing", "CWorkerShim",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Programs/shapeedit-thumbnailer", swiftSettings: strict,
@@ -202,7 +212,8 @@ let package = Package(
             name: "EditingTests", dependencies: ["Editing", "Documents", "DocumentFuzzing"],
             path: "Tests/EditingTests", swiftSettings: strict),
         .testTarget(
-            name: "CatalogTests", dependencies: ["Catalog", "Model", "SystemCalls", "Probing"],
+            name: "CatalogTests",
+            dependencies: ["Catalog", "Model", "PathText", "SystemCalls", "Probing"],
             path: "Tests/CatalogTests", swiftSettings: strict),
         .testTarget(
             name: "DrawingTests", dependencies: ["Drawing", "Documents", "CPNG", "Probing"],

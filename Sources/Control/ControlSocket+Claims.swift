@@ -45,11 +45,9 @@ extension ControlSocket {
         let decide: @Sendable (ClaimID, Coordinator.Outcome) -> Void = { [self] id, outcome in
             switch outcome {
             case .granted(let paths):
-                let texts = paths.prefix(targets.count).map { JSONValue.string($0.description) }
-                reply.send(
-                    VarlinkReply([
-                        "claim": .integer(Int(id.rawValue)), "paths": .array(texts),
-                    ]))
+                var answer: JSONObject = ["claim": .integer(Int(id.rawValue))]
+                answer.setPaths("paths", paths.prefix(targets.count).map(\.description))
+                reply.send(VarlinkReply(answer))
             case .refused(let refusal):
                 state.withLock { state in
                     state.forget(id)
@@ -150,11 +148,11 @@ extension ControlSocket {
             "state": .string(listing.phase.rawValue),
             "since": .number((since * 1000).rounded() / 1000),
             "targets": .array(
-                listing.targets.map {
-                    .object([
-                        "path": .string($0.path.description),
-                        "access": .string($0.access.rawValue),
-                    ])
+                listing.targets.map { target -> JSONValue in
+                    var object = JSONObject()
+                    object.setPath("path", target.path.description)
+                    object["access"] = .string(target.access.rawValue)
+                    return .object(object)
                 }),
         ]
     }
@@ -162,7 +160,7 @@ extension ControlSocket {
 
 extension ClaimTarget {
     fileprivate init?(_ object: JSONObject) {
-        guard let path = object["path"]?.string.flatMap({ ClaimPath($0) }),
+        guard let path = object.path("path").flatMap({ ClaimPath($0) }),
             let access = object["access"]?.string.flatMap(ClaimAccess.init)
         else { return nil }
         self.init(path.document, access)

@@ -5,7 +5,7 @@ internal import Varlink
 
 extension ControlSocket {
     func present(_ parameters: JSONObject, _ reply: VarlinkReplier) {
-        guard let path = parameters["path"]?.string.flatMap({ ClaimPath($0) }) else {
+        guard let path = parameters.path("path").flatMap({ ClaimPath($0) }) else {
             return reply.send(VarlinkError.invalidParameter("path"))
         }
         let id = state.withLock { state -> PresenterID? in
@@ -56,7 +56,7 @@ extension PresenterMessage {
     fileprivate var object: JSONObject {
         func make(_ kind: String, _ path: ClaimPath? = nil) -> JSONObject {
             var object: JSONObject = ["kind": .string(kind)]
-            if let path { object["path"] = .string(path.description) }
+            if let path { object.setPath("path", path.description) }
             return object
         }
         var object: JSONObject
@@ -80,7 +80,7 @@ extension PresenterMessage {
         case .subitemChanged(let path): object = make("subitemChanged", path)
         case .subitemMoved(let path, let target):
             object = make("subitemMoved", path)
-            object["newPath"] = .string(target.description)
+            object.setPath("newPath", target.description)
         case .subitemDeleted(let path): object = make("subitemDeleted", path)
         case .versionGained: object = make("versionGained")
         case .versionLost: object = make("versionLost")

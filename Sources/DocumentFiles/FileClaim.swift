@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// The sole right to change a document, by its advisory lock (flock): the coordinator's public face
@@ -46,7 +47,7 @@ struct FileClaim: ~Copyable {
             // Who held it before may have put another file in its place.
             var named = stat()
             var held = stat()
-            if stat(path, &named) == 0, fstat(file.number, &held) == 0,
+            if stat(path.cPath, &named) == 0, fstat(file.number, &held) == 0,
                 named.st_dev == held.st_dev, named.st_ino == held.st_ino
             {
                 self.file = file

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// A document that somebody has open, wherever others move it.
@@ -42,14 +43,14 @@ package struct FollowedFile: ~Copyable {
         let end = MonotonicClock.after(milliseconds: Self.grace)
         while Self.isMissing(file.path), MonotonicClock.now < end { usleep(10_000) }
         if let mount, let target = try? SymbolicLink.target(of: mount.link) {
-            let below = String(decoding: target.dropFirst("../../".utf8.count), as: UTF8.self)
+            let below = String(path: target.dropFirst("../../".utf8.count))
             return take(mount.root + "/" + below)
         }
         if !Self.isMissing(file.path) { return take(file.path) }
         if let found = item?.path, let held, FileStamp(path: found)?.isSameFile(as: held) == true {
             return take(found)
         }
-        if let mount, access(mount.root + "/.shapeedit", F_OK) != 0 { return .unmounted }
+        if let mount, access((mount.root + "/.shapeedit").cPath, F_OK) != 0 { return .unmounted }
         return .deleted
     }
 
@@ -60,7 +61,7 @@ package struct FollowedFile: ~Copyable {
 
     /// Where it cannot be told, reading it says why.
     private static func isMissing(_ path: String) -> Bool {
-        access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
+        access(path.cPath, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
     }
 
     private mutating func take(_ path: String) -> Whereabouts {

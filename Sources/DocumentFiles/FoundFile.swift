@@ -1,16 +1,17 @@
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Where a regular file that a user named really is.
 enum FoundFile {
     /// Its path, absolute and without symlinks; a failure that names it if there is none.
     static func path(of name: String) throws(Failure) -> String {
-        guard let resolved = realpath(name, nil) else { throw Failure(name, Errno.last) }
+        guard let resolved = realpath(name.cPath, nil) else { throw Failure(name, Errno.last) }
         defer { free(resolved) }
-        let path = String(cString: resolved)
+        let path = String(cPath: resolved)
         var status = stat()
-        guard stat(path, &status) == 0 else { throw Failure(name, Errno.last) }
+        guard stat(path.cPath, &status) == 0 else { throw Failure(name, Errno.last) }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw Failure(.noInput, "\(name): not a regular file")
         }

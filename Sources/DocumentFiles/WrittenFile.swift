@@ -1,6 +1,7 @@
 internal import Documents
 internal import Glibc
 package import Model
+internal import PathText
 internal import SystemCalls
 
 /// Files that programs make of documents: pictures, exports, converted ones.
@@ -14,11 +15,11 @@ package enum WrittenFile {
     ) throws(Failure) {
         do throws(Errno) {
             // A symlink stays, and what it names is replaced.
-            guard overwriting, let found = realpath(path, nil) else {
+            guard overwriting, let found = realpath(path.cPath, nil) else {
                 try WholeFile.create(path, bytes)
                 return
             }
-            let target = String(cString: found)
+            let target = String(cPath: found)
             free(found)
             try replace(target, bytes)
         } catch {
@@ -34,11 +35,13 @@ package enum WrittenFile {
 
     /// Whether a file is there that is one of our documents, by its name or its content.
     package static func isDocument(_ path: String) -> Bool {
-        guard let found = realpath(path, nil) else { return false }
+        guard let found = realpath(path.cPath, nil) else { return false }
         defer { free(found) }
-        let target = String(cString: found)
+        let target = String(cPath: found)
         var status = stat()
-        guard stat(target, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        guard stat(target.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return false
+        }
         if DocumentType(fileName: target) != nil { return true }
         guard let file = try? OwnedDescriptor.open(target, O_RDONLY),
             let bytes = try? WholeFile.read(file)
@@ -49,13 +52,14 @@ package enum WrittenFile {
     /// Whether two paths lead to one file.
     package static func isSame(_ one: String, _ other: String) -> Bool {
         var (first, second) = (stat(), stat())
-        return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_dev == second.st_dev
+        return stat(one.cPath, &first) == 0 && stat(other.cPath, &second) == 0
+            && first.st_dev == second.st_dev
             && first.st_ino == second.st_ino
     }
 
     private static func replace(_ path: String, _ bytes: [UInt8]) throws(Errno) {
         var status = stat()
-        _ = try check { stat(path, &status) }
+        _ = try check { stat(path.cPath, &status) }
         if status.st_mode & S_IFMT == S_IFREG {
             try WholeFile.checkWritable(path)
             _ = try WholeFile.replace(

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// The symlinks to documents that a mount shows in a folder below `.shapeedit`.
@@ -36,7 +37,7 @@ package struct MountLink: Hashable, Sendable {
             let link = folder + "/" + name
             // One that went since is none any more.
             guard let target = try? SymbolicLink.target(of: link) else { return nil }
-            let path = String(decoding: target.dropFirst("../../".utf8.count), as: UTF8.self)
+            let path = String(path: target.dropFirst("../../".utf8.count))
             return MountLink(path: point + "/" + path, link: link)
         }
     }

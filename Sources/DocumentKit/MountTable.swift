@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// The mounts of ShapeEdit on this machine, as the kernel tells them.
@@ -20,8 +21,8 @@ package enum MountTable {
 
     /// The absolute path of `path` without symlinks; `nil` if it does not exist.
     package static func resolved(_ path: String) -> String? {
-        guard let text = realpath(path, nil) else { return nil }
+        guard let text = realpath(path.cPath, nil) else { return nil }
         defer { free(text) }
-        return String(cString: text)
+        return String(cPath: text)
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// A document that somebody opened lately.
@@ -22,7 +23,7 @@ public enum Recents {
     {
         try MountLink.all("recents", below: folder).compactMap { link in
             var status = stat()
-            guard lstat(link.link, &status) == 0 else { return nil }
+            guard lstat(link.link.cPath, &status) == 0 else { return nil }
             return RecentDocument(
                 path: link.path, opened: FileStamp(status).modified, link: link.link)
         }.sorted { $0.opened > $1.opened }
@@ -30,7 +31,7 @@ public enum Recents {
 
     /// Is no recent document from now on, until it is opened again.
     public static func forget(_ document: RecentDocument) throws(DocumentProblem) {
-        if unlink(document.link) != 0, errno != ENOENT {
+        if unlink(document.link.cPath) != 0, errno != ENOENT {
             throw .file("\(document.link): \(Errno.last)")
         }
     }

@@ -1,4 +1,6 @@
-/// Names made of another name and a word that tells it apart.
+internal import PathText
+
+/// Names made of another name and a word that tells it apart. Names are texts as `PathText` makes them.
 package enum AddedName {
     /// The most bytes a name has on Linux.
     private static let most = 255
@@ -9,15 +11,17 @@ package enum AddedName {
         var stem = name[...]
         var ending = name[name.endIndex...]
         if let dot = name.lastIndex(of: "."), dot != name.startIndex,
-            name[dot...].utf8.count + word.utf8.count < most
+            bytes(name[dot...]) + word.utf8.count < most
         {
             stem = name[..<dot]
             ending = name[dot...]
         }
-        let room = most - word.utf8.count - ending.utf8.count
-        while stem.utf8.count > room, !stem.isEmpty { stem.removeLast() }
+        let room = most - word.utf8.count - bytes(ending)
+        while bytes(stem) > room, !stem.isEmpty { stem.removeLast() }
         return "\(stem)\(word)\(ending)"
     }
+
+    private static func bytes(_ part: Substring) -> Int { String(part).pathBytes.count }
 
     /// `a.txt` and 2 make `a (2).txt`.
     package static func numbered(_ name: String, _ number: Int) -> String {

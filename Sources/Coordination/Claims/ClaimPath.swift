@@ -1,4 +1,5 @@
 internal import Catalog
+internal import PathText
 
 /// Where an item is, or would be: names from the container's root down. The root itself has none.
 package struct ClaimPath: Hashable, Sendable, CustomStringConvertible {
@@ -7,13 +8,15 @@ package struct ClaimPath: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ names: [[UInt8]]) { self.names = names }
 
-    /// Reads a relative path with single slashes; `nil` for anything else. Empty is the root.
+    /// Reads a relative path with single slashes, as `PathText` makes it; `nil` for anything else. Empty
+    /// is the root.
     package init?(_ text: some StringProtocol) {
         if text.isEmpty {
             names = []
             return
         }
-        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        let parts = String(text).pathBytes.split(
+            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         names = parts.map { Array($0) }
         let isPlain = names.allSatisfy {
             !$0.isEmpty && $0 != Array(".".utf8) && $0 != Array("..".utf8) && !$0.contains(0)
@@ -22,10 +25,9 @@ package struct ClaimPath: Hashable, Sendable, CustomStringConvertible {
         if !isPlain { return nil }
     }
 
-    /// The names with slashes between them, for people and for JSON.
+    /// The names with slashes between them, as `PathText` makes them.
     package var description: String {
-        String(
-            decoding: Array(names.joined(separator: [UInt8(ascii: "/")])), as: UTF8.self)
+        String(path: names.joined(separator: [UInt8(ascii: "/")]))
     }
 
     /// Whether this is `other` or lies below it.

@@ -1,6 +1,7 @@
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Keeps a container from being opened twice: an flock on its lock file, which says who holds it.
@@ -29,13 +30,13 @@ final class ContainerLock: Sendable {
 
     private func write(_ text: String) {
         ftruncate(file.number, 0)
-        var bytes = Array(text.utf8)
+        var bytes = text.pathBytes
         bytes.withUnsafeMutableBytes { try? file.write(UnsafeRawBufferPointer($0), at: 0) }
     }
 
     private static func holder(_ file: borrowing OwnedDescriptor) -> String {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = bytes.withUnsafeMutableBytes { (try? file.read(into: $0, at: 0)) ?? 0 }
-        return String(decoding: bytes[..<count], as: UTF8.self)
+        return String(path: bytes[..<count])
     }
 }

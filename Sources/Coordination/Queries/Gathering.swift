@@ -1,5 +1,6 @@
 package import Catalog
 package import Model
+internal import PathText
 
 /// What a query needs to know of documents besides what the index has.
 package struct Knowledge: Sendable {
@@ -41,7 +42,7 @@ package struct Gathering {
     /// Finds the folder of the query; says whether there is one.
     package mutating func begin(_ index: MemoryIndex) -> Bool {
         let names = query.folder.split(separator: "/")
-        let position = index.item(at: query.folder.utf8)
+        let position = index.item(at: query.folder.pathBytes)
         guard position != 0, index[item: position].pointee.isDirectory else { return false }
         let path = names.isEmpty ? "" : names.joined(separator: "/") + "/"
         open = [(ItemNumber(rawValue: index[item: position].pointee.number), path, 0)]
@@ -77,7 +78,7 @@ package struct Gathering {
         let record = index[item: index[name: name].pointee.item]
         let item = ItemNumber(rawValue: record.pointee.number)
         if record.pointee.isDirectory {
-            open.append((item, folder + String(decoding: bytes, as: UTF8.self) + "/", 0))
+            open.append((item, folder + String(path: bytes) + "/", 0))
         }
         let facts = Selection.Facts(record)
         if let items = knowledge.items, !items.contains(item) { return }
@@ -87,7 +88,7 @@ package struct Gathering {
         found.append(
             Found(
                 item: item, document: document,
-                path: folder + String(decoding: bytes, as: UTF8.self),
+                path: folder + String(path: bytes),
                 isFolder: facts.isFolder, size: facts.size, modified: facts.modified,
                 isPromise: facts.isPromise, title: knowledge.title(of: document)))
     }

@@ -1,5 +1,6 @@
 package import Catalog
 package import Model
+internal import PathText
 
 /// An item as queries see it, under each of its names.
 package struct ItemView: Sendable {
@@ -51,7 +52,7 @@ package struct ItemView: Sendable {
             $0.first == UInt8(ascii: ".")
         }
         let found = Found(
-            item: item, document: document, path: String(decoding: path, as: UTF8.self),
+            item: item, document: document, path: String(path: path),
             isFolder: facts.isFolder, size: facts.size, modified: facts.modified,
             isPromise: facts.isPromise)
         places.append(Place(found: found, name: name, isHidden: isHidden))

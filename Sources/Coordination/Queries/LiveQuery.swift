@@ -1,4 +1,5 @@
 package import Model
+internal import PathText
 
 /// A query with its results, which follow items as they change. A value without I/O.
 package struct LiveQuery {
@@ -6,7 +7,7 @@ package struct LiveQuery {
     private let selection: Selection
     private let gate: QueryGate
     /// What paths begin with; with a slash behind it unless it is empty.
-    private let folder: [UInt8]
+    private let folder: String
     private let tag: String?
     /// What is known of texts; tags are looked at in the items.
     package var knowledge: Knowledge
@@ -17,8 +18,8 @@ package struct LiveQuery {
         self.knowledge = knowledge
         selection = Selection(query)
         let names = query.folder.split(separator: "/")
-        folder = names.isEmpty ? [] : Array((names.joined(separator: "/") + "/").utf8)
-        gate = QueryGate(query, folder: folder)
+        folder = names.isEmpty ? "" : names.joined(separator: "/") + "/"
+        gate = QueryGate(query, folder: folder.pathBytes)
         tag = query.tag?.lowercased()
         results = LiveResults(query, found)
     }
@@ -52,7 +53,7 @@ package struct LiveQuery {
     }
 
     private func isBelow(_ path: String) -> Bool {
-        folder.isEmpty || path.utf8.starts(with: folder)
+        folder.isEmpty || path.utf8.starts(with: folder.utf8)
     }
 
     private func titled(_ found: Found) -> Found {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// The states of one document, kept below `XDG_STATE_HOME` so that undo works from another shell on
@@ -82,7 +83,7 @@ struct HistoryJournal {
     private func stored() -> (steps: HistorySteps, path: String)? {
         guard let folder, let bytes = Self.read(folder + "/steps") else { return nil }
         var steps = HistorySteps()
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        let lines = String(path: bytes).split(separator: "\n")
         guard let head = lines.first?.split(separator: " ", maxSplits: 2), head.count == 3,
             let current = Int(head[0]), let next = Int(head[1]), next >= 0
         else { return nil }
@@ -147,7 +148,7 @@ struct HistoryJournal {
             text += "\(number) \(step.time) \(step.description)\n"
             kept.insert(String(number))
         }
-        Self.put(Array(text.utf8), folder + "/steps")
+        Self.put(text.pathBytes, folder + "/steps")
         for name in (try? Directories.names(in: folder)) ?? [] where !kept.contains(name) {
             unlink(folder + "/" + name)
         }

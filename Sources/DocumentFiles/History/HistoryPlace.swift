@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// Where the histories lie and which one is whose.
@@ -28,7 +29,7 @@ enum HistoryPlace {
     /// The history's folder of the file that `path` names, outside mounts.
     static func folder(at path: String) -> String? {
         var status = stat()
-        guard let root, stat(path, &status) == 0 else { return nil }
+        guard let root, stat(path.cPath, &status) == 0 else { return nil }
         return root + "/" + inodeName(status)
     }
 

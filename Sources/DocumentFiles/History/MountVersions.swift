@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// The earlier versions that a mount of ours shows of a document.
@@ -11,7 +12,9 @@ enum MountVersions {
         return names.compactMap { name -> HistoryStep? in
             var status = stat()
             let file = folder + "/" + name
-            guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            guard stat(file.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                return nil
+            }
             let time = FileStamp(status).modified
             return HistoryStep(
                 source: .version(file), time: time, description: description(of: time))
@@ -32,13 +35,14 @@ enum MountVersions {
     /// The highest folder above `path` on the same device.
     static func mountRoot(of path: String) -> String? {
         var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
+        guard stat(path.cPath, &status) == 0 else { return nil }
         let device = status.st_dev
         var root: String?
         var folder = path
         while let slash = folder.lastIndex(of: "/") {
             folder = String(folder[..<slash])
-            guard stat(folder.isEmpty ? "/" : folder, &status) == 0, status.st_dev == device else {
+            guard stat((folder.isEmpty ? "/" : folder).cPath, &status) == 0, status.st_dev == device
+            else {
                 break
             }
             root = folder

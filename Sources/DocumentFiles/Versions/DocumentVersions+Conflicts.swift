@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 internal import SystemCalls
 
 /// The files that a program merges a conflict with.
@@ -34,7 +35,7 @@ extension DocumentVersions {
             do throws(Errno) {
                 try WholeFile.copy(source, to: target, size: Int64(status.st_size))
             } catch {
-                unlink(path)
+                unlink(path.cPath)
                 throw error
             }
         } catch { throw Failure(path, error) }
@@ -57,7 +58,7 @@ extension DocumentVersions {
             current: "\(folder)/current-\(file)", other: "\(folder)/other-\(file)",
             merged: "\(folder)/merged-\(file)")
         defer {
-            for path in [files.current, files.other, files.merged] { unlink(path) }
+            for path in [files.current, files.other, files.merged] { unlink(path.cPath) }
             rmdir(folder)
         }
         let now = try current()

@@ -1,6 +1,7 @@
 internal import Documents
 internal import Glibc
 package import Model
+internal import PathText
 internal import SystemCalls
 
 /// The versions of a document in a mount of ours: what there is, which stay, and the way back.
@@ -49,7 +50,7 @@ package struct DocumentVersions: Sendable {
                 as: UTF8.self)
         }
         var status = stat()
-        _ = try check { stat(path, &status) }
+        _ = try check { stat(path.cPath, &status) }
         let moment = try text("published").split(separator: ".").compactMap { Int64($0) }
         return DocumentVersion(
             name: try text("version"), path: path, modified: FileStamp(status).modified,
@@ -62,7 +63,7 @@ package struct DocumentVersions: Sendable {
     func current() throws(Failure) -> DocumentVersion {
         do throws(Errno) {
             var status = stat()
-            _ = try check { stat(path, &status) }
+            _ = try check { stat(path.cPath, &status) }
             let ordinal = try text("version")
             let version = "\(status.st_ino)-\(ordinal)"
             let pin = try? text("pin." + version)

@@ -1,5 +1,6 @@
 internal import Documents
 internal import Model
+internal import PathText
 
 /// A way back to a document, wherever it goes. Its token is text to be kept.
 ///
@@ -44,7 +45,7 @@ public struct Bookmark: Hashable, Sendable {
         if let folder = FolderBookmark(token) { return try folder.resolve(for: application ?? "") }
         return try mounted { point, digits throws(BookmarkProblem) in
             let found = try MountedBookmarks(point).resolve(digits, for: application ?? "")
-            return (point + "/" + String(decoding: found.path, as: UTF8.self), found.isStale)
+            return (point + "/" + String(path: found.path), found.isStale)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// What a bookmark keeps of a file outside of containers: where it was, and its identity there. Pure but
@@ -43,7 +44,7 @@ struct FolderBookmark {
     }
 
     private static func encoded(_ text: String) -> String {
-        text.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        text.pathBytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     private static func decoded(_ digits: Substring) -> String? {
@@ -52,12 +53,12 @@ struct FolderBookmark {
         let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { place in
             UInt8(String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16)
         }
-        return bytes.count * 2 == digits.count ? String(decoding: bytes, as: UTF8.self) : nil
+        return bytes.count * 2 == digits.count ? String(path: bytes) : nil
     }
 
     private static func identity(_ path: String) -> (UInt64, UInt64)? {
         guard let entry = FolderTree.Entry(path) else { return nil }
-        return (entry.stamp.inode, Directories.birthTime(Array(path.utf8CString), in: AT_FDCWD))
+        return (entry.stamp.inode, Directories.birthTime(path.cPath, in: AT_FDCWD))
     }
 
     private func isIt(_ path: String) -> Bool {
@@ -70,7 +71,7 @@ struct FolderBookmark {
         if application != self.application { throw .otherApplication }
         if isIt(path) { return (path, false) }
         if let found = search() { return (found, true) }
-        guard access(path, F_OK) == 0 else { throw .deleted }
+        guard access(path.cPath, F_OK) == 0 else { throw .deleted }
         return (path, true)
     }
 

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Why a bookmark could not be made or leads nowhere.
@@ -87,7 +88,7 @@ package struct MountedBookmarks {
 
     package func revoke(_ digits: String, for application: String) throws(BookmarkProblem) {
         do throws(Errno) {
-            _ = try check { unlink(folder + "/" + Self.name(digits, application)) }
+            _ = try check { unlink((folder + "/" + Self.name(digits, application)).cPath) }
         } catch { throw problem(error) }
     }
 
@@ -101,7 +102,7 @@ package struct MountedBookmarks {
                 let parts = name.split(separator: "@", maxSplits: 1)
                 list.append(
                     Listed(
-                        path: String(decoding: Self.path(target), as: UTF8.self),
+                        path: String(path: Self.path(target)),
                         application: parts.count > 1 ? String(parts[1]) : nil,
                         digits: String(parts[0])))
             }
@@ -129,7 +130,7 @@ package struct MountedBookmarks {
         case ENOENT: return .deleted
         case EACCES:
             // The folder's own answer to those who may not look into it, or the token's.
-            if access(folder, X_OK) == 0 { return .otherApplication }
+            if access(folder.cPath, X_OK) == 0 { return .otherApplication }
             return .refused("\(point): only the owner of the mount has its bookmarks")
         default: return .file("\(folder): \(error)")
         }

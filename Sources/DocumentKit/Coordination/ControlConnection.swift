@@ -116,7 +116,7 @@ extension Claimant {
             kind: kind, state: state, since: object["since"]?.double ?? 0,
             targets: (object["targets"]?.array ?? []).compactMap { $0.object }.compactMap {
                 target in
-                guard let path = target["path"]?.string,
+                guard let path = target.path("path"),
                     let access = target["access"]?.string.flatMap(FileAccess.init)
                 else { return nil }
                 return FileIntent(path, access)

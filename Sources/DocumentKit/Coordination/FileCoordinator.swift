@@ -1,5 +1,6 @@
 internal import Documents
 internal import SystemCalls
+internal import Varlink
 
 /// Reads and writes items without getting in the way of other programs, and they not in its.
 ///
@@ -64,7 +65,7 @@ public final class FileCoordinator: Sendable {
         for place in places { try Self.checkOwner(of: place.place, connection) }
         let reply = try claim(
             places.map { ($0.place.relative, $0.access) }, milliseconds, connection)
-        let paths = (reply["paths"]?.array ?? []).compactMap { $0.string }.map { "\(point)/\($0)" }
+        let paths = reply.paths("paths").map { "\(point)/\($0)" }
         let result: Result
         do { result = try body(paths) } catch {
             connection.close()
@@ -99,8 +100,11 @@ public final class FileCoordinator: Sendable {
     ) throws(CoordinationError) -> JSONObject {
         var parameters: JSONObject = [
             "targets": .array(
-                targets.map {
-                    .object(["path": .string($0.path), "access": .string($0.access.rawValue)])
+                targets.map { target -> JSONValue in
+                    var object = JSONObject()
+                    object.setPath("path", target.path)
+                    object["access"] = .string(target.access.rawValue)
+                    return .object(object)
                 }), "purpose": .string(purpose), "timeoutMilliseconds": .integer(milliseconds),
         ]
         if let id = presentation?.id { parameters["presenter"] = .integer(id) }

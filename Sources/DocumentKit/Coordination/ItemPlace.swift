@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// Where a path leads to: into a mounted container, or somewhere else.
@@ -40,26 +41,26 @@ struct ItemPlace {
     }
 
     private static func resolved(_ path: String) -> String? {
-        guard let text = realpath(path, nil) else { return nil }
+        guard let text = realpath(path.cPath, nil) else { return nil }
         defer { free(text) }
-        return String(cString: text)
+        return String(cPath: text)
     }
 
     /// The topmost folder of the item's file system, if a container shows there.
     private static func mountPoint(above path: String) -> String? {
         var folder = path
         var status = stat()
-        if stat(folder, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
+        if stat(folder.cPath, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
             folder = parent(folder)
-            if stat(folder, &status) != 0 { return nil }
+            if stat(folder.cPath, &status) != 0 { return nil }
         }
         let device = status.st_dev
         while folder != "/" {
             let above = parent(folder)
-            if stat(above, &status) != 0 || status.st_dev != device { break }
+            if stat(above.cPath, &status) != 0 || status.st_dev != device { break }
             folder = above
         }
-        return access(folder + "/" + ControlConnection.statusPath, F_OK) == 0 ? folder : nil
+        return access((folder + "/" + ControlConnection.statusPath).cPath, F_OK) == 0 ? folder : nil
     }
 
     private static func parent(_ path: String) -> String {

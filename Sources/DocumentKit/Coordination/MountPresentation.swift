@@ -1,5 +1,6 @@
 internal import Documents
 internal import SystemCalls
+internal import Varlink
 
 /// Tells a presenter of an item in a mounted container.
 final class MountPresentation: Sendable {
@@ -14,7 +15,9 @@ final class MountPresentation: Sendable {
         shown = Lock(place.absolute)
         connection = try ControlConnection(mountPoint: mountPoint)
         let answers = try ControlConnection(mountPoint: mountPoint)
-        try connection.send("Present", ["path": .string(place.relative)], more: true)
+        var parameters = JSONObject()
+        parameters.setPath("path", place.relative)
+        try connection.send("Present", parameters, more: true)
         let first = try connection.next(milliseconds: ControlConnection.patience)
         guard let id = first["message"]?.object?["presenter"]?.integer else {
             throw .unavailable("the mount's daemon does not register presenters")
@@ -53,7 +56,7 @@ private final class Told: Sendable {
     func run(_ presenter: any FilePresenter, of start: String, _ moved: (String) -> Void) {
         var current = start
         while let message = (try? connection.next())?["message"]?.object {
-            let path = message["path"]?.string.map(absolute) ?? mountPoint
+            let path = message.path("path").map(absolute) ?? mountPoint
             switch message["kind"]?.string {
             case "prepare": prepare(presenter, current, message)
             case "prepareDeletion":
@@ -70,7 +73,7 @@ private final class Told: Sendable {
             case "subitemChanged": presenter.subitemChanged(.changed(path))
             case "subitemDeleted": presenter.subitemChanged(.deleted(path))
             case "subitemMoved":
-                let target = message["newPath"]?.string.map(absolute) ?? mountPoint
+                let target = message.path("newPath").map(absolute) ?? mountPoint
                 presenter.subitemChanged(.moved(path, to: target))
             case "versionGained": presenter.versionGained()
             default: break

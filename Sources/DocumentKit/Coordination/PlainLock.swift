@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// A claim outside of containers: an flock(2) lock of the item, or of its folder where there is none.
@@ -46,7 +47,7 @@ final class PlainLock {
         var held = stat()
         var named = stat()
         guard fstat(descriptor, &held) == 0 else { return false }
-        guard stat(path, &named) == 0 else { return held.st_mode & S_IFMT == S_IFDIR }
+        guard stat(path.cPath, &named) == 0 else { return held.st_mode & S_IFMT == S_IFDIR }
         return named.st_dev == held.st_dev && named.st_ino == held.st_ino
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 internal import SystemCalls
 
 /// What somebody edited, kept beside a document that others changed in another way.
@@ -37,7 +38,7 @@ package enum ConflictCopy {
                 try create(folder + copy)
                 return copy
             } catch {
-                guard access(folder + copy, F_OK) == 0, number < 100 else { throw error }
+                guard access((folder + copy).cPath, F_OK) == 0, number < 100 else { throw error }
             }
             number += 1
         }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 extension Document {
@@ -17,7 +18,7 @@ extension Document {
                 if core.contents != nil { throw .closed }
                 return core.path
             }
-            if let new, access(given, F_OK) != 0 { try make(new, given) }
+            if let new, access(given.cPath, F_OK) != 0 { try make(new, given) }
             guard let path = MountTable.resolved(given) else {
                 throw DocumentProblem.file("\(given): \(Errno.last)")
             }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// What is below a folder that no container shows, and how it changes: inotify(7) says where to look.
@@ -16,7 +17,7 @@ final class FolderTree {
         /// What is at the path; `nil` if nothing is.
         init?(_ path: String) {
             var status = stat()
-            guard lstat(path, &status) == 0 else { return nil }
+            guard lstat(path.cPath, &status) == 0 else { return nil }
             stamp = FileStamp(status)
             kind = status.st_mode & S_IFMT
         }

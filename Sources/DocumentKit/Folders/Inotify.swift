@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// A queue of inotify(7): what happens to items and in folders. For one thread at a time.
@@ -33,7 +34,7 @@ final class Inotify {
     /// watches.
     func watch(_ path: String, _ bits: Int) throws(Errno) -> Int32 {
         // IN_MASK_ADD, which does not import.
-        try check { inotify_add_watch(queue.number, path, UInt32(bits) | 0x2000_0000) }
+        try check { inotify_add_watch(queue.number, path.cPath, UInt32(bits) | 0x2000_0000) }
     }
 
     /// Ends a watch.
@@ -56,7 +57,7 @@ final class Inotify {
                         Event(
                             watch: bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self),
                             mask: bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self),
-                            name: String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)))
+                            name: String(path: name.prefix { $0 != 0 })))
                     offset += 16 + length
                 }
             }

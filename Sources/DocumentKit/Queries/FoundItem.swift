@@ -1,9 +1,10 @@
 internal import Documents
 internal import Model
+internal import Varlink
 
 /// An item that a query found, under one of its names.
 public struct FoundItem: Hashable, Sendable {
-    /// Absolute.
+    /// Absolute, as `PathText` makes it.
     public var path: String
     /// The inode number.
     public var item: Int
@@ -24,7 +25,7 @@ public struct FoundItem: Hashable, Sendable {
 extension FoundItem {
     /// Reads a result as the daemon tells it; `nil` if it is none.
     init?(_ object: JSONObject, in mountPoint: String) {
-        guard let path = object["path"]?.string, let item = object["item"]?.integer,
+        guard let path = object.path("path"), let item = object["item"]?.integer,
             let document = object["document"]?.string, let size = object["size"]?.integer,
             let modified = object["modified"]?.string,
             let isPromise = object["promise"]?.boolean, let isFolder = object["folder"]?.boolean

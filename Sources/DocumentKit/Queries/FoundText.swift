@@ -8,7 +8,7 @@ package enum FoundText {
     case odd(FoundItem)
 
     /// - Parameter prefix: the mount point with a slash.
-    func item(below prefix: String) -> FoundItem {
+    package func item(below prefix: String) -> FoundItem {
         switch self {
         case .plain(let result): FoundItem(result, below: prefix)
         case .odd(let item): item

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Where the results of a query come from. For one thread at a time.
@@ -58,7 +59,8 @@ final class FolderQuery: QuerySource {
                 isRegular: entry.kind == S_IFREG, isFolder: entry.isFolder,
                 size: entry.kind == S_IFREG ? entry.stamp.size : 0,
                 modified: Timestamp(seconds: seconds, nanoseconds: rest), isPromise: false)
-            guard selection.accepts(names.last.map(String.init) ?? "", facts) else { continue }
+            let name = (names.last.map(String.init) ?? "").pathBytes
+            guard name.withUnsafeBytes({ selection.accepts($0, facts) }) else { continue }
             found.append(
                 Found(
                     item: ItemNumber(rawValue: entry.stamp.inode),

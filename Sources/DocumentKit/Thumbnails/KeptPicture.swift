@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 internal import SystemCalls
 
 /// The picture that a mount keeps of a document.
@@ -48,7 +49,7 @@ package enum KeptPicture {
     /// picture.
     package static func requireContent(of file: String) throws(Failure) {
         var status = stat()
-        guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        guard stat(file.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
         if attribute(file, "state") == "promise" {
             throw Failure(
                 .unavailable,

@@ -1,3 +1,5 @@
+internal import PathText
+
 /// The values of XML property lists that are written as text.
 enum XMLScalar {
     /// The value of the text of an `integer`, `real`, `date` or `data`; nil if it is none.

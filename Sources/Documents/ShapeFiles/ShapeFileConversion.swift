@@ -1,4 +1,5 @@
 import Glibc
+internal import PathText
 
 /// Something that another format cannot hold.
 public struct ConversionLoss: Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 import CPangoCairo
 import Documents
+internal import PathText
 
 extension Picture {
     /// The picture as an SVG file: slides and lists as shapes and real text, broken into lines as

@@ -1,5 +1,6 @@
 import CChafa
 import Documents
+internal import PathText
 
 /// How a terminal takes pictures. Which of them it understands has to be asked; this only encodes.
 public enum TerminalGraphics: Sendable, CaseIterable, Hashable {

@@ -1,5 +1,6 @@
 internal import Catalog
 internal import Model
+internal import PathText
 
 /// Lines of `.shapeedit/events`: a JSON object each. What they hold is on the Presentation page.
 enum EventLine {
@@ -13,8 +14,8 @@ enum EventLine {
         if let document = place.document {
             fields.append(("document", quoted(document.description)))
         }
-        if let path = place.path { fields.append(("path", quoted(path))) }
-        if let former = place.former { fields.append(("from", quoted(former))) }
+        if let path = place.path { fields += PathText.members("path", path, quoted) }
+        if let former = place.former { fields += PathText.members("from", former, quoted) }
         fields.append(("process", String(row.process)))
         return line(fields)
     }
@@ -36,13 +37,13 @@ enum EventLine {
         if let document = place.document {
             fields.append(("document", quoted(document.description)))
         }
-        if let path = place.path { fields.append(("path", quoted(path))) }
+        if let path = place.path { fields += PathText.members("path", path, quoted) }
         fields += [("state", quoted("downloading")), ("percent", String(percent))]
         return line(fields)
     }
 
     private static func line(_ fields: [(String, String)]) -> String {
-        "{" + fields.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", ") + "}\n"
+        quotedObject(fields) + "\n"
     }
 
     private static func name(of kind: ChangeKind) -> String? {
@@ -68,7 +69,7 @@ enum EventLine {
     }
 }
 
-/// Where something happened, as text.
+/// Where something happened; paths as `PathText` makes them.
 struct EventPlace {
     var document: DocumentID?
     var path: String?

@@ -1,5 +1,6 @@
 internal import Catalog
 internal import Model
+internal import PathText
 
 /// Finds the paths of changes that have been recorded already, and maybe overtaken by later ones.
 struct EventPlaces {
@@ -38,7 +39,7 @@ struct EventPlaces {
 
     private func path(_ place: NamePlace, _ depth: Int) -> String? {
         guard let above = path(of: place.parent, depth) else { return nil }
-        let name = String(decoding: place.name, as: UTF8.self)
+        let name = String(path: place.name)
         return above.isEmpty ? name : above + "/" + name
     }
 
@@ -46,7 +47,7 @@ struct EventPlaces {
         if item == .root { return "" }
         let position = state.index.find(item)
         if position != 0, let bytes = state.index.path(of: position) {
-            return String(decoding: bytes, as: UTF8.self)
+            return String(path: bytes)
         }
         // Renames among removed directories could lead in a circle.
         guard depth < 64, let place = gone[item] else { return nil }

@@ -2,6 +2,7 @@ internal import CFuseShim
 internal import Glibc
 internal import Logging
 package import Model
+internal import PathText
 internal import SystemCalls
 
 /// A mount of a volume: libfuse's session, the handlers' context, and the kernel's side of it.
@@ -63,7 +64,7 @@ package final class FuseSession: @unchecked Sendable {
         guard let session else {
             throw Failure(.usage, "the mount options were not understood")
         }
-        if fuse_session_mount(session, mountPoint) != 0 {
+        if fuse_session_mount(session, mountPoint.cPath) != 0 {
             fuse_session_destroy(session)
             throw Failure(.unavailable, "\(mountPoint) could not be mounted (the reason is above)")
         }

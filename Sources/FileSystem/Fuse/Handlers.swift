@@ -3,6 +3,7 @@ internal import Content
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// The handlers of names, attributes and listings that do more than pass on.
@@ -206,7 +207,7 @@ extension FuseSession {
         }
         if number & VirtualTree.bit != 0 {
             try virtual.list(number, from: offset, counted: plus) { name, next, entry in
-                name.withCString { add($0, next, entry) }
+                add(name.cPath, next, entry)
             }
         } else if number != 0, offset < Self.firstMore {
             try listReal(request, NodeNumber(rawValue: number), offset, plus, add)
@@ -216,7 +217,7 @@ extension FuseSession {
             var entry = Entry(node: 0, status: stat(), timeout: 0)
             entry.status.st_mode = listed.mode
             entry.status.st_ino = UInt(GrantedTree.unknown)
-            _ = listed.name.withCString { add($0, Self.firstMore + UInt64(index) + 1, entry) }
+            _ = add(listed.name.cPath, Self.firstMore + UInt64(index) + 1, entry)
         }
         fuse_reply_buf(request.pointer, buffer, used)
     }

@@ -1,6 +1,7 @@
 internal import CFuseShim
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// The handlers of every mount.
@@ -83,7 +84,7 @@ extension FuseSession {
                 (session, request, granted) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
                 if let owner { return session.lookupFolder(request, granted, owner) }
-                try session.lookupDocument(request, granted, parent, String(cString: text))
+                try session.lookupDocument(request, granted, parent, String(cPath: text))
             }
             if !isDone { plain.lookup?(request, parent, text) }
         }
@@ -111,7 +112,7 @@ extension FuseSession {
             let isDone = serve(request, GrantedTree.has(parent)) {
                 (session, request, granted) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
-                try session.removeScratch(request, granted, parent, String(cString: text))
+                try session.removeScratch(request, granted, parent, String(cPath: text))
             }
             if !isDone { plain.unlink?(request, parent, text) }
         }
@@ -130,8 +131,8 @@ extension FuseSession {
                     (session, request, granted) throws(Errno) in
                     guard let text, let newText else { throw Errno(EINVAL) }
                     try session.renameScratch(
-                        request, granted, parent, String(cString: text),
-                        String(cString: newText), flags)
+                        request, granted, parent, String(cPath: text),
+                        String(cPath: newText), flags)
                 } || refuse(request, crosses, EXDEV) || refuse(request, isOwners, EPERM)
             if !isDone { plain.rename?(request, parent, text, newParent, newText, flags) }
         }
@@ -168,7 +169,7 @@ extension FuseSession {
                 (session, request, granted) throws(Errno) in
                 guard let text, let info else { throw Errno(EINVAL) }
                 try session.createScratch(
-                    request, granted, parent, String(cString: text), mode, info.pointee.flags)
+                    request, granted, parent, String(cPath: text), mode, info.pointee.flags)
             }
             if !isDone { plain.create?(request, parent, text, mode, info) }
         }
@@ -255,7 +256,7 @@ extension FuseSession {
                 (session, request, granted) throws(Errno) in
                 guard let text else { throw Errno(ENODATA) }
                 try session.getGrantedAttribute(
-                    request, granted, number, String(cString: text), size)
+                    request, granted, number, String(cPath: text), size)
             }
             if !isDone { plain.getxattr?(request, number, text, size) }
         }
@@ -272,7 +273,7 @@ extension FuseSession {
                 guard let text else { throw Errno(EINVAL) }
                 let bytes = Array(UnsafeRawBufferPointer(start: value, count: size))
                 try session.setGrantedAttribute(
-                    request, granted, number, String(cString: text), bytes, flags: flags)
+                    request, granted, number, String(cPath: text), bytes, flags: flags)
             }
             if !isDone { plain.setxattr?(request, number, text, value, size, flags) }
         }
@@ -281,7 +282,7 @@ extension FuseSession {
                 (session, request, granted) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
                 try session.setGrantedAttribute(
-                    request, granted, number, String(cString: text), nil)
+                    request, granted, number, String(cPath: text), nil)
             }
             if !isDone { plain.removexattr?(request, number, text) }
         }

@@ -1,6 +1,7 @@
 internal import CFuseShim
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Attributes of documents of other containers.
@@ -134,7 +135,7 @@ extension FuseSession {
         }
         try onGranted(request, granted, number, shared: false) { (path) throws(Errno) in
             let names = try PathAttributes.names(of: path).filter { $0.hasPrefix("user.") }
-            let list = names.flatMap { Array($0.utf8) + [UInt8(0)] }
+            let list = names.flatMap { (name: String) -> [UInt8] in name.pathBytes + [0] }
             return { if $0 { request.answer(attribute: list, room: room) } }
         }
     }

@@ -2,6 +2,7 @@ internal import CFuseShim
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Names and listings of what is granted to the app that this mount is for.
@@ -20,7 +21,7 @@ extension FuseSession {
     /// Whether the app has something of this name at its root.
     func hasAtRoot(_ name: String) -> Bool {
         volume.state.withLock { state in
-            Array(name.utf8).withUnsafeBytes {
+            name.pathBytes.withUnsafeBytes {
                 state.index.lookup(state.index.find(.root), $0) != 0
             }
         }
@@ -30,7 +31,7 @@ extension FuseSession {
     func grantedOwner(_ name: UnsafeRawBufferPointer) -> String? {
         guard let owner = GrantedTree.owner(name),
             GrantedTree.folderName(owner, hasAtRoot)
-                == String(decoding: name, as: UTF8.self)
+                == String(path: name)
         else { return nil }
         return owner
     }
@@ -138,7 +139,7 @@ extension FuseSession {
 
     static func status(_ path: String) throws(Errno) -> stat {
         var status = stat()
-        try check { stat(path, &status) }
+        try check { stat(path.cPath, &status) }
         return status
     }
 

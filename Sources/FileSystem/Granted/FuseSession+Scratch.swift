@@ -2,6 +2,7 @@ internal import CFuseShim
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Files that programs make beside granted documents, to save by renaming.
@@ -45,7 +46,7 @@ extension FuseSession {
     ) throws(Errno) {
         let owner = try Self.scratchOwner(granted, parent, name, refusal: EROFS)
         forward(request, granted, to: owner) { () throws(Errno) in
-            guard Glibc.unlink(granted.owners.scratch.path(owner, name)) == 0 else {
+            guard Glibc.unlink(granted.owners.scratch.path(owner, name).cPath) == 0 else {
                 throw Errno.last
             }
             return { isAwaited in if isAwaited { request.succeed() } }
@@ -69,13 +70,13 @@ extension FuseSession {
             if let target = documents.first(where: { $0.name == newName }) {
                 if isExclusive { throw Errno(EEXIST) }
                 try granted.owners.replace(target.document, of: owner, with: path)
-                Glibc.unlink(path)
+                Glibc.unlink(path.cPath)
             } else if !ScratchFolder.takes(newName) {
                 throw Errno(EXDEV)
             } else if isExclusive {
                 try Directories.renameExclusively(path, scratch.path(owner, newName))
             } else {
-                try check { Glibc.rename(path, scratch.path(owner, newName)) }
+                try check { Glibc.rename(path.cPath, scratch.path(owner, newName).cPath) }
             }
             return { isAwaited in if isAwaited { request.succeed() } }
         }

@@ -1,6 +1,7 @@
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Saving by renaming: a file of the app's takes the place of a granted document's content.
@@ -63,9 +64,7 @@ extension GrantOwners {
     /// Where a document lies now.
     private static func place(of document: DocumentID, in point: String) throws(Errno) -> String {
         let target = try SymbolicLink.target(of: "\(point)/.shapeedit/documents/\(document)")
-        // As all links there, "../../PATH"; a path that is no text is not written to by name.
-        let below = target.dropFirst("../../".utf8.count)
-        guard let path = String(validating: below, as: UTF8.self) else { throw Errno(EROFS) }
-        return point + "/" + path
+        // As all links there, "../../PATH".
+        return point + "/" + String(path: target.dropFirst("../../".utf8.count))
     }
 }

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// The containers of this user that grant documents to an application, by their folders and mounts.
@@ -38,7 +39,7 @@ package struct GrantOwners: Sendable {
 
     private func isOwner(_ name: String) -> Bool {
         ContainerName.isValid(name) && name != application
-            && access(folder(name).catalog, F_OK) == 0
+            && access(folder(name).catalog.cPath, F_OK) == 0
     }
 
     /// Whether the container grants anything to the application at this moment. Where its mount does
@@ -67,7 +68,7 @@ package struct GrantOwners: Sendable {
         let file = try OwnedDescriptor.open(folder(owner).lock, O_RDONLY)
         var bytes = [UInt8](repeating: 0, count: 8192)
         let count = try file.read(into: &bytes, at: 0)
-        let text = String(decoding: bytes[..<count], as: UTF8.self)
+        let text = String(path: bytes[..<count])
         let prefix = ContainerFolder.mounted(at: "")
         guard text.hasPrefix(prefix) else { throw Errno(EIO) }
         // Behind the path stands the process, in brackets that the path may have, too.
@@ -90,7 +91,7 @@ package struct GrantOwners: Sendable {
             bytes = try WholeFile.read(try OwnedDescriptor.open(names, O_RDONLY), limit: 1 << 30)
         } catch { throw Errno(EIO) }
         return bytes.split(separator: 0).compactMap { line in
-            let parts = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 2)
+            let parts = String(path: line).split(separator: " ", maxSplits: 2)
             guard parts.count == 3, let document = DocumentID(parts[0]),
                 let access = GrantedAccess(parts[1])
             else { return nil }
@@ -113,7 +114,8 @@ package struct GrantOwners: Sendable {
             return try call("\(place)/\(document)\(suffix)")
         } catch {
             // Where no container is mounted any more there is no such path either.
-            if error.code == ENOENT, access(place + "/" + VirtualTree.namesFile, F_OK) != 0 {
+            let names = place + "/" + VirtualTree.namesFile
+            if error.code == ENOENT, access(names.cPath, F_OK) != 0 {
                 throw Errno(EIO)
             }
             throw Self.answer(error)

@@ -1,6 +1,7 @@
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// What programs make beside granted documents to save them by renaming, and as locks, swap files and
@@ -60,11 +61,11 @@ struct ScratchFolder: Sendable {
             for name in (try? Directories.names(in: folder(owner))) ?? [] {
                 var status = stat()
                 let file = path(owner, name)
-                if lstat(file, &status) == 0, now - Int64(status.st_mtim.tv_sec) > Self.age {
-                    unlink(file)
+                if lstat(file.cPath, &status) == 0, now - Int64(status.st_mtim.tv_sec) > Self.age {
+                    unlink(file.cPath)
                 }
             }
-            rmdir(folder(owner))
+            rmdir(folder(owner).cPath)
         }
     }
 }

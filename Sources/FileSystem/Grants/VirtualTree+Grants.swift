@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// `.shapeedit/grants`, which tells people what is granted to whom, and
@@ -16,11 +17,13 @@ extension VirtualTree {
     func grantLines() -> [UInt8] {
         let lines = volume.grantedDocuments().map { row, path in
             let until = row.terms.until.map { quoted($0.exactText) } ?? "null"
-            return "{\"document\": \(quoted(row.document.description)), "
-                + "\"path\": \(quoted(String(decoding: path, as: UTF8.self))), "
-                + "\"app\": \(quoted(row.application)), "
-                + "\"access\": \(quoted(row.terms.access.text)), "
-                + "\"granted\": \(quoted(row.granted.exactText)), \"until\": \(until)}\n"
+            var members = [("document", quoted(row.document.description))]
+            members += PathText.members("path", String(path: path), quoted)
+            members += [
+                ("app", quoted(row.application)), ("access", quoted(row.terms.access.text)),
+                ("granted", quoted(row.granted.exactText)), ("until", until),
+            ]
+            return quotedObject(members) + "\n"
         }
         return Array(lines.joined().utf8)
     }
@@ -32,10 +35,10 @@ extension VirtualTree {
         let named = Self.distinct(
             list.map { row, path in
                 let name = path.split(separator: UInt8(ascii: "/")).last ?? []
-                return (String(decoding: name, as: UTF8.self), row)
+                return (String(path: name), row)
             })
         return named.flatMap { name, row in
-            Array("\(row.document) \(row.terms.access.text) \(name)\0".utf8)
+            "\(row.document) \(row.terms.access.text) \(name)\0".pathBytes
         }
     }
 
@@ -55,7 +58,7 @@ extension VirtualTree {
         -> (document: DocumentID, application: String, shared: Bool)?
     {
         guard case .grantedTo(let application) = try node(parent) else { return nil }
-        var text = String(decoding: name, as: UTF8.self)[...]
+        var text = String(path: name)[...]
         let shared = text.hasSuffix(Self.sharedSuffix)
         if shared { text = text.dropLast(Self.sharedSuffix.count) }
         return DocumentID(text).map { ($0, application, shared) }

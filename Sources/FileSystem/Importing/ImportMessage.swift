@@ -1,4 +1,5 @@
 internal import Model
+internal import PathText
 
 /// What `shapeedit import` says to the daemon: the value of `user.shapeedit.import`, which is set on the
 /// folder that is imported to. Fields end with a NUL:
@@ -52,7 +53,7 @@ enum ImportMessage {
             guard mode == "import" || mode == "refresh" else { return nil }
             self = .begin(
                 token: token, follows: mode == "refresh",
-                address: String(decoding: rest[3], as: UTF8.self))
+                address: String(path: rest[3]))
         case "entries":
             guard rest.count.isMultiple(of: 9) else { return nil }
             var entries: [Entry] = []

@@ -1,6 +1,7 @@
 internal import Catalog
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Taking over what a listing of a foreign tree tells (``ImportMessage``).
@@ -74,7 +75,7 @@ extension Volume {
                 let address = try database.source(origin.source)
             else { return nil }
             return origin.path.isEmpty
-                ? address : address + "\n" + String(decoding: origin.path, as: UTF8.self)
+                ? address : address + "\n" + String(path: origin.path)
         }
         return found ?? nil
     }

@@ -1,6 +1,7 @@
 internal import Catalog
 internal import Glibc
 internal import Model
+internal import PathText
 internal import Pictures
 internal import SystemCalls
 internal import Thumbnailing
@@ -165,8 +166,8 @@ final class DesktopEntries: Sendable {
         case .left(let path, let item, let isDirectory):
             if isDirectory {
                 if let item { moveTree(path, item) }
-            } else if let old = text(path) {
-                try? cache.remove(path: old)
+            } else {
+                try? cache.remove(path: text(path))
                 // Something else may have the path by now.
                 if let other = occupant(of: path) { write(other) }
             }
@@ -186,7 +187,8 @@ final class DesktopEntries: Sendable {
             else { return nil }
             return (subject, reader.mayRead(position, state.index) ? path : [])
         }
-        guard let (subject, bytes) = found, !bytes.isEmpty, let path = text(bytes) else { return }
+        guard let (subject, bytes) = found, !bytes.isEmpty else { return }
+        let path = text(bytes)
         var entries: [DesktopCache.Size: [UInt8]] = [:]
         if !isTemporaryName(subject.fileName) {
             for size in DesktopCache.Size.allCases {
@@ -246,8 +248,8 @@ final class DesktopEntries: Sendable {
                 continue
             }
             if !head.missing.isEmpty { pictures.ask(subject, isLasting: false) }
-            guard head.failure == nil, let path = text(bytes) else { continue }
-            if cache.isCurrent(.normal, of: facts(path, subject)) {
+            if head.failure != nil { continue }
+            if cache.isCurrent(.normal, of: facts(text(bytes), subject)) {
                 remember(subject.item)
             } else {
                 write(subject.item)
@@ -275,11 +277,9 @@ final class DesktopEntries: Sendable {
             }
             return (path, files)
         }
-        guard let now, let source = text(old), let target = text(now), source != target else {
-            return
-        }
-        let names = files.compactMap { String(validating: $0, as: UTF8.self) }
-        try? cache.rename(folder: source, to: target, files: names)
+        guard let now, now != old else { return }
+        let names = files.map { String(path: $0) }
+        try? cache.rename(folder: text(old), to: text(now), files: names)
     }
 
     private func occupant(of path: [UInt8]) -> ItemNumber? {
@@ -290,10 +290,8 @@ final class DesktopEntries: Sendable {
         }
     }
 
-    /// A path from the mount's root as file managers name it; nil if it is no text.
-    private func text(_ path: [UInt8]) -> String? {
-        String(validating: path, as: UTF8.self).map { mountPoint + "/" + $0 }
-    }
+    /// A path from the mount's root as file managers name it.
+    private func text(_ path: [UInt8]) -> String { mountPoint + "/" + String(path: path) }
 }
 
 /// The user who mounted, and what that user may read.

@@ -2,6 +2,7 @@ internal import CFuseShim
 internal import Catalog
 internal import Glibc
 internal import Model
+internal import PathText
 internal import Pictures
 internal import SystemCalls
 
@@ -85,7 +86,7 @@ extension VirtualTree {
             while name != 0 {
                 let item = state.index[name: name].pointee.item
                 let bytes = Array(state.index.nameBytes(name))
-                let text = String(decoding: bytes, as: UTF8.self)
+                let text = String(path: bytes)
                 state.index[item: item].pointee.flags.insert(.isPictured)
                 if state.index[item: item].pointee.isDirectory {
                     list.append((text, .thumbnailsBelow(size, state.number(item)), nil))

@@ -1,5 +1,6 @@
 internal import Coordination
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// A name that came or went in the folder of a saved query.
@@ -11,7 +12,7 @@ struct QueryLink: Sendable {
     var isGone: Bool
 
     /// Below the root.
-    var path: [UInt8] { Array("\(Self.folder(query))/\(name)".utf8) }
+    var path: [UInt8] { "\(Self.folder(query))/\(name)".pathBytes }
 
     static func folder(_ query: String) -> String { ".shapeedit/queries/\(query)" }
 }
@@ -133,7 +134,7 @@ private final class FollowedFolder: QueryFollower, @unchecked Sendable {
         let came = now.links.filter { before.node($0.0) != $0.1 }
         if gone.isEmpty, came.isEmpty { return }
         guard gone.count + came.count <= Self.most else {
-            replayer.add(path: Array(QueryLink.folder(name).utf8))
+            replayer.add(path: QueryLink.folder(name).pathBytes)
             return
         }
         replayer.add(

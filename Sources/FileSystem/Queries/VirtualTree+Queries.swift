@@ -1,6 +1,7 @@
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// The results of a saved query, as its folder shows them.
@@ -67,7 +68,7 @@ extension VirtualTree {
         -> [NodeNumber]
     {
         guard case .queries = try node(parent) else { throw Errno(EROFS) }
-        let text = String(decoding: name, as: UTF8.self)
+        let text = String(path: name)
         state.withLock { $0.folders[text] = nil }
         do throws(Errno) { return try volume.forgetQuery(text, caller) } catch {
             throw error.code == ENODATA ? Errno(ENOENT) : error

@@ -1,6 +1,7 @@
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Queries that have a name. They are attributes of the root: they last like those, and need nothing
@@ -11,7 +12,7 @@ extension Volume {
     private static let root = NodeNumber(.root, 0)
 
     private static func attribute(of query: String) -> [UInt8] {
-        ownPrefix + Array((queryPrefix + query).utf8)
+        ownPrefix + (queryPrefix + query).pathBytes
     }
 
     /// All of them, by name.
@@ -20,9 +21,9 @@ extension Volume {
         return state.withLock { state in
             (state.index.attributes[state.index.find(.root)] ?? [:]).compactMap { name, value in
                 guard name.starts(with: prefix),
-                    let query = Query(String(decoding: value, as: UTF8.self))
+                    let query = Query(String(path: value))
                 else { return nil }
-                return (String(decoding: name.dropFirst(prefix.count), as: UTF8.self), query)
+                return (String(path: name.dropFirst(prefix.count)), query)
             }
             .sorted { $0.0 < $1.0 }
         }
@@ -33,7 +34,7 @@ extension Volume {
         let value = state.withLock { state in
             state.index.attributes[state.index.find(.root)]?[Self.attribute(of: name)]
         }
-        guard let value, let query = Query(String(decoding: value, as: UTF8.self)) else {
+        guard let value, let query = Query(String(path: value)) else {
             throw Errno(ENODATA)
         }
         return query

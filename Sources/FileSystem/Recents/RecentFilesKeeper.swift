@@ -1,6 +1,7 @@
 internal import Catalog
 internal import Glibc
 internal import Model
+internal import PathText
 internal import RecentFiles
 internal import SystemCalls
 internal import Thumbnailing
@@ -177,7 +178,7 @@ final class RecentFilesKeeper: Sendable {
     private func path(of document: DocumentID, _ state: VolumeState) -> [UInt8]? {
         let position = state.index.holder(of: document)
         guard position != 0, let path = state.index.path(of: position) else { return nil }
-        return Array((options.mountPoint + "/").utf8) + path
+        return (options.mountPoint + "/").pathBytes + path
     }
 
     /// Has the list changed and read; nil if that was not possible.
@@ -198,7 +199,7 @@ final class RecentFilesKeeper: Sendable {
     /// Documents that other programs say were opened are recent ones here.
     private func adopt(_ documents: [RecentFilesOrder.Document], _ told: inout Told) {
         let now = VolumeState.now()
-        let prefix = options.mountPoint.utf8.count + 1
+        let prefix = options.mountPoint.pathBytes.count + 1
         volume.state.withLock { state in
             var effects: [Effect] = []
             for entry in documents {

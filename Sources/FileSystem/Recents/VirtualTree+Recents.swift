@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// `.shapeedit/recents`: symlinks to the documents that were opened last, the last one first.
@@ -11,7 +12,7 @@ extension VirtualTree {
                 let name = entry.path.split(separator: UInt8(ascii: "/")).last ?? []
                 let node = VirtualNode.recent(
                     entry.document, path: entry.path, opened: entry.opened)
-                return (String(decoding: name, as: UTF8.self), node)
+                return (String(path: name), node)
             })
     }
 

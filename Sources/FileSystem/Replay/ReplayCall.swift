@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 internal import Thumbnailing
 
@@ -82,7 +83,7 @@ enum ReplayCall: Equatable, Sendable {
         case .removeFolder(let path): try Self.call(path) { rmdir($0) }
         case .rename(let path, let target):
             try Directories.renameExclusively(
-                String(decoding: path, as: UTF8.self), String(decoding: target, as: UTF8.self))
+                String(path: path), String(path: target))
         case .touch(let path): try Self.setTimes(path)
         }
     }

@@ -1,6 +1,7 @@
 internal import Catalog
 internal import Glibc
 internal import Model
+internal import PathText
 internal import Synchronization
 internal import SystemCalls
 internal import Thumbnailing
@@ -38,7 +39,7 @@ final class Replayer: Sendable {
     init(_ volume: Volume, program: String, mountPoint: String) {
         self.volume = volume
         self.program = program
-        root = Array((mountPoint + "/").utf8)
+        root = (mountPoint + "/").pathBytes
     }
 
     /// Whether a request of that thread is the helper's. One load and a comparison.
@@ -137,7 +138,7 @@ final class Replayer: Sendable {
             defer { state.withLock { $0.link = nil } }
             let path = root + link.path
             return ask(
-                link.isGone ? .unlink(path) : .symlink(path, target: Array(link.name.utf8)), worker
+                link.isGone ? .unlink(path) : .symlink(path, target: link.name.pathBytes), worker
             ) != nil
         case .step(let step):
             state.withLock { $0.current = step }
@@ -242,7 +243,7 @@ final class Replayer: Sendable {
     /// The link that the helper is at, if it is this one.
     func link(_ query: String, _ name: [UInt8]) -> QueryLink? {
         state.withLock { state in
-            guard let link = state.link, link.query == query, Array(link.name.utf8) == name else {
+            guard let link = state.link, link.query == query, link.name.pathBytes == name else {
                 return nil
             }
             return link

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Noticing that a version is replaced by a process that has not seen it: page Presentation.
@@ -70,10 +71,7 @@ extension VirtualTree {
         return Self.distinct(
             places.sorted { $0.path.lexicographicallyPrecedes($1.path) }.map { place in
                 let name = place.path.split(separator: UInt8(ascii: "/")).last ?? []
-                return (
-                    String(decoding: name, as: UTF8.self),
-                    .document(place.document, path: place.path)
-                )
+                return (String(path: name), .document(place.document, path: place.path))
             })
     }
 

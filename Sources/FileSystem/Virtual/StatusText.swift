@@ -1,5 +1,6 @@
 internal import Catalog
 internal import Model
+internal import PathText
 internal import Promises
 internal import Stores
 internal import SystemCalls
@@ -82,11 +83,17 @@ extension Volume {
                 return nil
             }
             guard let path else { continue }
-            let name = quoted(String(decoding: path, as: UTF8.self))
-            list.append("{\"path\": \(name), \"size\": \(blob.size), \"received\": \(received)}")
+            var members = PathText.members("path", String(path: path), quoted)
+            members += [("size", String(blob.size)), ("received", String(received))]
+            list.append(quotedObject(members))
         }
         return "[" + list.joined(separator: ", ") + "]"
     }
+}
+
+/// A JSON object on one line, of names and finished values.
+func quotedObject(_ members: [(String, String)]) -> String {
+    "{" + members.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", ") + "}"
 }
 
 /// A JSON string.

@@ -33,7 +33,7 @@ enum VirtualNode: Hashable, Sendable {
     case queries
     /// The results of a saved query.
     case query(String)
-    /// A symlink to where a query found something.
+    /// A symlink to where a query found something, as `PathText` makes it.
     case found(String)
     /// Documents that have conflict versions.
     case conflicts

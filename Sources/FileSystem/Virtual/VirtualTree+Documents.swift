@@ -1,6 +1,7 @@
 internal import Catalog
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Documents by their ids, and their versions.
@@ -16,7 +17,7 @@ extension VirtualTree {
     static func fromBelow(_ path: [UInt8]) -> [UInt8] { Array("../../".utf8) + path }
 
     /// The target of a symlink three levels below the root.
-    static func fromFolder(_ path: String) -> [UInt8] { Array("../../../\(path)".utf8) }
+    static func fromFolder(_ path: String) -> [UInt8] { Array("../../../".utf8) + path.pathBytes }
 
     func target(_ number: UInt64) throws(Errno) -> [UInt8] {
         switch try node(number) {
@@ -35,7 +36,7 @@ extension VirtualTree {
             let name = state.index[item: position].pointee.firstName
             var suffix = ""
             if name != 0 {
-                let text = String(decoding: state.index.nameBytes(name), as: UTF8.self)
+                let text = String(path: state.index.nameBytes(name))
                 if let dot = text.lastIndex(of: "."), dot != text.startIndex {
                     suffix = String(text[dot...])
                 }

@@ -1,12 +1,13 @@
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// What can be removed below `.shapeedit`.
 extension VirtualTree {
     /// unlink(2): a bookmark is revoked, a recent document forgotten; EROFS for all else.
     func remove(_ parent: UInt64, _ name: [UInt8], _ caller: Caller) throws(Errno) {
-        let text = String(decoding: name, as: UTF8.self)
+        let text = String(path: name)
         switch try node(parent) {
         case .bookmarks:
             guard case .bookmark(let id, _) = try bookmark(named: text) else { throw Errno(ENOENT) }

@@ -4,6 +4,7 @@ internal import Content
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import PathText
 internal import Pictures
 internal import SystemCalls
 
@@ -77,7 +78,7 @@ final class VirtualTree: Sendable {
     func top() throws(Errno) -> Entry { try entry(.top, counted: true) }
 
     func lookup(_ parent: UInt64, _ name: [UInt8]) throws(Errno) -> Entry {
-        let text = String(decoding: name, as: UTF8.self)
+        let text = String(path: name)
         let above = try node(parent)
         if text == "." { return try entry(above, counted: true) }
         return try entry(try child(of: above, name, text), counted: true)
@@ -344,7 +345,7 @@ final class VirtualTree: Sendable {
             var name = state.index.child(of: position, after: 0)
             while name != 0 {
                 let item = state.index[name: name].pointee.item
-                let text = String(decoding: state.index.nameBytes(name), as: UTF8.self)
+                let text = String(path: state.index.nameBytes(name))
                 if let node = try? mirror(state, item) { list.append((text, node)) }
                 name = state.index[name: name].pointee.next
             }

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Extended attributes: the user's own `user.*`, and what ShapeEdit tells under `user.shapeedit.*`
@@ -13,7 +14,7 @@ extension Volume {
     func attribute(_ node: NodeNumber, _ name: [UInt8]) throws(Errno) -> [UInt8] {
         if let value = try pictures?.attribute(node, name) { return value }
         if name.starts(with: Self.ownPrefix) {
-            let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
+            let key = String(path: name.dropFirst(Self.ownPrefix.count))
             if let (mark, version) = VersionMark.parse(key) {
                 return Array(try versionMark(mark, node, version).utf8)
             }
@@ -26,7 +27,7 @@ extension Volume {
                 return Array(try grantTerms(node, for: application).utf8)
             }
             if let terms = try grantedAttribute(key) { return Array(terms.utf8) }
-            if let value = try storeAttribute(node, key) { return Array(value.utf8) }
+            if let value = try storeAttribute(node, key) { return value.pathBytes }
             if key.hasPrefix(Self.queryPrefix), node.item == .root {
                 let name = String(key.dropFirst(Self.queryPrefix.count))
                 return Array(try savedQuery(name).description.utf8)
@@ -88,7 +89,7 @@ extension Volume {
         _ node: NodeNumber, _ name: [UInt8], _ value: [UInt8], flags: Int32, _ caller: Caller
     ) throws(Errno) -> [NodeNumber] {
         if name.starts(with: Self.ownPrefix) {
-            let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
+            let key = String(path: name.dropFirst(Self.ownPrefix.count))
             let text = String(decoding: value, as: UTF8.self)
             if let (mark, version) = VersionMark.parse(key) {
                 try setVersionMark(mark, node, version, text, caller)
@@ -104,7 +105,7 @@ extension Volume {
             }
             if key.hasPrefix(Self.queryPrefix) {
                 let name = String(key.dropFirst(Self.queryPrefix.count))
-                return try saveQuery(node, name, text, flags: flags, caller)
+                return try saveQuery(node, name, String(path: value), flags: flags, caller)
             }
             return try setStoreAttribute(node, key, text, caller)
         }
@@ -147,7 +148,7 @@ extension Volume {
             return try setStoreAttribute(node, "pin", Pin.usual.rawValue, caller)
         }
         if name.starts(with: Self.ownPrefix) {
-            let key = String(decoding: name.dropFirst(Self.ownPrefix.count), as: UTF8.self)
+            let key = String(path: name.dropFirst(Self.ownPrefix.count))
             if let application = Self.grantedApplication(key) {
                 try revokeGrant(node, from: application, caller)
                 return []

@@ -2,7 +2,7 @@
 package final class Found: Sendable {
     package let item: ItemNumber
     package let document: DocumentID
-    /// Below the root.
+    /// Below the root, as `PathText` makes it.
     package let path: String
     package let isFolder: Bool
     /// Bytes; 0 of folders.

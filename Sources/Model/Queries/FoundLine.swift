@@ -1,3 +1,5 @@
+internal import PathText
+
 /// Results as text: a JSON object each, always of the same form.
 package enum FoundLine {
     /// Bytes of an object beside its path and its title, at most.
@@ -6,7 +8,7 @@ package enum FoundLine {
     /// Appends the object, without a line end.
     package static func append(_ found: Found, to bytes: inout [UInt8]) {
         put("{\"path\": ", &bytes)
-        quote(found.path, &bytes)
+        quote(found.path.repairedPath, &bytes)
         // All that has a known length is written at once: there may be a hundred thousand.
         bytes.append(addingCapacity: rest) { (output: inout OutputSpan<UInt8>) in
             output.withUnsafeMutableBufferPointer { buffer, count in
@@ -29,6 +31,10 @@ package enum FoundLine {
         if let title = found.title {
             put(", \"title\": ", &bytes)
             quote(title, &bytes)
+        }
+        if let base64 = PathText.base64(found.path) {
+            put(", \"pathBytes\": ", &bytes)
+            quote(base64, &bytes)
         }
         bytes.append(UInt8(ascii: "}"))
     }

@@ -1,3 +1,5 @@
+internal import PathText
+
 /// What is looked for among the documents of a container, and in which order it is given. Pure.
 public struct Query: Hashable, Sendable, CustomStringConvertible {
     /// Which items are looked at.
@@ -35,7 +37,7 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
     public var tag: String?
     /// Ends of names behind the last dot, in lower case; empty: all.
     public var types: [String] = []
-    /// Only what is below this folder; empty: the root.
+    /// Only what is below this folder, as `PathText` makes it; empty: the root.
     public var folder = ""
     /// Which items are looked at.
     public var kind = Kind.documents
@@ -70,7 +72,8 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
             let parts = field.split(
                 separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let value = Self.decoded(parts[1]),
-                set(String(parts[0]), value)
+                // A folder is one path; what is looked for is text.
+                set(String(parts[0]), parts[0] == "folder" ? value : value.repairedPath)
             else { return nil }
         }
     }
@@ -132,7 +135,7 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func encoded(_ text: String) -> String {
-        text.utf8.reduce(into: "") { result, byte in
+        text.pathBytes.reduce(into: "") { result, byte in
             switch byte {
             case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2e, 0x2d, 0x5f, 0x2a, 0x3f, 0x2c:
                 result.unicodeScalars.append(Unicode.Scalar(byte))
@@ -143,7 +146,7 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
 
     private static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
+        var rest = String(text).pathBytes[...]
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {
                 bytes.append(byte)
@@ -155,6 +158,6 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
             bytes.append(value)
             rest = rest.dropFirst(2)
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(path: bytes)
     }
 }

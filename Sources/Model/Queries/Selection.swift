@@ -32,12 +32,6 @@ package struct Selection: Sendable {
         order = ResultOrder(query)
     }
 
-    /// As the other one, of a name as text.
-    package func accepts(_ name: String, _ facts: Facts) -> Bool {
-        var name = name
-        return name.withUTF8 { accepts(UnsafeRawBufferPointer($0), facts) }
-    }
-
     /// Whether an item of this name is looked for, wherever it is.
     package func accepts(_ name: UnsafeRawBufferPointer, _ facts: Facts) -> Bool {
         switch query.kind {

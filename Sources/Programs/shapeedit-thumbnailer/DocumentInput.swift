@@ -1,4 +1,5 @@
 import Glibc
+import PathText
 import SystemCalls
 import Thumbnailing
 
@@ -41,7 +42,7 @@ enum DocumentInput {
             // Not waiting for the other end of a pipe.
             file = try OwnedDescriptor.open(path, O_RDONLY | O_NONBLOCK)
         } catch {
-            throw Rendering.Problem(description: "\(path): \(error)")
+            throw Rendering.Problem(description: "\(path.repairedPath): \(error)")
         }
         return try bytes(of: file.number)
     }
@@ -67,6 +68,6 @@ enum DocumentInput {
             path.append(value)
             bytes = bytes.dropFirst(2)
         }
-        return String(decoding: path, as: UTF8.self)
+        return String(path: path)
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CWorkerShim
 import Glibc
+import PathText
 import SystemCalls
 import Thumbnailing
 
@@ -26,6 +27,9 @@ struct ThumbnailerCommand: ParsableCommand {
         help: ArgumentHelp(
             "Draws what comes over the socket on standard input.", visibility: .hidden))
     var worker = false
+
+    /// With all bytes of the arguments.
+    static func main() { main(Array(CommandLine.words.dropFirst())) }
 
     private static var typeNames: String {
         DrawnType.allCases.map { "\($0)" }.joined(separator: ", ")
@@ -54,7 +58,7 @@ struct ThumbnailerCommand: ParsableCommand {
 
     private func draw(_ input: String, to output: String, _ size: Int) throws {
         let path = try DocumentInput.path(of: input)
-        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let name = (path.split(separator: "/").last.map(String.init) ?? path).repairedPath
         guard let type = Self.type(named: type) ?? DrawnType(fileName: name) else {
             throw Rendering.Problem(
                 description: "\(name): its name does not tell what it is; give --type")
@@ -77,7 +81,7 @@ struct ThumbnailerCommand: ParsableCommand {
             let file = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
             try file.write(bytes, at: 0)
         } catch {
-            throw Rendering.Problem(description: "\(path): \(error)")
+            throw Rendering.Problem(description: "\(path.repairedPath): \(error)")
         }
     }
 

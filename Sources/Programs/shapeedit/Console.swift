@@ -1,5 +1,6 @@
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// What the program says to a person.
@@ -31,6 +32,25 @@ enum Console {
 
     /// Names may hold anything: nothing of it may give orders to the terminal.
     static func printable(_ text: String) -> String {
+        withoutOrders(text).writingPathMarks(escaped)
+    }
+
+    /// A line of standard output that is a path and nothing else: what is not UTF-8 in it is written out
+    /// for terminals, as orders to them are, and stays as it is for programs.
+    static func say(path: String) { write(bytes(ofPath: path) + [UInt8(ascii: "\n")]) }
+
+    /// Such a line without its end.
+    static func bytes(ofPath path: String) -> [UInt8] {
+        isTerminal ? Array(printable(path).utf8) : withoutOrders(path).pathBytes
+    }
+
+    private static let isTerminal = isatty(Descriptors.output) == 1
+
+    private static func escaped(_ byte: UInt8) -> String {
+        "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+
+    private static func withoutOrders(_ text: String) -> String {
         func isOrder(_ scalar: Unicode.Scalar) -> Bool {
             scalar.value < 0x20 && scalar != "\n" && scalar != "\t"
                 || (0x7f..<0xa0).contains(scalar.value)
@@ -39,7 +59,7 @@ enum Console {
         guard text.unicodeScalars.contains(where: isOrder) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
             if isOrder(scalar) {
-                result += "\\x" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+                result += escaped(UInt8(scalar.value))
             } else {
                 result.unicodeScalars.append(scalar)
             }
@@ -56,11 +76,11 @@ enum Console {
         }
     }
 
-    /// A JSON string of `text`.
+    /// A JSON string of `text`. What is not UTF-8 in a path is lost: ``JSONText/path(_:_:)`` keeps it.
     static func quoted(_ text: String) -> String {
         if isPlain(text) { return "\"" + text + "\"" }
         var result = "\""
-        for scalar in text.unicodeScalars {
+        for scalar in text.repairedPath.unicodeScalars {
             switch scalar {
             case "\"": result += "\\\""
             case "\\": result += "\\\\"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Model
+import PathText
 
 #if canImport(Glibc)
 import Glibc
@@ -68,7 +69,7 @@ struct ShapeEdit: ParsableCommand {
 
     /// Runs the command line; exits with a code of sysexits.h.
     static func main() {
-        let words = Array(CommandLine.arguments.dropFirst())
+        let words = Array(CommandLine.words.dropFirst())
         if let helper = Helper(words) { return helper.run() }
         let arguments = MountArguments.normalized(words)
         do {

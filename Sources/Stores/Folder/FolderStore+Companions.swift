@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 extension FolderStore {
@@ -13,14 +14,14 @@ extension FolderStore {
                 let file = try OwnedDescriptor.open(
                     temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
                 try file.write(bytes, at: 0)
-                if rename(temporary, target) == 0 { return }
+                if rename(temporary.cPath, target.cPath) == 0 { return }
                 guard errno == ENOENT else { throw Errno.last }
                 try Directories.make(
                     String(target.prefix(upTo: target.lastIndex(of: "/") ?? target.endIndex)))
-                try check { rename(temporary, target) }
+                try check { rename(temporary.cPath, target.cPath) }
             }
         } catch {
-            unlink(temporary)
+            unlink(temporary.cPath)
             throw error
         }
         call.progress?(Int64(bytes.count))

@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import PathText
 internal import SystemCalls
 
 /// Blobs in a folder, for instance on another disk or on a file server that is mounted.
@@ -51,7 +52,7 @@ package final class FolderStore: ContentStore {
                 try settle(temporary, blob.hash)
             }
         } catch {
-            unlink(temporary)
+            unlink(temporary.cPath)
             throw error
         }
     }
@@ -93,7 +94,7 @@ package final class FolderStore: ContentStore {
             // EEXIST: of the wrong size, or put by somebody else meanwhile; the same bytes then.
             // EINVAL: a file system that cannot rename exclusively.
             guard error.code == EEXIST || error.code == EINVAL else { throw error }
-            try check { rename(temporary, target) }
+            try check { rename(temporary.cPath, target.cPath) }
         }
         try Directories.synchronize(folder)
         try Directories.synchronize(path)
@@ -144,7 +145,7 @@ package final class FolderStore: ContentStore {
         try here("\(hash) cannot be looked for") { () throws(Errno) in
             do throws(Errno) {
                 var status = Glibc.stat()
-                try check { lstat(file(hash), &status) }
+                try check { lstat(file(hash).cPath, &status) }
                 size = Int64(status.st_size)
             } catch {
                 guard error.code == ENOENT else { throw error }
@@ -157,7 +158,7 @@ package final class FolderStore: ContentStore {
     package func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) {
         try call.cancellation.check(at: address)
         try here("\(hash) cannot be removed") { () throws(Errno) in
-            do throws(Errno) { try check { unlink(file(hash)) } } catch {
+            do throws(Errno) { try check { unlink(file(hash).cPath) } } catch {
                 guard error.code == ENOENT else { throw error }
             }
         }
@@ -196,7 +197,7 @@ package final class FolderStore: ContentStore {
     // MARK: The folder itself
 
     func requireStore() throws(StoreError) {
-        guard access(mark, F_OK) != 0 else { return }
+        guard access(mark.cPath, F_OK) != 0 else { return }
         throw StoreError(
             .unreachable, at: address,
             "this is no content store now (no file shapeedit-store): is its disk mounted?")
@@ -214,10 +215,10 @@ package final class FolderStore: ContentStore {
         for name in (try? Directories.names(in: incoming)) ?? [] {
             var status = Glibc.stat()
             let file = incoming + "/" + name
-            guard lstat(file, &status) == 0,
+            guard lstat(file.cPath, &status) == 0,
                 Int64(status.st_mtim.tv_sec) < now - Self.abandonedAfter
             else { continue }
-            unlink(file)
+            unlink(file.cPath)
         }
     }
 

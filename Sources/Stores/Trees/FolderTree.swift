@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// A folder of this machine as a source. Symlinks are shown and not followed; what is neither a folder,
@@ -17,7 +18,7 @@ package struct FolderTree: SourceTree {
         _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
     ) throws(StoreError) -> PassedOver {
         var status = stat()
-        guard stat(path, &status) == 0 else { throw problem(Errno.last, []) }
+        guard stat(path.cPath, &status) == 0 else { throw problem(Errno.last, []) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw problem(Errno(ENOTDIR), []) }
         var folders: [[UInt8]] = [[]]
         while let folder = folders.popLast() {
@@ -90,7 +91,7 @@ package struct FolderTree: SourceTree {
         var parent = stat()
         guard fstat(directory, &parent) == 0, parent.st_dev != device else { return false }
         let mark = try? PathAttributes.value(
-            "user.shapeedit.container", of: self.path + "/" + String(decoding: path, as: UTF8.self))
+            "user.shapeedit.container", of: self.path + "/" + String(path: path))
         return mark != nil
     }
 
@@ -105,7 +106,7 @@ package struct FolderTree: SourceTree {
     ) throws(StoreError) {
         let descriptor = open(absolute(object.path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
-            if errno == ENOENT, access(path, F_OK) == 0 { throw object.gone(address) }
+            if errno == ENOENT, access(path.cPath, F_OK) == 0 { throw object.gone(address) }
             throw problem(Errno.last, object.path)
         }
         defer { close(descriptor) }
@@ -138,7 +139,7 @@ package struct FolderTree: SourceTree {
     }
 
     private func absolute(_ path: [UInt8]) -> [CChar] {
-        (Array(self.path.utf8) + [0x2f] + path + [0]).map { CChar(bitPattern: $0) }
+        (self.path.pathBytes + [0x2f] + path + [0]).map { CChar(bitPattern: $0) }
     }
 
     private func problem(_ error: Errno, _ path: [UInt8]) -> StoreError {
@@ -148,7 +149,7 @@ package struct FolderTree: SourceTree {
             case ETIMEDOUT: .timedOut
             default: .unreachable
             }
-        let name = path.isEmpty ? "the folder" : String(decoding: path, as: UTF8.self)
+        let name = path.isEmpty ? "the folder" : String(path: path)
         return StoreError(kind, at: address, "\(name): \(error)")
     }
 }

@@ -1,4 +1,5 @@
 package import Model
+internal import PathText
 
 /// A foreign tree of folders and files that documents can be imported from: a folder, a WebDAV
 /// collection, an S3 bucket. It is only ever read.
@@ -96,7 +97,7 @@ package struct SourceObject: Sendable {
     }
 
     /// For messages.
-    var name: String { String(decoding: path, as: UTF8.self) }
+    var name: String { String(path: path) }
 
     func changed(_ address: String) -> StoreError {
         StoreError(

@@ -1,25 +1,26 @@
 internal import CSystemShim
 internal import Glibc
+internal import PathText
 
 /// Whole-directory operations of the container's own folder.
 public enum Directories {
     /// Makes `path` and what is missing above it, each 0700. An existing directory is not an error.
     public static func make(_ path: String) throws(Errno) {
-        if Glibc.mkdir(path, 0o700) == 0 || Glibc.errno == EEXIST { return }
+        if Glibc.mkdir(path.cPath, 0o700) == 0 || Glibc.errno == EEXIST { return }
         guard Glibc.errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex
         else { throw Errno.last }
         try make(String(path[..<slash]))
-        try check { Glibc.mkdir(path, 0o700) }
+        try check { Glibc.mkdir(path.cPath, 0o700) }
     }
 
     /// The names in `path` without `.` and `..`, in no order.
     public static func names(in path: String) throws(Errno) -> [String] {
-        guard let directory = opendir(path) else { throw Errno.last }
+        guard let directory = opendir(path.cPath) else { throw Errno.last }
         defer { closedir(directory) }
         var names: [String] = []
         while let entry = readdir(directory) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cPath: $0) }
             }
             if name != "." && name != ".." { names.append(name) }
         }
@@ -35,7 +36,7 @@ public enum Directories {
 
     /// Renames a file unless the new name is taken: EEXIST then.
     public static func renameExclusively(_ from: String, _ to: String) throws(Errno) {
-        try check { shim_rename_exclusively(from, to) }
+        try check { shim_rename_exclusively(from.cPath, to.cPath) }
     }
 
     /// Makes the entries of the directory `path` survive power loss.
@@ -47,15 +48,15 @@ public enum Directories {
     /// Removes `path` with everything below it; does not follow symlinks. Missing is not an error.
     public static func removeTree(_ path: String) throws(Errno) {
         var status = stat()
-        if lstat(path, &status) != 0 {
+        if lstat(path.cPath, &status) != 0 {
             if Glibc.errno == ENOENT { return }
             throw Errno.last
         }
         if status.st_mode & S_IFMT == S_IFDIR {
             for name in try names(in: path) { try removeTree(path + "/" + name) }
-            try check { rmdir(path) }
+            try check { rmdir(path.cPath) }
         } else {
-            try check { unlink(path) }
+            try check { unlink(path.cPath) }
         }
     }
 }

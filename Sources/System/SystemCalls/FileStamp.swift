@@ -1,5 +1,6 @@
 internal import CSystemShim
 package import Glibc
+internal import PathText
 
 /// Which state of which file: equal stamps mean that nothing was written in between.
 package struct FileStamp: Hashable, Sendable {
@@ -21,7 +22,7 @@ package struct FileStamp: Hashable, Sendable {
     /// The stamp of what `path` names now; `nil` if there is nothing.
     package init?(path: String) {
         var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
+        guard stat(path.cPath, &status) == 0 else { return nil }
         self.init(status)
     }
 

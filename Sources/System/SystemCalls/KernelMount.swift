@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 
 /// A mount that this process sees, as the kernel tells of it.
 public struct KernelMount: Sendable {
@@ -19,7 +20,7 @@ public struct KernelMount: Sendable {
         defer { free(line) }
         while getline(&line, &room, file) > 0 {
             guard let line else { break }
-            let fields = String(cString: line).split(separator: " ")
+            let fields = String(cPath: line).split(separator: " ")
             // ... the device is the third, the mount point the fifth; the type follows the lone dash.
             guard fields.count > 6, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count
             else { continue }
@@ -34,7 +35,7 @@ public struct KernelMount: Sendable {
     /// The kernel writes blanks and backslashes as octal escapes.
     private static func unescaped(_ text: Substring) -> String {
         var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
+        var rest = String(text).pathBytes[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "\\"), rest.count >= 3,
                 let value = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
@@ -45,7 +46,7 @@ public struct KernelMount: Sendable {
                 bytes.append(byte)
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(path: bytes)
     }
 
     /// Whether it is one of ShapeEdit.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 
 /// ShapeEdit's own attributes (`user.shapeedit.*`), which are orders to a mount's daemon. On any other
 /// file system they would only be litter on a file, so each call looks first where the file is.
@@ -19,7 +20,7 @@ public enum MountAttributes {
 
     private static func checkMounted(_ path: String) throws(Errno) {
         var status = stat()
-        _ = try check { stat(path, &status) }
+        _ = try check { stat(path.cPath, &status) }
         let device = name(ofDevice: UInt64(status.st_dev))
         guard KernelMount.all().contains(where: { $0.isShapeEdit && $0.device == device }) else {
             throw Errno(ENODEV)

@@ -1,4 +1,5 @@
 internal import CSystemShim
+internal import PathText
 
 /// Extended attributes.
 extension OwnedDescriptor {
@@ -8,9 +9,9 @@ extension OwnedDescriptor {
     /// The value of an extended attribute; throws ENODATA if there is none.
     public func value(ofAttribute name: String) throws(Errno) -> [UInt8] {
         while true {
-            let size = try check { shim_get_attribute(number, name, nil, 0) }
+            let size = try check { shim_get_attribute(number, name.cPath, nil, 0) }
             var value = [UInt8](repeating: 0, count: size + 1)
-            let count = shim_get_attribute(number, name, &value, value.count)
+            let count = shim_get_attribute(number, name.cPath, &value, value.count)
             if count >= 0 { return Array(value[..<count]) }
             // It has grown meanwhile.
             if Errno.last.code != 34 { throw Errno.last }
@@ -25,12 +26,12 @@ extension OwnedDescriptor {
         let count = shim_list_attributes(number, &names, size)
         guard count > 0 else { return [] }
         return names[..<count].split(separator: 0).map {
-            String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            String(path: $0.map { UInt8(bitPattern: $0) })
         }
     }
 
     /// Sets an extended attribute.
     public func setAttribute(_ name: String, _ value: [UInt8]) throws(Errno) {
-        try check { shim_set_attribute(number, name, value, value.count) }
+        try check { shim_set_attribute(number, name.cPath, value, value.count) }
     }
 }

@@ -1,4 +1,5 @@
 public import Glibc
+internal import PathText
 
 /// A file descriptor with exactly one owner, closed when the owner goes away.
 public struct OwnedDescriptor: ~Copyable, Sendable {
@@ -20,7 +21,7 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
         _ path: String, at directory: Int32 = AT_FDCWD, _ flags: Int32, mode: mode_t = 0
     ) throws(Errno) -> OwnedDescriptor {
         OwnedDescriptor(
-            adopting: try check { Glibc.openat(directory, path, flags | O_CLOEXEC, mode) })
+            adopting: try check { Glibc.openat(directory, path.cPath, flags | O_CLOEXEC, mode) })
     }
 
     /// Gives the number away; the caller closes it.

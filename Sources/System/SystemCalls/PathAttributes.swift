@@ -1,14 +1,15 @@
 internal import CSystemShim
 internal import Glibc
+internal import PathText
 
 /// Extended attributes by path, for files that are not to be opened. Symlinks are followed.
 public enum PathAttributes {
     /// The value; throws ENODATA if there is none.
     public static func value(_ name: String, of path: String) throws(Errno) -> [UInt8] {
         while true {
-            let size = try check { shim_get_path_attribute(path, name, nil, 0) }
+            let size = try check { shim_get_path_attribute(path.cPath, name.cPath, nil, 0) }
             var value = [UInt8](repeating: 0, count: size + 1)
-            let count = shim_get_path_attribute(path, name, &value, value.count)
+            let count = shim_get_path_attribute(path.cPath, name.cPath, &value, value.count)
             if count >= 0 { return Array(value[..<count]) }
             // It has grown meanwhile.
             if Errno.last.code != ERANGE { throw Errno.last }
@@ -18,12 +19,12 @@ public enum PathAttributes {
     /// The names of all of them.
     public static func names(of path: String) throws(Errno) -> [String] {
         while true {
-            let size = try check { shim_list_path_attributes(path, nil, 0) }
+            let size = try check { shim_list_path_attributes(path.cPath, nil, 0) }
             var names = [CChar](repeating: 0, count: size + 1)
-            let count = shim_list_path_attributes(path, &names, names.count)
+            let count = shim_list_path_attributes(path.cPath, &names, names.count)
             if count >= 0 {
                 return names[..<count].split(separator: 0).map {
-                    String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                    String(path: $0.map { UInt8(bitPattern: $0) })
                 }
             }
             // There are more meanwhile.
@@ -33,11 +34,11 @@ public enum PathAttributes {
 
     /// Sets the value.
     public static func set(_ name: String, _ value: [UInt8], of path: String) throws(Errno) {
-        try check { shim_set_path_attribute(path, name, value, value.count) }
+        try check { shim_set_path_attribute(path.cPath, name.cPath, value, value.count) }
     }
 
     /// Removes the attribute; throws ENODATA if there is none.
     public static func remove(_ name: String, of path: String) throws(Errno) {
-        try check { shim_remove_path_attribute(path, name) }
+        try check { shim_remove_path_attribute(path.cPath, name.cPath) }
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 
 /// Reading and writing files as a whole. Blocks on the disk.
 package enum WholeFile {
@@ -51,7 +52,7 @@ package enum WholeFile {
     /// EACCES or EROFS for a file that may not be written, though its folder would let it be
     /// replaced.
     package static func checkWritable(_ path: String) throws(Errno) {
-        _ = try check { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) }
+        _ = try check { faccessat(AT_FDCWD, path.cPath, W_OK, AT_EACCESS) }
     }
 
     /// Makes `bytes` the file's content, in place. Signals that end the process wait until it is
@@ -95,7 +96,7 @@ package enum WholeFile {
             name: { file, temporary throws(Errno) in
                 // Where there are no locks, writing whole must be enough.
                 _ = flock(file.number, LOCK_EX | LOCK_NB)
-                _ = try check { rename(temporary, path) }
+                _ = try check { rename(temporary.cPath, path.cPath) }
             })
     }
 
@@ -137,7 +138,7 @@ package enum WholeFile {
             _ = try check { fsync(file.number) }
             try name(file, temporary)
         } catch {
-            unlink(temporary)
+            unlink(temporary.cPath)
             throw error
         }
         return file

@@ -1,11 +1,13 @@
 internal import Glibc
+internal import PathText
 public import SystemCalls
 
 /// The cache of thumbnails that file managers share, after the freedesktop specification. What is
 /// in it for a file is shown without the file being opened.
 ///
-/// Paths are absolute, without `.`, `..` and doubled slashes, as file managers name the file. May be
-/// used from any thread and by several processes: entries appear whole or not at all.
+/// Paths are absolute, without `.`, `..` and doubled slashes, as file managers name the file, and texts as
+/// `PathText` makes them. May be used from any thread and by several processes: entries appear whole or
+/// not at all.
 public struct DesktopCache: Sendable {
     /// The sizes of the cache.
     public enum Size: String, CaseIterable, Sendable {
@@ -77,7 +79,7 @@ public struct DesktopCache: Sendable {
     /// Writes pictures of a file, in place of those that were there. Sizes that are not given lose
     /// the entry they had, which would show what the file was.
     public func write(_ pictures: [Size: [UInt8]], for subject: Subject) throws(Failure) {
-        let address = FileURI.address(ofPath: subject.path.utf8)
+        let address = FileURI.address(ofPath: subject.path.pathBytes)
         let name = try system { () throws(Errno) in try FileURI.entryName(address) }
         for size in Size.allCases {
             guard let bytes = pictures[size] else {
@@ -107,7 +109,7 @@ public struct DesktopCache: Sendable {
     /// path had none: they were of another file.
     public func rename(path: String, to newPath: String) throws(Failure) {
         guard path != newPath else { return }
-        let address = FileURI.address(ofPath: newPath.utf8)
+        let address = FileURI.address(ofPath: newPath.pathBytes)
         let (old, new) = (try name(ofPath: path), try name(ofPath: newPath))
         for size in Size.allCases {
             if let bytes = read(size, old), let file = PNGFile(bytes) {
@@ -145,14 +147,14 @@ public struct DesktopCache: Sendable {
         }
         let texts = PNGFile.texts(of: bytes)
         let isCurrent =
-            texts["Thumb::URI"] == FileURI.address(ofPath: subject.path.utf8)
+            texts["Thumb::URI"] == FileURI.address(ofPath: subject.path.pathBytes)
             && texts["Thumb::MTime"] == String(subject.modified)
         return isCurrent ? bytes : nil
     }
 
     private func name(ofPath path: String) throws(Failure) -> String {
         try system { () throws(Errno) in
-            try FileURI.entryName(FileURI.address(ofPath: path.utf8))
+            try FileURI.entryName(FileURI.address(ofPath: path.pathBytes))
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// A program of the machine that draws thumbnails, as its `.thumbnailer` file tells.
@@ -43,7 +44,7 @@ struct ThumbnailerEntry: Equatable, Sendable {
                 }
                 switch code {
                 case "i": result += input
-                case "u": result += FileURI.address(ofPath: input.utf8)
+                case "u": result += FileURI.address(ofPath: input.pathBytes)
                 case "o": result += output
                 case "s": result += String(size)
                 default: result.append(code)

@@ -1,5 +1,6 @@
 internal import CWorkerShim
 internal import Glibc
+internal import PathText
 package import SystemCalls
 
 /// A process started here, killed and reaped at the latest with this value.
@@ -55,7 +56,7 @@ package final class ChildProcess: Sendable {
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
 
-        var argumentPointers = arguments.map { strdup($0) } + [nil]
+        var argumentPointers = arguments.map { strdup($0.cPath) } + [nil]
         var environmentPointers = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for pointer in argumentPointers + environmentPointers { free(pointer) } }
         var identifier: pid_t = 0

@@ -74,6 +74,19 @@ struct Desk {
         return result.text
     }
 
+    /// Runs the program with words of any bytes; it must succeed: what it printed.
+    @discardableResult
+    func run(
+        bytes words: ByteString..., at location: SourceLocation = #_sourceLocation
+    ) throws -> ByteString {
+        let program = try RunningProgram(
+            [Array(try BuiltPrograms.shapeedit().utf8)] + words.map(\.bytes), directory: folder,
+            environment: environment)
+        let result = program.wait(seconds: 60)
+        #expect(result.status == 0, "\(words): \(result)", sourceLocation: location)
+        return ByteString(result.output)
+    }
+
     /// Runs the program, which must fail with that code of sysexits.h and a message: the message.
     @discardableResult
     func fail(

@@ -56,11 +56,12 @@ struct BookmarkCommand: ParsableCommand {
             }
             Console.say(
                 json
-                    ? JSONText.object([
-                        ("file", JSONText.string(file)),
-                        ("app", JSONText.string(application.name)),
-                        ("token", JSONText.string(token)),
-                    ]) : token)
+                    ? JSONText.object(
+                        "file", at: file,
+                        [
+                            ("app", JSONText.string(application.name)),
+                            ("token", JSONText.string(token)),
+                        ]) : token)
         }
     }
 
@@ -78,21 +79,20 @@ struct BookmarkCommand: ParsableCommand {
             let token = try NamedToken(subject.token)
             let found = try token.resolve(for: subject.application.name ?? "")
             if subject.json {
-                Console.say(
-                    JSONText.object([
-                        ("container", JSONText.string(token.container)),
-                        ("path", JSONText.string(found.path)),
-                        ("mountPoint", JSONText.string(found.mountPoint)),
-                        ("document", JSONText.string(token.token.document.description)),
-                        ("stale", found.isStale ? "true" : "false"),
-                    ]))
-                return
+                var members = [("container", JSONText.string(token.container))]
+                members += JSONText.path("path", found.path)
+                members += [
+                    ("mountPoint", JSONText.string(found.mountPoint)),
+                    ("document", JSONText.string(token.token.document.description)),
+                    ("stale", found.isStale ? "true" : "false"),
+                ]
+                return Console.say(JSONText.object(members))
             }
             if found.isStale {
                 Console.complain("the document has moved since the token was made")
             }
             Console.say(
-                found.mountPoint.map { $0 + "/" + found.path }
+                path: found.mountPoint.map { $0 + "/" + found.path }
                     ?? token.container + ":" + found.path)
         }
     }
@@ -109,11 +109,12 @@ struct BookmarkCommand: ParsableCommand {
                 Console.say(
                     JSONText.array(
                         bookmarks.map { bookmark in
-                            JSONText.object([
-                                ("path", JSONText.string(bookmark.path)),
-                                ("app", JSONText.string(bookmark.application)),
-                                ("token", JSONText.string(name + "." + bookmark.digits)),
-                            ])
+                            JSONText.object(
+                                "path", at: bookmark.path,
+                                [
+                                    ("app", JSONText.string(bookmark.application)),
+                                    ("token", JSONText.string(name + "." + bookmark.digits)),
+                                ])
                         }))
                 return
             }

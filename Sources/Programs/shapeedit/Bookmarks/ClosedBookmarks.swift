@@ -3,6 +3,7 @@ import Coordination
 import DocumentKit
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// The bookmarks of a container that is not mounted.
@@ -28,7 +29,7 @@ struct ClosedBookmarks {
         try container.with { (container) throws(Failure) in
             let found = try found(token, for: application, in: container)
             return NamedToken.Place(
-                path: String(decoding: found.path, as: UTF8.self), mountPoint: nil,
+                path: String(path: found.path), mountPoint: nil,
                 isStale: found.isStale)
         }
     }
@@ -48,7 +49,7 @@ struct ClosedBookmarks {
                     let token = container.bookmarks.token(row, in: container.index)
                 else { return nil }
                 return ListedBookmark(
-                    path: String(decoding: path, as: UTF8.self),
+                    path: String(path: path),
                     application: row.application.isEmpty ? nil : row.application,
                     digits: token.text)
             }

@@ -2,6 +2,7 @@ import Coordination
 import DocumentKit
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// A token as people have it: the container's name, a dot, the digits.
@@ -36,7 +37,7 @@ struct NamedToken {
                 try MountedBookmarks(point).resolve(token.text, for: application)
             }
             return Place(
-                path: String(decoding: found.path, as: UTF8.self), mountPoint: point,
+                path: String(path: found.path), mountPoint: point,
                 isStale: found.isStale)
         }
         return try ClosedBookmarks(container).resolve(token, for: application)

@@ -4,6 +4,7 @@ import DocumentKit
 import Drawing
 import Glibc
 import Model
+import PathText
 import SystemCalls
 import Terminal
 
@@ -50,7 +51,7 @@ struct BrowseCommand: ParsableCommand {
 
     private func resolved() throws(Failure) -> String {
         var status = stat()
-        guard stat(folder, &status) == 0, let path = MountTable.resolved(folder) else {
+        guard stat(folder.cPath, &status) == 0, let path = MountTable.resolved(folder) else {
             throw Failure(.noInput, "\(folder): \(Errno.last)")
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {

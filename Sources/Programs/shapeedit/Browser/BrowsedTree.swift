@@ -2,6 +2,7 @@ import Browser
 import DocumentKit
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// The folder that is browsed, with all that is below it, and a watch on it.
@@ -58,7 +59,7 @@ final class BrowsedTree: Sendable {
         while let (folder, prefix) = folders.popLast(), seen < Self.folderLimit {
             seen += 1
             // Before it is read: what changes in between is told.
-            if descriptor >= 0 { inotify_add_watch(descriptor, folder, Self.kinds) }
+            if descriptor >= 0 { inotify_add_watch(descriptor, folder.cPath, Self.kinds) }
             let names: [String]
             do throws(Errno) { names = try Directories.names(in: folder) } catch {
                 if isFirst { throw error }
@@ -68,7 +69,7 @@ final class BrowsedTree: Sendable {
             for name in names where !name.hasPrefix(".") && !isTemporaryName(Array(name.utf8)) {
                 var status = stat()
                 let file = folder + "/" + name
-                guard lstat(file, &status) == 0 else { continue }
+                guard lstat(file.cPath, &status) == 0 else { continue }
                 switch status.st_mode & S_IFMT {
                 case S_IFDIR: folders.append((file, prefix + name + "/"))
                 case S_IFREG where found.count < Self.documentLimit:

@@ -4,6 +4,7 @@ import Documents
 import Editing
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// Reads the folder and changes it, on a thread of its own, one thing after the other.
@@ -75,7 +76,9 @@ final class BrowserHand: Sendable {
                 }
                 return .done("", isBad: false, select: new)
             case .delete(let path):
-                try act(on: path) { () throws(Errno) in try check { unlink(tree.file(path)) } }
+                try act(on: path) { () throws(Errno) in
+                    try check { unlink(tree.file(path).cPath) }
+                }
                 return .done("deleted \(path)", isBad: false, select: nil)
             case .evict(let path):
                 try set("state", "promise", of: path, tree)

@@ -1,6 +1,7 @@
 import Browser
 import Editor
 import Glibc
+import PathText
 import SystemCalls
 import Terminal
 
@@ -160,7 +161,7 @@ struct BrowserRun: ~Copyable {
         device.lend {
             let program = "/proc/self/exe"
             let words: [String] = ["shapeedit", "edit", "--", file]
-            let copies: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+            let copies: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0.cPath) } + [nil]
             defer { for copy in copies { free(copy) } }
             var process: pid_t = 0
             let failure = posix_spawn(&process, program, nil, nil, copies, environ)

@@ -2,6 +2,7 @@ import DocumentKit
 import FoundationEssentials
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// What `shapeedit status --watch` shows: a line whenever something about a store, or a document that
@@ -17,9 +18,14 @@ struct StatusWatch {
     }
     private struct Transfer: Decodable {
         var path: String
+        /// In Base64, where the text is not all of it.
+        var pathBytes: String?
         var size: Int64
         var received: Int64
         var percent: Int64 { size == 0 ? 100 : received * 100 / size }
+        var place: String {
+            pathBytes.flatMap { Base64.decode($0.utf8) }.map { String(path: $0) } ?? path
+        }
     }
 
     private let json: Bool
@@ -53,7 +59,7 @@ struct StatusWatch {
             let list = StatusCommand.field("transfers", of: text) ?? "[]"
             let found = try? JSONDecoder().decode([Transfer].self, from: Data(list.utf8))
             for transfer in found ?? [] {
-                let file = point + "/" + transfer.path
+                let file = point + "/" + transfer.place
                 coming.insert(file)
                 show(file, transfer)
             }
@@ -87,11 +93,12 @@ struct StatusWatch {
         if transfers[file] == transfer.percent { return }
         transfers[file] = transfer.percent
         say(
-            [
-                ("file", JSONText.string(file)), ("state", "\"downloading\""),
-                ("bytes", String(transfer.size)), ("doneBytes", String(transfer.received)),
-                ("percent", String(transfer.percent)),
-            ],
+            JSONText.path("file", file)
+                + [
+                    ("state", "\"downloading\""), ("bytes", String(transfer.size)),
+                    ("doneBytes", String(transfer.received)),
+                    ("percent", String(transfer.percent)),
+                ],
             "\(file): \(transfer.percent)% of \(Console.size(UInt64(transfer.size)))")
     }
 
@@ -100,10 +107,12 @@ struct StatusWatch {
         let state = (try? document.state()) ?? "gone"
         let problem = state == "promise" ? document.problem : nil
         say(
-            [
-                ("file", JSONText.string(document.path)), ("state", JSONText.string(state)),
-                ("problem", problem.map(JSONText.string) ?? "null"),
-            ], "\(document.path): \(state)" + (problem.map { ", " + $0 } ?? ""))
+            JSONText.path("file", document.path)
+                + [
+                    ("state", JSONText.string(state)),
+                    ("problem", problem.map(JSONText.string) ?? "null"),
+                ],
+            "\(document.path): \(state)" + (problem.map { ", " + $0 } ?? ""))
     }
 
     private func say(_ fields: [(String, String)], _ line: String) {

@@ -2,6 +2,7 @@ import ArgumentParser
 import DocumentKit
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// `shapeedit unmount DIR`.
@@ -45,7 +46,7 @@ struct UnmountCommand: ParsableCommand {
     private static func takeOnce(_ point: String) throws(Failure) {
         if geteuid() != 0 {
             try UnmountHelper.run(point)
-        } else if umount2(point, 0) != 0 {
+        } else if umount2(point.cPath, 0) != 0 {
             if errno == EBUSY { throw busy(point) }
             throw Failure(.unavailable, "\(point): \(Errno.last)")
         }
@@ -62,7 +63,7 @@ struct UnmountCommand: ParsableCommand {
             ? directory
             : (getcwd(nil, 0).map { text -> String in
                 defer { free(text) }
-                return String(cString: text)
+                return String(cPath: text)
             } ?? "") + "/" + directory
         return points.first { $0 == absolute || $0 + "/" == absolute }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// The documents that a command about contents is for.
@@ -22,7 +23,7 @@ struct ContentTargets: ParsableArguments {
         _ path: String, isNamed: Bool, _ found: inout [DocumentContent]
     ) throws(Failure) {
         var status = stat()
-        guard (isNamed ? stat(path, &status) : lstat(path, &status)) == 0 else {
+        guard (isNamed ? stat(path.cPath, &status) : lstat(path.cPath, &status)) == 0 else {
             if !isNamed, errno == ENOENT { return }
             throw Failure(
                 errno == EACCES ? .noPermission : .noInput, "\(path): \(Errno.last)")
@@ -102,11 +103,12 @@ struct ContentReport {
         }
         guard json else { return }
         lines.append(
-            JSONText.object([
-                ("file", JSONText.string(document.path)),
-                ("state", (try? document.state()).map(JSONText.string) ?? "null"),
-                ("problem", problem.map { JSONText.string($0.message) } ?? "null"),
-            ]))
+            JSONText.object(
+                "file", at: document.path,
+                [
+                    ("state", (try? document.state()).map(JSONText.string) ?? "null"),
+                    ("problem", problem.map { JSONText.string($0.message) } ?? "null"),
+                ]))
     }
 
     /// Prints what is left to print; ends the command with the first problem's exit code.

@@ -1,5 +1,6 @@
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// Runs a command and waits for its end.
@@ -10,7 +11,7 @@ enum ChildCommand {
     /// - Parameter environment: what the command finds besides this program's own.
     /// - Returns: its exit status, or 128 and the signal that ended it.
     static func run(_ words: [String], environment: [String: String]) throws(Failure) -> Int32 {
-        for (name, value) in environment { setenv(name, value, 1) }
+        for (name, value) in environment { setenv(name, value.cPath, 1) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -19,13 +20,13 @@ enum ChildCommand {
         for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { sigaddset(&normal, number) }
         posix_spawnattr_setsigdefault(&attributes, &normal)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0.cPath) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
         // A terminal's keys are for the command, which this waits for; other signals are passed on.
         signal(SIGINT, SIG_IGN)
         signal(SIGQUIT, SIG_IGN)
         var process = pid_t()
-        let result = posix_spawnp(&process, words[0], nil, &attributes, &pointers, environ)
+        let result = posix_spawnp(&process, words[0].cPath, nil, &attributes, &pointers, environ)
         if result != 0 { throw Failure(.noInput, "\(words[0]): \(Errno(result))") }
         child = process
         for number in [SIGTERM, SIGHUP] {

@@ -57,10 +57,9 @@ struct ClaimsCommand: ParsableCommand {
                 "targets",
                 JSONText.array(
                     claimant.targets.map {
-                        JSONText.object([
-                            ("path", JSONText.string($0.path)),
-                            ("access", JSONText.string($0.access.rawValue)),
-                        ])
+                        JSONText.object(
+                            "path", at: $0.path,
+                            [("access", JSONText.string($0.access.rawValue))])
                     })
             ),
         ])

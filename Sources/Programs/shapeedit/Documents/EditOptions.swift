@@ -47,11 +47,12 @@ struct EditOptions: ParsableArguments {
         }
         if json {
             Console.say(
-                JSONText.object([
-                    ("file", JSONText.string(file)),
-                    ("dryRun", dryRun ? "true" : "false"),
-                    ("changes", JSONText.array(changes.map(JSONText.change))),
-                ]))
+                JSONText.object(
+                    "file", at: file,
+                    [
+                        ("dryRun", dryRun ? "true" : "false"),
+                        ("changes", JSONText.array(changes.map(JSONText.change))),
+                    ]))
         } else if changes.isEmpty {
             Console.say("\(file): nothing to change")
         } else {

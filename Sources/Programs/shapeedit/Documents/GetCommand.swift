@@ -2,6 +2,7 @@ import ArgumentParser
 import Documents
 import Editing
 import Model
+import PathText
 
 /// `shapeedit get`.
 struct GetCommand: ParsableCommand {
@@ -24,7 +25,7 @@ struct GetCommand: ParsableCommand {
         if paths.isEmpty {
             values = document.paths
         } else {
-            for path in paths {
+            for path in paths.map(\.repairedPath) {
                 do throws(EditError) { values.append((path, try document.value(at: path))) } catch {
                     throw Failure(.badData, "\(file): \(error)")
                 }

@@ -48,9 +48,9 @@ struct HistoryCommand: ParsableCommand {
                 ])
             }
             Console.say(
-                JSONText.object([
-                    ("file", JSONText.string(options.file)), ("steps", JSONText.array(list)),
-                ]))
+                JSONText.object(
+                    "file", at: options.file,
+                    [("steps", JSONText.array(list))]))
             return
         }
         for (index, step) in steps.enumerated() {

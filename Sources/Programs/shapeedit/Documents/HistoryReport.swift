@@ -13,10 +13,12 @@ enum HistoryReport {
         }
         Console.say(
             options.json
-                ? JSONText.object([
-                    ("file", JSONText.string(file)), (verb, JSONText.string(step.description)),
-                    ("time", JSONText.string(time(step.time))),
-                ]) : "\(file): \(verb): \(step.description)")
+                ? JSONText.object(
+                    "file", at: file,
+                    [
+                        (verb, JSONText.string(step.description)),
+                        ("time", JSONText.string(time(step.time))),
+                    ]) : "\(file): \(verb): \(step.description)")
     }
 
     /// A moment in local time as ISO 8601 has it.

@@ -1,5 +1,6 @@
 import DocumentFiles
 import Editing
+import PathText
 import SystemCalls
 
 /// JSON that the commands print, put together from finished pieces; on one line.
@@ -12,6 +13,16 @@ enum JSONText {
 
     static func object(_ members: [(String, String)]) -> String {
         "{" + members.map { Console.quoted($0) + ": " + $1 }.joined(separator: ", ") + "}"
+    }
+
+    /// An object that begins with a path, as text and, where that is not all of it, as bytes.
+    static func object(_ name: String, at path: String, _ members: [(String, String)]) -> String {
+        object(self.path(name, path) + members)
+    }
+
+    /// The members of an object that tell a path.
+    static func path(_ name: String, _ path: String) -> [(String, String)] {
+        PathText.members(name, path, Console.quoted)
     }
 
     static func change(_ change: Change) -> String {

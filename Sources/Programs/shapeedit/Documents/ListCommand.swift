@@ -99,10 +99,12 @@ struct ListCommand: ParsableCommand {
                 ])
             }
             Console.say(
-                JSONText.object([
-                    ("file", JSONText.string(path)), ("color", JSONText.string(list.color.name)),
-                    ("items", JSONText.array(items)),
-                ]))
+                JSONText.object(
+                    "file", at: path,
+                    [
+                        ("color", JSONText.string(list.color.name)),
+                        ("items", JSONText.array(items)),
+                    ]))
             return
         }
         for (index, item) in list.items.enumerated() {

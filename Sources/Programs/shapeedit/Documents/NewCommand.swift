@@ -4,6 +4,7 @@ import Documents
 import Editing
 import Glibc
 import Model
+import PathText
 
 /// `shapeedit new`.
 struct NewCommand: ParsableCommand {
@@ -42,7 +43,9 @@ struct NewCommand: ParsableCommand {
         var document: EditableDocument
         do throws(EditError) {
             document = try EditableDocument.template(template, type: type)
-            if let title { _ = try document.apply([try Edit(words: ["title", title])]) }
+            if let title {
+                _ = try document.apply([try Edit(words: ["title", title.repairedPath])])
+            }
         } catch {
             throw Failure(
                 error.kind == .usage || error.kind == .notFound ? .usage : .badData,
@@ -51,9 +54,9 @@ struct NewCommand: ParsableCommand {
         let path = try make(document, type)
         Console.say(
             json
-                ? JSONText.object([
-                    ("file", JSONText.string(path)), ("type", JSONText.string(type.rawValue)),
-                ]) : "made \(path)")
+                ? JSONText.object(
+                    "file", at: path,
+                    [("type", JSONText.string(type.rawValue))]) : "made \(path)")
     }
 
     private func chosenType() throws(Failure) -> DocumentType {
@@ -78,7 +81,7 @@ struct NewCommand: ParsableCommand {
 
     private func isFolder(_ path: String) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return stat(path.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     private func make(_ document: EditableDocument, _ type: DocumentType) throws(Failure) -> String
@@ -96,7 +99,9 @@ struct NewCommand: ParsableCommand {
                 return path
             } catch {
                 var status = stat()
-                guard error.kind == .cannotCreate, lstat(path, &status) == 0 else { throw error }
+                guard error.kind == .cannotCreate, lstat(path.cPath, &status) == 0 else {
+                    throw error
+                }
             }
         }
         throw Failure(.cannotCreate, "\(folder)Untitled: all names up to Untitled-10000 are taken")

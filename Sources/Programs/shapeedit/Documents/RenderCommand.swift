@@ -49,10 +49,12 @@ struct RenderCommand: ParsableCommand {
         try DocumentOutput.draw(bytes, of: file, to: output)
         if json, output != "-" {
             Console.say(
-                JSONText.object([
-                    ("file", JSONText.string(file)), ("output", JSONText.string(output)),
-                    ("format", JSONText.string(format)), ("bytes", String(bytes.count)),
-                ]))
+                JSONText.object(
+                    "file", at: file,
+                    [
+                        ("output", JSONText.string(output)),
+                        ("format", JSONText.string(format)), ("bytes", String(bytes.count)),
+                    ]))
         }
     }
 

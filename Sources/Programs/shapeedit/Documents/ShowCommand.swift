@@ -24,13 +24,14 @@ struct ShowCommand: ParsableCommand {
         let problems = content.document.problems()
         if json {
             Console.say(
-                JSONText.object([
-                    ("file", JSONText.string(file)),
-                    ("type", JSONText.string(content.document.type.rawValue)),
-                    ("facts", JSONText.array(content.document.summary.map(JSONText.string))),
-                    ("notes", JSONText.array(content.notes.map(JSONText.string))),
-                    ("problems", JSONText.array(problems.map(JSONText.string))),
-                ]))
+                JSONText.object(
+                    "file", at: file,
+                    [
+                        ("type", JSONText.string(content.document.type.rawValue)),
+                        ("facts", JSONText.array(content.document.summary.map(JSONText.string))),
+                        ("notes", JSONText.array(content.notes.map(JSONText.string))),
+                        ("problems", JSONText.array(problems.map(JSONText.string))),
+                    ]))
             return
         }
         for line in content.document.summary { Console.say(line) }

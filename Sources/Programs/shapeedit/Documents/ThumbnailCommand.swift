@@ -38,10 +38,12 @@ struct ThumbnailCommand: ParsableCommand {
         try DocumentOutput.draw(bytes, of: file, to: output)
         if json, output != "-" {
             Console.say(
-                JSONText.object([
-                    ("file", JSONText.string(file)), ("output", JSONText.string(output)),
-                    ("kept", kept == nil ? "false" : "true"), ("bytes", String(bytes.count)),
-                ]))
+                JSONText.object(
+                    "file", at: file,
+                    [
+                        ("output", JSONText.string(output)),
+                        ("kept", kept == nil ? "false" : "true"), ("bytes", String(bytes.count)),
+                    ]))
         }
     }
 

@@ -46,11 +46,13 @@ struct ValidateCommand: ParsableCommand {
                 if !json { Console.complain(error.message) }
             }
             reports.append(
-                JSONText.object([
-                    ("file", JSONText.string(file)), ("sound", problems.isEmpty ? "true" : "false"),
-                    ("problems", JSONText.array(problems.map(JSONText.string))),
-                    ("notes", JSONText.array(remarks.map(JSONText.string))),
-                ]))
+                JSONText.object(
+                    "file", at: file,
+                    [
+                        ("sound", problems.isEmpty ? "true" : "false"),
+                        ("problems", JSONText.array(problems.map(JSONText.string))),
+                        ("notes", JSONText.array(remarks.map(JSONText.string))),
+                    ]))
         }
         if json { Console.say(JSONText.array(reports)) }
         if let worst { throw ExitCode(worst.rawValue) }

@@ -3,6 +3,7 @@ import DocumentFiles
 import Documents
 import Editing
 import Model
+import PathText
 
 /// The name of a verb of the editing language, as a type: each verb is a command of its own.
 protocol VerbName {
@@ -125,8 +126,9 @@ enum Edits {
         return Array(words[..<end] + words[(end + 1)...])
     }
 
+    /// Words are texts and no paths.
     static func one(_ words: [String]) throws(Failure) -> Edit {
-        do throws(EditError) { return try Edit(words: words) } catch {
+        do throws(EditError) { return try Edit(words: words.map(\.repairedPath)) } catch {
             throw Failure(.usage, error.description)
         }
     }

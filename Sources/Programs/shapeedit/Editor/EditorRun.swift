@@ -1,6 +1,7 @@
 import DocumentFiles
 import Editor
 import Glibc
+import PathText
 import SystemCalls
 import Terminal
 
@@ -34,7 +35,7 @@ struct EditorRun: ~Copyable {
         watch = FileWatch(document.path)
         let name = document.path.split(separator: "/").last.map(String.init) ?? document.path
         state = EditorState(
-            name: name, document: loaded.document, notes: loaded.notes,
+            name: name.repairedPath, document: loaded.document, notes: loaded.notes,
             shape: listener.shape)
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import PathText
 import SystemCalls
 
 /// Tells when something happens in a document's folder. A file that is replaced is another one, so
@@ -14,7 +15,7 @@ struct FileWatch: ~Copyable {
             return
         }
         let kinds = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB
-        inotify_add_watch(number, folder, UInt32(kinds))
+        inotify_add_watch(number, folder.cPath, UInt32(kinds))
         watch = OwnedDescriptor(adopting: number)
     }
 

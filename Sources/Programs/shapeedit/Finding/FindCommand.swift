@@ -2,6 +2,7 @@ public import ArgumentParser
 import DocumentKit
 import Glibc
 public import Model
+import PathText
 import SystemCalls
 
 /// `shapeedit find`.
@@ -87,8 +88,10 @@ struct FindCommand: ParsableCommand {
 
     private func query(below path: String) -> Query {
         var query = Query()
-        (query.name, query.text, query.title, query.tag) = (name, text, title, tag)
-        query.types = (type ?? "").split(separator: ",").map { word in
+        // These are texts and no paths.
+        (query.name, query.text) = (name?.repairedPath, text?.repairedPath)
+        (query.title, query.tag) = (title?.repairedPath, tag?.repairedPath)
+        query.types = (type ?? "").repairedPath.split(separator: ",").map { word in
             (word.hasPrefix(".") ? word.dropFirst() : word).lowercased()
         }
         query.folder = path
@@ -112,7 +115,7 @@ struct FindCommand: ParsableCommand {
         if let save {
             let saved = SavedQuery(point, save)
             try saved.save(query)
-            return Console.say(saved.folder)
+            return Console.say(path: saved.folder)
         }
         if watch { try LiveFind(query, in: point, json: json).run() }
         var output = FoundOutput(in: point, json ? .json : endsWithZero ? .names : .lines)

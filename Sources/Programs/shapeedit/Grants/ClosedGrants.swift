@@ -1,6 +1,7 @@
 import Catalog
 import Coordination
 import Model
+import PathText
 import SystemCalls
 
 /// The grants of a container that is not mounted.
@@ -22,7 +23,7 @@ struct ClosedGrants {
     private func document(
         _ path: String, in container: Container
     ) throws(Failure) -> DocumentID {
-        let position = container.index.item(at: Array(path.utf8))
+        let position = container.index.item(at: path.pathBytes)
         guard position != 0 else {
             throw Failure(.noInput, "\(name):\(path): there is no such document")
         }
@@ -69,7 +70,7 @@ struct ClosedGrants {
                 }
                 return ListedGrant(
                     container: name, document: row.document.description,
-                    path: String(decoding: path, as: UTF8.self), application: row.application,
+                    path: String(path: path), application: row.application,
                     access: row.terms.access.text, granted: row.granted.exactText,
                     until: row.terms.until?.exactText)
             }

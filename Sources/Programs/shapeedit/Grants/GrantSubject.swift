@@ -1,6 +1,7 @@
 import DocumentKit
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// A document that is granted: a path in a mount, or `CONTAINER:PATH`, mounted or not.
@@ -17,7 +18,7 @@ struct GrantSubject {
     init(_ text: String) throws(Failure) {
         self.text = text
         var status = stat()
-        if stat(text, &status) == 0 {
+        if stat(text.cPath, &status) == 0 {
             container = try Self.container(of: text)
             place = .mounted(path: text)
             return
@@ -31,7 +32,7 @@ struct GrantSubject {
             throw Failure(.noInput, "\(text): there is no such file and no container \(name)")
         }
         if let point = NamedToken.mountPoint(of: name) {
-            guard stat(point + "/" + path, &status) == 0 else {
+            guard stat((point + "/" + path).cPath, &status) == 0 else {
                 throw Failure(.noInput, "\(text): \(Errno.last)")
             }
             place = .mounted(path: point + "/" + path)

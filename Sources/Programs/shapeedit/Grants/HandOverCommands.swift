@@ -2,6 +2,7 @@ import ArgumentParser
 import DocumentKit
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// `shapeedit open-in-place`.
@@ -68,11 +69,12 @@ private struct HandOver {
     func say(json: Bool) {
         let how = isCopy ? "imported a copy" : "opened in place"
         if json {
-            Console.say(
-                JSONText.object([
-                    ("document", JSONText.string(document)), ("app", JSONText.string(app)),
-                    ("how", JSONText.string(how)), ("path", JSONText.string(path)),
-                ]))
+            var members = [
+                ("document", JSONText.string(document)), ("app", JSONText.string(app)),
+                ("how", JSONText.string(how)),
+            ]
+            members += path.map { JSONText.path("path", $0) } ?? [("path", "null")]
+            Console.say(JSONText.object(members))
         } else {
             Console.say("\(how): \(path ?? document)")
         }
@@ -109,7 +111,7 @@ private struct AppMount {
             let name = original.split(separator: "/").last.map(String.init) ?? original
             for number in 1... {
                 let path = "\(point)/\(number == 1 ? name : AddedName.numbered(name, number))"
-                guard access(path, F_OK) != 0 else { continue }
+                guard access(path.cPath, F_OK) != 0 else { continue }
                 let target = try OwnedDescriptor.open(
                     path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
                 try WholeFile.copy(source, to: target, size: Int64(status.st_size))

@@ -2,6 +2,7 @@ import Documents
 import Glibc
 import Model
 import SystemCalls
+import Varlink
 
 /// A grant that holds, as it is listed.
 struct ListedGrant {
@@ -38,7 +39,7 @@ struct ListedGrant {
     }
 
     private init?(_ object: JSONObject, of container: String) {
-        guard let document = object["document"]?.string, let path = object["path"]?.string,
+        guard let document = object["document"]?.string, let path = object.path("path"),
             let application = object["app"]?.string, let access = object["access"]?.string,
             let granted = object["granted"]?.string
         else { return nil }
@@ -61,11 +62,13 @@ struct ListedGrant {
     }
 
     var json: String {
-        JSONText.object([
-            ("container", JSONText.string(container)), ("path", JSONText.string(path)),
+        var members = [("container", JSONText.string(container))]
+        members += JSONText.path("path", path)
+        members += [
             ("document", JSONText.string(document)), ("app", JSONText.string(application)),
             ("access", JSONText.string(access)), ("granted", JSONText.string(granted)),
             ("until", JSONText.string(until)),
-        ])
+        ]
+        return JSONText.object(members)
     }
 }

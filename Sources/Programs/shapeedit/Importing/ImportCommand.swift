@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Model
+import PathText
 import Stores
 import SystemCalls
 
@@ -76,14 +77,14 @@ struct ImportCommand: ParsableCommand {
             return text
         }
         var status = stat()
-        guard stat(text, &status) == 0 else {
+        guard stat(text.cPath, &status) == 0 else {
             throw Failure(errno == EACCES ? .noPermission : .noInput, "\(text): \(Errno.last)")
         }
-        guard status.st_mode & S_IFMT == S_IFDIR, let path = realpath(text, nil) else {
+        guard status.st_mode & S_IFMT == S_IFDIR, let path = realpath(text.cPath, nil) else {
             throw Failure(.noInput, "\(text): it is not a folder")
         }
         defer { free(path) }
-        return "folder:" + String(cString: path)
+        return "folder:" + String(cPath: path)
     }
 
     private func report(_ counts: [String: String], _ passedOver: PassedOver) {

@@ -1,5 +1,6 @@
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// The folder of a mounted container that is imported to. Its daemon is told by an attribute of the
@@ -13,7 +14,7 @@ struct ImportTarget {
     /// - Parameter makes: whether a missing folder is made.
     init(_ path: String, makes: Bool) throws(Failure) {
         self.path = path
-        if makes, mkdir(path, 0o777) != 0, errno != EEXIST {
+        if makes, mkdir(path.cPath, 0o777) != 0, errno != EEXIST {
             throw Failure(
                 errno == EACCES ? .noPermission : .cannotCreate, "\(path): \(Errno.last)")
         }
@@ -31,7 +32,7 @@ struct ImportTarget {
     /// The address of the tree that was imported here.
     func source() throws(Failure) -> String {
         let text = (try? PathAttributes.value("user.shapeedit.source", of: path)).map {
-            String(decoding: $0, as: UTF8.self)
+            String(path: $0)
         }
         // Of a folder in an import, its path follows.
         guard let text, !text.contains("\n") else {
@@ -47,13 +48,13 @@ struct ImportTarget {
     func begin(_ address: String, follows: Bool) throws(Failure) {
         do throws(Errno) {
             try send(
-                ["begin", token, follows ? "refresh" : "import", address].map { Array($0.utf8) })
+                ["begin", token, follows ? "refresh" : "import", address].map(\.pathBytes))
         } catch {
             if error.code == EEXIST {
                 let other = (try? PathAttributes.value("user.shapeedit.source", of: path)) ?? []
                 throw Failure(
                     .cannotCreate,
-                    "\(path): it shows \(String(decoding: other, as: UTF8.self)) already; choose "
+                    "\(path): it shows \(String(path: other)) already; choose "
                         + "another folder")
             }
             throw failure(error)

@@ -1,6 +1,7 @@
 import DocumentKit
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// Runs a mount in a process of its own, and returns when the folder answers.
@@ -21,8 +22,8 @@ enum Background {
 
     /// Starts this program again with the same arguments and `--foreground`.
     private static func spawn(errors: Int32) throws(Failure) -> pid_t {
-        let words = MountArguments.inForeground(Array(CommandLine.arguments.dropFirst()))
-        let arguments = [CommandLine.arguments[0]] + words
+        let words = MountArguments.inForeground(Array(CommandLine.words.dropFirst()))
+        let arguments = Array(CommandLine.words.prefix(1)) + words
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -34,7 +35,7 @@ enum Background {
         defer { posix_spawnattr_destroy(&attributes) }
         // A session of its own: it outlives the terminal.
         posix_spawnattr_setflags(&attributes, Int16(0x80))
-        var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+        var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0.cPath) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
         var child = pid_t()
         let result = posix_spawn(
@@ -78,7 +79,7 @@ enum Background {
 
     private static func answers(_ point: String) -> Failure? {
         var status = stat()
-        if stat(point, &status) == 0 { return nil }
+        if stat(point.cPath, &status) == 0 { return nil }
         return Failure(.unavailable, "\(point) is mounted but does not answer: \(Errno.last)")
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// fusermount3 -u, for those who may not call umount.
@@ -16,7 +17,7 @@ enum UnmountHelper {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
         var pointers: [UnsafeMutablePointer<CChar>?] =
-            ["fusermount3", "-u", "--", point].map { (word: String) in strdup(word) } + [nil]
+            ["fusermount3", "-u", "--", point].map { (word: String) in strdup(word.cPath) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
         var child = pid_t()
         let started = posix_spawnp(&child, "fusermount3", &actions, nil, &pointers, environ)

@@ -40,13 +40,9 @@ struct RecentsCommand: ParsableCommand {
             Console.say(
                 JSONText.array(
                     last.map { document in
-                        JSONText.object([
-                            ("path", JSONText.string(document.path)),
-                            (
-                                "opened",
-                                JSONText.string(HistoryReport.time(document.opened))
-                            ),
-                        ])
+                        JSONText.object(
+                            "path", at: document.path,
+                            [("opened", JSONText.string(HistoryReport.time(document.opened)))])
                     }))
             return
         }

@@ -1,5 +1,6 @@
 import Documents
 import FileSystem
+import PathText
 import SystemCalls
 
 /// The documents a new default container begins with: a few of each kind.

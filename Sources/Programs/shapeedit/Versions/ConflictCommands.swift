@@ -3,6 +3,7 @@ import DocumentFiles
 import DocumentKit
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// `shapeedit conflicts`.
@@ -34,10 +35,8 @@ struct ConflictsCommand: ParsableCommand {
             Console.say(
                 JSONText.array(
                     found.map { document in
-                        JSONText.object([
-                            ("file", JSONText.string(document.file)),
-                            ("versions", JSONText.array(document.versions.map(VersionReport.json))),
-                        ])
+                        let versions = JSONText.array(document.versions.map(VersionReport.json))
+                        return JSONText.object("file", at: document.file, [("versions", versions)])
                     }))
             return
         }
@@ -53,7 +52,9 @@ struct ConflictsCommand: ParsableCommand {
     private func documents() throws(Failure) -> [String] {
         if let place {
             var status = stat()
-            if stat(place, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return [place] }
+            if stat(place.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+                return [place]
+            }
             try MountedFolder.check(place)
         }
         do throws(DocumentProblem) {
@@ -152,11 +153,13 @@ struct ResolveCommand: ParsableCommand {
     private func report(_ kept: String, _ names: [String], _ copies: [String]) {
         if json {
             Console.say(
-                JSONText.object([
-                    ("file", JSONText.string(file)), ("kept", JSONText.string(kept)),
-                    ("resolved", JSONText.array(names.map { JSONText.string($0) })),
-                    ("copies", JSONText.array(copies.map { JSONText.string($0) })),
-                ]))
+                JSONText.object(
+                    "file", at: file,
+                    [
+                        ("kept", JSONText.string(kept)),
+                        ("resolved", JSONText.array(names.map { JSONText.string($0) })),
+                        ("copies", JSONText.array(copies.map { JSONText.string($0) })),
+                    ]))
             return
         }
         let what =

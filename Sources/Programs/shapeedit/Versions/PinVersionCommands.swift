@@ -40,9 +40,9 @@ struct VersionTarget: ParsableArguments {
         let version = try DocumentVersions(file).pin(version, isPinned)
         Console.say(
             json
-                ? JSONText.object([
-                    ("file", JSONText.string(file)), ("version", VersionReport.json(version)),
-                ])
+                ? JSONText.object(
+                    "file", at: file,
+                    [("version", VersionReport.json(version))])
                 : "\(file): version \(version.name) \(isPinned ? "stays" : "goes when its time comes")"
         )
     }

@@ -28,10 +28,9 @@ struct RestoreCommand: ParsableCommand {
         let restored = try WriteClaim.run(on: file) { try document.restore(version) }
         if json {
             Console.say(
-                JSONText.object([
-                    ("file", JSONText.string(file)),
-                    ("restored", restored.map(VersionReport.json) ?? "null"),
-                ]))
+                JSONText.object(
+                    "file", at: file,
+                    [("restored", restored.map(VersionReport.json) ?? "null")]))
         } else if let restored {
             Console.say(
                 "\(file): as it was at \(HistoryReport.time(restored.modified)) (\(restored.name))")

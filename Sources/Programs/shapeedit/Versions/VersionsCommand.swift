@@ -21,10 +21,9 @@ struct VersionsCommand: ParsableCommand {
         let versions = try DocumentVersions(file).list()
         if json {
             Console.say(
-                JSONText.object([
-                    ("file", JSONText.string(file)),
-                    ("versions", JSONText.array(versions.map(VersionReport.json))),
-                ]))
+                JSONText.object(
+                    "file", at: file,
+                    [("versions", JSONText.array(versions.map(VersionReport.json)))]))
             return
         }
         let width = versions.map(\.name.count).max() ?? 0

@@ -2,7 +2,9 @@ import DocumentKit
 import Documents
 import Glibc
 import Model
+import PathText
 import SystemCalls
+import Varlink
 
 /// What is watched: a document or folder of a mount.
 struct WatchedPlace {
@@ -26,7 +28,7 @@ struct WatchedPlace {
         mountPoint = point
         path = String(resolved.dropFirst(point.count + 1))
         var status = stat()
-        isFile = stat(resolved, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        isFile = stat(resolved.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         let id = isFile ? try? PathAttributes.value("user.shapeedit.id", of: resolved) : nil
         document = id.map { String(decoding: $0, as: UTF8.self) }
     }
@@ -58,8 +60,8 @@ struct WatchedEvent {
             let kind = object["kind"]?.string
         else { return nil }
         self.kind = kind
-        path = object["path"]?.string
-        former = object["from"]?.string
+        path = object.path("path")
+        former = object.path("from")
         document = object["document"]?.string
         time = object["time"]?.string
         percent = object["percent"]?.integer

@@ -35,7 +35,7 @@ package enum Base64 {
         var bits: UInt32 = 0
         var count = 0
         var padding = 0
-        for byte in text where !byte.isBlank {
+        for byte in text where byte != UInt8(ascii: " ") && !(9...13).contains(byte) {
             if byte == UInt8(ascii: "=") {
                 padding += 1
                 continue

@@ -1,0 +1,71 @@
+import FoundationEssentials
+import Probing
+import TestSupport
+import Testing
+
+/// Names on Linux are bytes: commands take and tell those that are not UTF-8 too.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct ByteNameTests {
+    /// In Latin-1.
+    private static let name = ByteString(Array("caf".utf8) + [0xe9] + Array(".list".utf8))
+    private static let repaired = "caf\u{FFFD}.list"
+
+    private static func base64(_ name: ByteString) -> String {
+        Data(name.bytes).base64EncodedString()
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `commands take names that are not UTF-8`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            let path = ByteString(desk.folder + "/") + Self.name
+            #expect(try desk.run(bytes: "new", Self.name) == "made caf\\xe9.list\n")
+            try desk.run(bytes: "list", "add", Self.name, "milk")
+            #expect(try desk.run(bytes: "get", Self.name, "item.1.text") == "milk\n")
+            let versions = try JSONValue.read(
+                try desk.run(bytes: "versions", "--json", Self.name).bytes)
+            #expect(versions["file"]?.text == Self.repaired)
+            #expect(versions["fileBytes"]?.text == Self.base64(Self.name))
+            let token = try desk.run(bytes: "bookmark", "create", Self.name).text.dropLast()
+            let resolved = try desk.run(bytes: "bookmark", "resolve", ByteString(String(token)))
+            #expect(resolved == path + "\n")
+            try desk.run(bytes: "grant", Self.name, "--to", "reader")
+            let grants = try JSONValue.read(try desk.run("grants", "--json")).elements
+            #expect(grants.map { $0["path"]?.text } == ["work/" + Self.repaired])
+            #expect(
+                grants.map { $0["pathBytes"]?.text } == [Self.base64("work/" + Self.name)])
+            // The claim, and what the command gets.
+            let shown = try desk.run(
+                bytes: "coordinate", "--write", Self.name, "--", "cat", Self.name)
+            let reader = try desk.volume.agent()
+            #expect(shown == reader.content(Self.name))
+            desk.volume.endAgents()
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `what is found has the names it has`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            let folder: ByteString = ByteString([0xff]) + "folder"
+            let inside = folder + "/" + Self.name
+            let agent = try desk.volume.agent()
+            agent.makeDirectory(folder)
+            agent.store(inside, "one")
+            agent.store("other", "two")
+            let path = ByteString(desk.folder + "/") + inside
+            #expect(try desk.run(bytes: "find", "-0", folder) == path + ByteString([0]))
+            #expect(try desk.run(bytes: "find", folder) == path + "\n")
+            let found = try JSONValue.read(try desk.run(bytes: "find", folder, "--json").bytes)
+            #expect(
+                found.elements.map { $0["path"]?.text }
+                    == [desk.folder + "/\u{FFFD}folder/" + Self.repaired])
+            #expect(found.elements.map { $0["pathBytes"]?.text } == [Self.base64(path)])
+            // A saved query keeps the bytes of its folder, and its links lead to those of the file.
+            try desk.run(bytes: "find", folder, "--save", "mine")
+            let query = desk.volume.root + "/.shapeedit/queries/mine"
+            #expect(agent.entries(query).map(\.name) == [Self.name])
+            #expect(agent.readLink(query + "/" + Self.name) == "../../../work/" + inside)
+            #expect(agent.content(query + "/" + Self.name) == "one")
+            desk.volume.endAgents()
+        }
+    }
+}
