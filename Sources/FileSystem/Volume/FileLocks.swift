@@ -25,7 +25,8 @@ extension Volume {
     ) {
         let (outcome, admitted) = state.withLock { state -> (Errno??, [LockWaiter]) in
             if request.family == .record {
-                state.lockOwners[handle.rawValue, default: []].insert(request.owner)
+                state.lockOwners[request.item, default: [:]][handle.rawValue, default: []]
+                    .insert(request.owner)
             }
             let waiter = ticket.map { LockWaiter(ticket: $0) { reply(nil) } }
             let (outcome, admitted) = state.locks.acquire(request, waiter: waiter)
@@ -106,12 +107,9 @@ extension Volume {
                 state.closingLocks[handle.rawValue] = MonotonicClock.after(
                     milliseconds: Self.closingPatience)
             }
-            if state.lockOwners.isEmpty { return [] }
-            for handle in state.lockOwners.keys
-            where state.lockOwners[handle]?.contains(owner) == true {
-                state.lockOwners[handle]?.remove(owner)
-                if state.lockOwners[handle]?.isEmpty == true { state.lockOwners[handle] = nil }
-            }
+            guard let owners = state.lockOwners[item] else { return [] }
+            let left = owners.mapValues { $0.subtracting([owner]) }.filter { !$0.value.isEmpty }
+            state.lockOwners[item] = left.isEmpty ? nil : left
             defer { state.followLocks(item) }
             return state.locks.dropOwner(item, .record, owner)
         }
@@ -123,13 +121,12 @@ extension Volume {
     /// file may have that of the one that ended.
     func dropHandleLocks(_ item: ItemNumber, _ handle: Handle) {
         let admitted = state.withLock { state -> [LockWaiter] in
-            guard let owners = state.lockOwners.removeValue(forKey: handle.rawValue) else {
-                return []
-            }
+            guard var left = state.lockOwners[item],
+                let owners = left.removeValue(forKey: handle.rawValue)
+            else { return [] }
+            state.lockOwners[item] = left.isEmpty ? nil : left
             defer { state.followLocks(item) }
-            let ended = owners.filter { owner in
-                !state.lockOwners.contains { $0.value.contains(owner) }
-            }
+            let ended = owners.filter { owner in !left.contains { $0.value.contains(owner) } }
             return ended.flatMap { state.locks.dropOwner(item, .record, $0) }
         }
         admit(admitted)

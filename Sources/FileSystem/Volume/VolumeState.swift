@@ -66,9 +66,9 @@ final class VolumeState {
     /// By item and owner, while anybody claims by name.
     var lockClaims: [ItemNumber: [UInt64: LockClaim]] = [:]
     var nextTicket: UInt64 = 1
-    /// Owners that took record locks through a handle: locks of an open file description (OFD) end
-    /// with it, and the kernel does not say so.
-    var lockOwners: [UInt64: Set<UInt64>] = [:]
+    /// By item and handle, the owners that took record locks through it: locks of an open file
+    /// description (OFD) end with it, and the kernel does not say so.
+    var lockOwners: [ItemNumber: [UInt64: Set<UInt64>]] = [:]
     /// Handles with flock(2) locks of which a descriptor was closed a moment ago, and how long that
     /// counts, of ``MonotonicClock``: the lock ends with the last one, which the kernel says later.
     var closingLocks: [UInt64: UInt64] = [:]

@@ -232,6 +232,22 @@ import Testing
         }
     }
 
+    /// The kernel tells of every close, of whatever file, who the owner of its locks is.
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `a close ends the record locks on its file, and on no other`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let (a, b) = (try volume.agent(), try volume.agent())
+            for name in ["file", "other"] { a.store(ByteString(name), "x") }
+            let (file, waiting) = (a.open("file", O_RDWR), b.open("file", O_RDWR))
+            a.lock(file, F_SETLK, RecordLock(F_WRLCK))
+            a.close(a.open("other", O_RDWR))
+            a.close(a.open("other", O_RDONLY))
+            b.lock(waiting, F_SETLK, RecordLock(F_WRLCK), fails: EAGAIN, EACCES)
+            a.close(file)
+            b.lock(waiting, F_SETLK, RecordLock(F_WRLCK))
+        }
+    }
+
     /// The kernel calls the owner of a flock by the address of the open file, which the next one gets
     /// before the daemon has read that the last was closed.
     @Test(
@@ -242,10 +258,10 @@ import Testing
         try withVolume(dataPath) { volume in
             let agent = try volume.agent()
             let script = """
-                import fcntl, os
+                import fcntl, os, sys
                 for i in range(300):
                     file = os.open("lock", os.O_RDWR | os.O_CREAT)
-                    fcntl.flock(file, fcntl.LOCK_EX)
+                    getattr(fcntl, sys.argv[1])(file, fcntl.LOCK_EX)
                     os.close(os.open("inside", os.O_CREAT | os.O_EXCL))
                     os.unlink("inside")
                     os.close(file)
@@ -253,8 +269,11 @@ import Testing
             agent.store("take.py", ByteString(script))
             agent.shell(
                 """
-                for i in 1 2 3; do python3 take.py & jobs="$jobs $!"; done
-                for job in $jobs; do wait $job || exit 1; done
+                for kind in flock lockf; do
+                    jobs=
+                    for i in 1 2 3; do python3 take.py $kind & jobs="$jobs $!"; done
+                    for job in $jobs; do wait $job || exit 1; done
+                done
                 """)
         }
     }
