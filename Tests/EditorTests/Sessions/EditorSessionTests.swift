@@ -151,7 +151,7 @@ import Testing
         let terminal = try place.start()
         #expect(terminal.shows("▀"))
         terminal.resize(columns: 40, rows: 10)
-        #expect(terminal.shows("> ") || terminal.shows(">█"))
+        #expect(terminal.wait { ["> ", ">█"].contains(where: terminal.screen.text.contains) })
         #expect(terminal.shows("Box") && !terminal.screen.text.contains("▀"))
         terminal.resize(columns: 100, rows: 30)
         #expect(terminal.shows("▀"))
