@@ -89,7 +89,7 @@ struct FullDiskTests {
             documents.storeOldOnes()
             documents.fillDisk()
             for (name, content) in documents.oldOnes
-                .filter({ $0.value.count > 200_000 }).prefix(2)
+                .filter({ $0.value.count > 200_000 }).prefix(1)
             {
                 let other = Documents.content(name: name + "'", size: content.count + 100_000)
                 for flags in [O_TRUNC, 0, O_APPEND] {

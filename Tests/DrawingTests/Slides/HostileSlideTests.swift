@@ -23,7 +23,7 @@ import Testing
         var random = SplitMix(seed: 11)
         let size = try PixelSize(width: 40, height: 30)
         let kinds = ["line", "rectangle", "circle", "arc", "ellipse", "curve", "text"]
-        for round in 0..<30 {
+        for round in 0..<20 {
             let elements = try kinds.map { kind in
                 var object: JSONObject = [
                     "shapeType": .string(kind), "strokeColor": .string("#ff000080"),

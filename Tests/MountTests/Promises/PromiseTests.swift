@@ -250,7 +250,7 @@ struct PromiseTests {
                 def left():
                     with open("../.shapeedit/status.json") as file: status = json.load(file)
                     return sum(status[key] for key in ("sessions", "notYetDurable", "uploads"))
-                for turn in range(4):
+                for turn in range(2):
                     names = [f"d{turn}.{number}" for number in range(100)]
                     for name in names:
                         with open(name, "wb") as file: file.write(os.urandom(20000))

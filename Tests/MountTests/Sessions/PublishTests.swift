@@ -15,7 +15,7 @@ struct PublishTests {
             let readers = [try volume.agent(), try volume.agent()]
             writer.store("file", "start")
             var stale = 0
-            for round in 0..<(dataPath == .passthrough ? 1000 : 300) {
+            for round in 0..<(dataPath == .passthrough ? 600 : 200) {
                 let content = ByteString(String(repeating: "\(round) ", count: 1 + round % 50))
                 switch round % 4 {
                 case 0: writer.store("file", content)
