@@ -74,6 +74,12 @@ extension VolumeState {
                 redirections[caller.thread]?.answered = node.rawValue
             }
         }
+        // Not the item that the thread was sent to: its name leads elsewhere by now.
+        if !redirections.isEmpty, record.pointee.isRegular,
+            let known = redirections[caller.thread], known.item != record.pointee.number
+        {
+            redirections[caller.thread]?.answered = node.rawValue
+        }
         countLookup(node, at: position)
         return .done((node, entry(of: node, at: position)))
     }

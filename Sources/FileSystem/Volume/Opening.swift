@@ -314,13 +314,15 @@ extension VolumeState {
         redirections[thread] = Redirection(item: item.rawValue, at: now)
     }
 
-    /// Whether the thread was just sent round and comes back without having walked the path, or to
-    /// a session's node that has become a version meanwhile.
+    /// Whether the thread was just sent round and comes back without having walked the path, or to a
+    /// session's node that has become a version meanwhile, or to another item, which has got the name:
+    /// the kernel walks a path again once only, and the program would be told of a second ESTALE.
     func wasRedirected(_ thread: Int32, _ node: NodeNumber, _ now: UInt64) -> Bool {
-        guard let known = redirections[thread], known.item == node.item.rawValue,
+        guard let known = redirections[thread],
             now < known.at + Volume.redirectPatience * 1_000_000
         else { return false }
-        return known.answered == 0 || known.answered == node.rawValue
+        return known.answered == node.rawValue
+            || known.answered == 0 && known.item == node.item.rawValue
     }
 
     /// Names under which the kernel may have the version's node cached when a path to the item is

@@ -236,4 +236,39 @@ import Testing
             agent.rename("one/own", "one/mine")
         }
     }
+
+    /// A writer that is sent round may find another file under the name.
+    @Test(
+        .enabled(if: isInstalled("python3"), "needs python3"), arguments: DataPath.posixOfAllUsers)
+    func `names that change hands while they are opened for writing lead to a file or to none`(
+        _ dataPath: DataPath
+    ) throws {
+        let seed = Seed.next("names that change hands while they are opened")
+        try withVolume(dataPath) { volume in
+            let script = """
+                import os, random, sys
+                random.seed(\(seed) + int(sys.argv[1]))
+                for i in range(1000):
+                    a, b = (f"n{random.randrange(8)}" for _ in range(2))
+                    try:
+                        match random.randrange(6):
+                            case 0 | 1: open(a, "w").write("x" * random.randrange(9000))
+                            case 2: os.rename(a, b)
+                            case 3: os.link(a, b)
+                            case 4: os.unlink(a)
+                            case 5:
+                                with open(a, "r+") as file:
+                                    file.truncate(random.randrange(9000))
+                                    file.write("x" * random.randrange(9000))
+                    except (FileNotFoundError, FileExistsError): pass
+                """
+            let agent = try volume.agent()
+            agent.store("change.py", ByteString(script))
+            agent.shell(
+                """
+                for i in 1 2 3; do python3 change.py $i & jobs="$jobs $!"; done
+                for job in $jobs; do wait $job || exit 1; done
+                """)
+        }
+    }
 }
