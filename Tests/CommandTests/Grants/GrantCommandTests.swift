@@ -77,7 +77,7 @@ struct GrantCommandTests {
             // What has ended is gone.
             try desk.run("grant", "a.txt", "--to", "notes", "--until", "1s")
             #expect(try Self.listed(desk).count == 1)
-            usleep(1_100_000)
+            usleep(2_100_000)
             #expect(try Self.listed(desk) == [])
             #expect(
                 try desk.run("grant", "a.txt", "--to", "notes", "--until", "2099-12-24").contains(

@@ -189,7 +189,7 @@ struct GrantedDocumentTests {
                     try both.run("revoke", "a.txt", "--to", "notes")
                 } else {
                     try both.run("grant", "a.txt", "--to", "notes", "--until", "1s")
-                    usleep(1_100_000)
+                    usleep(2_100_000)
                 }
                 there.read(reading, count: 1, fails: EACCES)
                 there.read(writing, count: 1, fails: EACCES)

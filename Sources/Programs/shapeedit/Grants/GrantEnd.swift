@@ -23,7 +23,8 @@ struct GrantEnd: ExpressibleByArgument {
         if let unit = argument.last, let factor = factors[unit] {
             guard let count = Int64(argument.dropLast()), (1...1_000_000_000).contains(count)
             else { return nil }
-            return WallClock.now.seconds + count * factor
+            // Not sooner than asked for: of the second that has begun little may be left.
+            return WallClock.now.seconds + 1 + count * factor
         }
         let parts = argument.split(separator: "T", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let date = numbers(parts[0], "-", 3),
