@@ -108,13 +108,9 @@ package struct LockTable<Waiter: Sendable>: Sendable {
         return records + wholes
     }
 
-    /// Whether the owner holds a lock of a family on the item.
-    package func isHeld(_ item: ItemNumber, _ family: LockFamily, by owner: UInt64) -> Bool {
-        guard let locks = items[item] else { return false }
-        switch family {
-        case .whole: return locks.wholes[owner] != nil
-        case .record: return locks.records.held.contains { $0.owner == owner }
-        }
+    /// Whether the owner holds a lock on the whole item.
+    package func holdsWhole(_ item: ItemNumber, _ owner: UInt64) -> Bool {
+        items[item]?.wholes[owner] != nil
     }
 
     /// The items that somebody holds or wants locks on.

@@ -291,10 +291,9 @@ extension VolumeState {
         if record.pointee.isDirectory {
             guard origin.tag.isEmpty, record.pointee.childCount == 0 else { return [] }
         } else if record.pointee.isRegular {
-            // What has come counts as here before the catalog has it.
-            let isAway =
-                record.pointee.place.isAway && !arrived.contains(record.pointee.node)
-            guard isAsListed(position, origin), isAway || origin.content == nil else { return [] }
+            guard isAsListed(position, origin),
+                isAway(record.pointee.node, record.pointee.place) || origin.content == nil
+            else { return [] }
         }
         return names(of: position)
     }

@@ -42,7 +42,7 @@ extension VolumeState {
     }
 
     private func away(_ place: ContentPlace, _ node: NodeNumber) -> ContentPlace? {
-        place.isAway && !arrived.contains(node) ? place : nil
+        isAway(node, place) ? place : nil
     }
 
     /// The version of a document that a node shows: for a session's the one before it.

@@ -244,6 +244,12 @@ struct MissingContent {
 }
 
 extension VolumeState {
+    /// Whether the bytes of a version are not here. What has come counts as here before the catalog has
+    /// it.
+    func isAway(_ node: NodeNumber, _ place: ContentPlace) -> Bool {
+        place.isAway && !arrived.contains(node)
+    }
+
     /// Notes and records where the bytes of a version are now.
     func place(
         _ node: NodeNumber, _ place: ContentPlace, _ hash: ContentHash?, _ kind: ChangeKind

@@ -81,9 +81,7 @@ extension Weeding {
             start = volume.state.withLock { state in
                 state.index.forEach(from: from, count: Self.portion) { record in
                     guard record.isRegular, record.size > 0 else { return }
-                    let isHere =
-                        !record.place.isAway || state.arrived.contains(record.node)
-                    guard isHere else { return }
+                    if state.isAway(record.node, record.place) { return }
                     total += UInt64(record.size)
                     guard record.place == .stored || record.place == .promised else { return }
                     candidates.append(

@@ -28,7 +28,7 @@ extension VolumeState {
         guard let type = TextType.of(name), !isTemporaryName(Array(name)) else { return nil }
         return TextSubject(
             document: DocumentID(rawValue: record.document), node: record.node, type: type,
-            isPromise: record.place.isAway && !arrived.contains(record.node))
+            isPromise: isAway(record.node, record.place))
     }
 
     /// Has the words of an item looked at if a change may have changed them.

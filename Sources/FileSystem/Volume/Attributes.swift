@@ -40,7 +40,7 @@ extension VolumeState {
         status.st_blksize = 4096
         status.st_size = off_t(record.pointee.size)
         status.st_blocks = blkcnt_t(record.pointee.blocks) * 8
-        if record.pointee.place.isAway, !arrived.contains(record.pointee.node) {
+        if isAway(record.pointee.node, record.pointee.place) {
             // Little, because there is nothing here; not 0, which archivers take for no data at all.
             status.st_blocks = 1
         }

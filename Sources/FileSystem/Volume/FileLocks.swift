@@ -103,7 +103,7 @@ extension Volume {
     /// A descriptor was closed: the process's fcntl locks on the file end, and a flock(2) lock may.
     func dropRecordLocks(_ item: ItemNumber, _ handle: Handle, _ owner: UInt64) {
         let admitted = state.withLock { state -> [LockWaiter] in
-            if state.locks.isHeld(item, .whole, by: handle.rawValue) {
+            if state.locks.holdsWhole(item, handle.rawValue) {
                 state.closingLocks[handle.rawValue] = MonotonicClock.after(
                     milliseconds: Self.closingPatience)
             }

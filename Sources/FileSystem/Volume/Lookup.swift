@@ -75,8 +75,8 @@ extension VolumeState {
             }
         }
         // Not the item that the thread was sent to: its name leads elsewhere by now.
-        if !redirections.isEmpty, record.pointee.isRegular,
-            let known = redirections[caller.thread], known.item != record.pointee.number
+        if record.pointee.isRegular, let known = redirections[caller.thread],
+            known.item != record.pointee.number
         {
             redirections[caller.thread]?.answered = node.rawValue
         }
