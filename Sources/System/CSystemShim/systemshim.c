@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -64,8 +63,6 @@ void shim_pad_memory(int step, int excess) {
     mallopt(M_TOP_PAD, step);
     mallopt(M_TRIM_THRESHOLD, excess);
 }
-
-int shim_unmount_lazily(const char *path) { return umount2(path, MNT_DETACH); }
 
 int shim_is_written(int descriptor) {
     /* A lease is only given while nobody stands against it: the one way to ask the kernel for an

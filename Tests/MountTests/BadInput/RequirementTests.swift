@@ -117,20 +117,4 @@ struct RequirementTests {
             [program, "container", "list"], directory: container.base, environment: environment)
         expect(result, status: EX_CONFIG, saying: "XDG_DATA_HOME", "belongs to nobody")
     }
-
-    @Test func `the mount of a dead daemon is named`() throws {
-        try withBrokenContainer { broken in
-            let container = broken.container
-            try container.mount()
-            let daemon = try #require(container.daemon)
-            kill(pid_t(daemon), SIGKILL)
-            container.waitForEnd(of: daemon)
-            expect(
-                try container.command("mount", "test", container.mountPoint), status: EX_TEMPFAIL,
-                saying: container.mountPoint, "shapeedit unmount")
-            try container.unmount()
-            try container.mount()
-            try container.unmount()
-        }
-    }
 }

@@ -18,6 +18,23 @@ import Testing
         }
     }
 
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a mount whose daemon was killed makes way for the next, though it is in use`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let container = try #require(volume.container)
+            let resident = try volume.agent()
+            resident.store("a", "content")
+            let daemon = try #require(container.daemon)
+            kill(pid_t(daemon), SIGKILL)
+            container.waitForEnd(of: daemon)
+            try volume.remountAfterCrash()
+            #expect(try volume.agent().content("a") == "content")
+            withExtendedLifetime(resident) {}
+        }
+    }
+
     @Test(.enabled(if: DataPath.isPrivileged && isInstalled("setpriv"), "needs root and setpriv"))
     func `the mount of another user stays, and the helper's words are passed on`() throws {
         try withVolume(.passthrough) { volume in

@@ -68,8 +68,9 @@ struct MountCommand: ParsableCommand {
         if foreground { try mount.run() } else { try Background.run(mount) }
     }
 
-    /// An empty directory that nothing is mounted on.
+    /// An empty directory that nothing is mounted on; a mount whose daemon is gone makes way.
     static func mountPoint(_ path: String) throws(Failure) -> String {
+        if let mounted = MountPoint.named(path), mounted.isDead { try mounted.unmount() }
         guard let point = MountTable.resolved(path) else { throw unreachable(path, Errno.last) }
         if MountTable.mountPoints().contains(point) {
             throw Failure(

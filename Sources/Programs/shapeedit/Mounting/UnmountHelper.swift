@@ -7,7 +7,9 @@ import SystemCalls
 enum UnmountHelper {
     /// Takes the mount away. Only a busy one is called busy; else the helper's own words are passed
     /// on.
-    static func run(_ point: String) throws(Failure) {
+    ///
+    /// - Parameter detaching: takes it out of sight also while it is in use.
+    static func run(_ point: String, detaching: Bool) throws(Failure) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw Failure(.system, "pipe: \(Errno.last)") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -17,7 +19,9 @@ enum UnmountHelper {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
         var pointers: [UnsafeMutablePointer<CChar>?] =
-            ["fusermount3", "-u", "--", point].map { (word: String) in strdup(word.cPath) } + [nil]
+            (["fusermount3", "-u"] + (detaching ? ["-z"] : []) + ["--", point]).map {
+                (word: String) in strdup(word.cPath)
+            } + [nil]
         defer { for pointer in pointers { free(pointer) } }
         var child = pid_t()
         let started = posix_spawnp(&child, "fusermount3", &actions, nil, &pointers, environ)
@@ -28,7 +32,7 @@ enum UnmountHelper {
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
         if status == 0 { return }
-        if words.hasSuffix(Errno(EBUSY).description) { throw UnmountCommand.busy(point) }
+        if words.hasSuffix(Errno(EBUSY).description) { throw MountPoint.busy(point) }
         throw Failure(
             .unavailable,
             words.isEmpty ? "\(point): fusermount3 could not take it away" : words)

@@ -49,8 +49,6 @@ void shim_trim_memory(void);
 
 /* Pools of memory grow by `step` bytes and shrink when `excess` bytes at their end are free. */
 void shim_pad_memory(int step, int excess);
-/* umount2 with MNT_DETACH. */
-int shim_unmount_lazily(const char *path);
 /* A descriptor that is readable after it was written to, closed on exec, never blocking. */
 int shim_signal_descriptor(void);
 /* accept4, closed on exec, not blocking. */

@@ -1,0 +1,65 @@
+import DocumentKit
+import Glibc
+import Model
+import PathText
+import SystemCalls
+
+/// A folder that ShapeEdit is mounted on, with a daemon that serves it or one that is gone.
+struct MountPoint {
+    /// Absolute, without symlinks, as the kernel tells it.
+    let path: String
+
+    /// The mount point that `directory` names, also when the mount does not answer any more.
+    static func named(_ directory: String) -> MountPoint? {
+        let points = MountTable.mountPoints()
+        if let resolved = MountTable.resolved(directory), points.contains(resolved) {
+            return MountPoint(path: resolved)
+        }
+        let absolute =
+            directory.hasPrefix("/")
+            ? directory
+            : (getcwd(nil, 0).map { text -> String in
+                defer { free(text) }
+                return String(cPath: text)
+            } ?? "") + "/" + directory
+        return points.first { $0 == absolute || $0 + "/" == absolute }.map(MountPoint.init)
+    }
+
+    /// Whether its daemon is gone, so that nothing in it can be used by anybody, ever again.
+    ///
+    /// Asks for what the kernel does not keep: attributes are answered from its caches for hours.
+    var isDead: Bool {
+        var status = statvfs()
+        return statvfs(path.cPath, &status) != 0 && errno == ENOTCONN
+    }
+
+    /// Takes the mount away.
+    ///
+    /// A busy one is asked for again, for half a second: the daemon's own process may be in a call on
+    /// it just then. A dead one is detached from the folder even while programs stand in it: all that
+    /// is left to them is to leave.
+    func unmount() throws(Failure) {
+        for _ in 0..<25 {
+            do throws(Failure) { return try unmountOnce() } catch {
+                guard error.kind == .temporary else { throw error }
+                if isDead { return try unmountOnce(detaching: true) }
+            }
+            usleep(20_000)
+        }
+        try unmountOnce()
+    }
+
+    private func unmountOnce(detaching: Bool = false) throws(Failure) {
+        if geteuid() != 0 {
+            try UnmountHelper.run(path, detaching: detaching)
+        } else if umount2(path.cPath, detaching ? Int32(MNT_DETACH) : 0) != 0 {
+            if errno == EBUSY { throw Self.busy(path) }
+            throw Failure(.unavailable, "\(path): \(Errno.last)")
+        }
+    }
+
+    /// What is said of a mount that is in use.
+    static func busy(_ path: String) -> Failure {
+        Failure(.temporary, "\(path) is busy: a program has files open or stands in it")
+    }
+}
