@@ -17,7 +17,7 @@ extension Downloads {
         if let known = state.active[blob.hash] { return known }
         let download = Download(blob)
         state.active[blob.hash] = download
-        state.order.append(blob.hash)
+        state.order.append(download)
         return download
     }
 
@@ -25,7 +25,14 @@ extension Downloads {
         let hash = download.blob.hash
         guard state.active[hash] === download else { return }
         state.active[hash] = nil
-        if let place = state.order.firstIndex(of: hash) { state.order.remove(at: place) }
+        strike(download, &state)
+    }
+
+    /// Nothing more of it is to come.
+    private static func strike(_ download: Download, _ state: inout State) {
+        if let place = state.order.firstIndex(where: { $0 === download }) {
+            state.order.remove(at: place)
+        }
     }
 
     static func takeWaiters(of download: Download, _ state: inout State)
@@ -46,8 +53,14 @@ extension Downloads {
         if download.isIdle { Self.forget(download, &state) }
     }
 
+    /// Sees to it that somebody turns to what has just come to be done.
+    func engageAnother() {
+        state.signalOne { _ in }
+        engage()
+    }
+
     /// Sees to it that there are workers for what there is to do.
-    func engage() {
+    private func engage() {
         let starts = state.withLock { state -> Bool in
             guard !state.ended, state.idle == 0, state.workers < Self.workers else { return false }
             state.workers += 1
@@ -58,8 +71,8 @@ extension Downloads {
 
     private func work() {
         while let task = take() {
-            // There may be more to do than this.
-            engage()
+            // There may be more to do than this: other pieces, or other contents.
+            if task.hasMore { engageAnother() } else { engage() }
             switch task.files {
             case .success(let incoming): fetch(task.download, incoming, task.piece)
             case .failure(let error):
@@ -75,6 +88,9 @@ extension Downloads {
         let download: Download
         let files: Result<Incoming, Errno>
         let piece: Piece
+
+        /// Whether others could bring more of the same.
+        var hasMore: Bool { (try? files.get())?.isInBlocks ?? false }
     }
 
     /// The next piece; `nil` when there has been none for a while.
@@ -85,7 +101,7 @@ extension Downloads {
             if state.ended { return .some(nil) }
             return choose(&state).map { .some($0) }
         }
-        return state.signal { state in
+        let task = state.withLock { state -> Task? in
             state.idle -= 1
             if let found, let task = found { return task }
             // Something may have come in the last moment.
@@ -93,14 +109,14 @@ extension Downloads {
             state.workers -= 1
             return nil
         }
+        if task == nil { state.signal { _ in } }
+        return task
     }
 
     private func choose(_ state: inout State) -> Task? {
         for awaited in [true, false] where !awaited || state.waiting > 0 {
-            for hash in state.order {
-                guard let download = state.active[hash], !download.isFinishing,
-                    awaited ? !download.waiters.isEmpty : download.wantsAll
-                else { continue }
+            for download in state.order
+            where awaited ? !download.waiters.isEmpty : download.wantsAll {
                 let incoming: Incoming
                 do throws(Errno) { incoming = try download.open(content, kind) } catch {
                     return Self.task(download, .failure(error), 0..<0, awaited)
@@ -189,13 +205,14 @@ extension Downloads {
     private func conclude(
         _ download: Download, _ incoming: Incoming?, _ piece: Piece, _ problem: ContentProblem?
     ) {
-        let (isWhole, isQueued) = state.signal { state -> (Bool, Bool) in
+        let (isWhole, isQueued) = state.withLock { state -> (Bool, Bool) in
             for block in piece.next..<max(piece.end, piece.next) { download.busy.remove(block) }
             download.pieces.removeAll { $0 === piece }
             guard problem == nil, incoming?.map.missing == 0, !download.isFinishing else {
                 return (false, false)
             }
             download.isFinishing = true
+            Self.strike(download, &state)
             // Who reads it has it already, and waits for nothing.
             let isQueued = kind == .foreign && incoming?.isInBlocks == false
             if isQueued { queue(download, &state) }
@@ -205,7 +222,7 @@ extension Downloads {
         if isWhole { return finish(download) }
         let nodes = state.withLock { _ in download.nodes }
         if let problem { failed(nodes, problem) }
-        let told = state.signal { state -> [DownloadWaiter] in
+        let told = state.withLock { state -> [DownloadWaiter] in
             let told = problem == nil ? [] : Self.giveUp(download, &state)
             settle(download, &state)
             return told
@@ -214,26 +231,30 @@ extension Downloads {
     }
 
     /// Takes a content over that is whole, and tells who waits for that.
-    func finish(_ download: Download) {
+    ///
+    /// - Parameter landing: whether all of it is in its file.
+    func finish(_ download: Download, _ landing: Result<Void, Errno> = .success(())) {
         let nodes = state.withLock { _ in download.nodes }
         var problem: ContentProblem?
         do throws(Errno) {
+            try landing.get()
             try adopt(download.blob, nodes)
             unlink(content.folder.incoming(download.blob.hash) + ContainerFolder.mapSuffix)
         } catch {
             problem = ContentProblem(ofDisk: error)
         }
         if let problem { failed(nodes, problem) }
-        let told = state.signal { state -> [DownloadWaiter] in
+        let told = state.withLock { state -> [DownloadWaiter] in
             download.isFinishing = false
             let told = Self.giveUp(download, &state)
             // Handles that are open go on with the same file under its new name; that of a foreign
             // content is not known here.
             if problem == nil, download.readers == 0 || kind == .foreign {
                 Self.forget(download, &state)
-            } else if problem != nil {
-                settle(download, &state)
+                return told
             }
+            if state.active[download.blob.hash] === download { state.order.append(download) }
+            if problem != nil { settle(download, &state) }
             return told
         }
         for waiter in told { waiter.reply(problem) }

@@ -33,20 +33,22 @@ package final class Downloads: Sendable {
     }
     struct State {
         var active: [ContentHash: Download] = [:]
-        /// The same in the order they came.
-        var order: [ContentHash] = []
+        /// Those of them of which something is still to come, in the order they came.
+        var order: [Download] = []
         /// Those who wait for one of them.
         var waiting = 0
         /// Those who wait, or are about to.
         var tickets: [UInt64: Ticket] = [:]
         var nextTicket: UInt64 = 1
         var workers = 0
-        var finished = Finished()
         var idle = 0
         var fetched: UInt64 = 0
         var ended = false
     }
+    /// Workers wait here for something to do, and ``stop()`` for their end.
     let state = Monitor(State())
+    /// Whoever takes contents over waits here. Its lock may be taken with that of ``state`` held.
+    let finished = Monitor(Finished())
     let content: LocalContent
     let store: any ContentStore
     package let kind: Kind
@@ -115,7 +117,7 @@ package final class Downloads: Sendable {
     ) {
         enum Outcome { case waiting, here, interrupted }
         do throws(Errno) {
-            let outcome = try state.signal { (state) throws(Errno) -> Outcome in
+            let outcome = try state.withLock { (state) throws(Errno) -> Outcome in
                 guard state.tickets[ticket] != nil else { return .interrupted }
                 if range == nil, hasCome(blob, state) {
                     state.tickets[ticket] = nil
@@ -140,10 +142,11 @@ package final class Downloads: Sendable {
                 state.waiting += 1
                 for piece in download.pieces { piece.urgency.raise() }
                 state.tickets[ticket]?.hash = blob.hash
+                if download.isFinishing { finished.signal { $0.isUrgent = true } }
                 return .waiting
             }
             switch outcome {
-            case .waiting: engage()
+            case .waiting: engageAnother()
             case .here: reply(nil)
             case .interrupted: reply(ContentProblem(Errno(EINTR), "interrupted"))
             }
@@ -174,18 +177,18 @@ package final class Downloads: Sendable {
 
     /// Begins to bring all of the content, though nobody waits.
     package func want(_ blob: Blob, for node: NodeNumber) {
-        state.signal { state in
+        state.withLock { state in
             if hasCome(blob, state) { return }
             let download = Self.download(blob, &state)
             download.isWanted = true
             download.nodes.insert(node)
         }
-        engage()
+        engageAnother()
     }
 
     /// Nobody wants all of it any more; who waits goes on waiting.
     package func leave(_ hash: ContentHash) {
-        state.signal { state in
+        state.withLock { state in
             guard let download = state.active[hash] else { return }
             download.isWanted = false
             settle(download, &state)
@@ -194,7 +197,7 @@ package final class Downloads: Sendable {
 
     /// Stops bringing the content: who waits for it is told so. What is here stays.
     package func cancel(_ hash: ContentHash) {
-        let waiters = state.signal { state -> [DownloadWaiter] in
+        let waiters = state.withLock { state -> [DownloadWaiter] in
             guard let download = state.active[hash] else { return [] }
             download.isWanted = false
             download.asked = []
@@ -218,7 +221,7 @@ package final class Downloads: Sendable {
 
     /// The handle is gone; nothing if it was not counted here.
     package func closed(_ hash: ContentHash, for node: NodeNumber) {
-        state.signal { state in
+        state.withLock { state in
             guard let download = state.active[hash], download.readers > 0,
                 download.nodes.contains(node)
             else { return }
@@ -276,6 +279,7 @@ package final class Downloads: Sendable {
             }
             return waiters
         }
+        finished.signal { $0.isUrgent = true }
         let problem = ContentProblem(Errno(EIO), "the container is being unmounted")
         for waiter in waiters { waiter.reply(problem) }
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {

@@ -4,6 +4,9 @@ internal import Stores
 internal import SystemCalls
 
 /// The files of a content that is on its way: its bytes, and which blocks of them are there.
+///
+/// A small foreign content comes into memory and gets its file when it is taken over: making an inode
+/// costs more than bringing it, and who waits does not wait for that.
 final class Incoming {
     let file: SharedDescriptor
     /// What each block is compared with; `nil` if there is nothing.
@@ -14,6 +17,11 @@ final class Incoming {
     /// Guarded by the lock of ``Downloads``.
     var map: BlockMap
     private let size: Int64
+    private let path: String
+    /// Whether ``file`` has no name yet.
+    private let isInMemory: Bool
+    /// The largest content that comes into memory, in bytes.
+    private static let memorySize: Int64 = 64 << 10
 
     init(_ blob: Blob, _ content: LocalContent, _ kind: Downloads.Kind) throws(Errno) {
         size = blob.size
@@ -22,8 +30,12 @@ final class Incoming {
             ? BlockDigests.read(content.folder.digests(blob.hash), size: size) : nil
         isInBlocks = digests != nil || size > BlockDigests.wholeSize && kind == .foreign
         blockSize = isInBlocks ? BlockDigests.blockSize : size
-        let path = content.folder.incoming(blob.hash)
-        file = SharedDescriptor(try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600))
+        path = content.folder.incoming(blob.hash)
+        isInMemory = kind == .foreign && size <= Self.memorySize
+        file = SharedDescriptor(
+            isInMemory
+                ? try OwnedDescriptor.inMemory()
+                : try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600))
         let found = try file.status().size
         if isInBlocks {
             let count = Int((size + blockSize - 1) / blockSize)
@@ -35,6 +47,17 @@ final class Incoming {
             try check { ftruncate(file.number, off_t(size)) }
             try map.clear()
         }
+    }
+
+    /// Sees to it that all that came is in the file with the content's name, and on its way to the
+    /// disk. Once, by the thread that takes the content over.
+    func land() throws(Errno) {
+        guard isInMemory else { return try file.with { (file) in file.startWriting() } }
+        let target = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+        var bytes = [UInt8](repeating: 0, count: Int(size))
+        try file.with { (file) throws(Errno) in _ = try file.read(into: &bytes, at: 0) }
+        try target.write(bytes, at: 0)
+        target.startWriting()
     }
 
     /// Blocks that hold these bytes.

@@ -74,6 +74,19 @@ public final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
+    /// The same for one waiter, for states in which each can do what is to be done.
+    @inlinable
+    public func signalOne<Result, Problem: Error>(
+        _ body: (inout State) throws(Problem) -> Result
+    ) throws(Problem) -> Result {
+        pthread_mutex_lock(mutex)
+        defer {
+            pthread_cond_signal(condition)
+            pthread_mutex_unlock(mutex)
+        }
+        return try body(&state)
+    }
+
     /// Runs `body` alone with the state and wakes nobody.
     @inlinable
     public func withLock<Result, Problem: Error>(
