@@ -239,6 +239,8 @@ package struct DocumentFile: Sendable {
         guard let target = steps.target(direction), let bytes = journal.bytes(of: target) else {
             return nil
         }
+        // What no journal gives back must be among the versions, where those can be had.
+        if steps.currentStep.flatMap({ journal.bytes(of: $0) }) != now { try? claim.keepVersion() }
         let successor = try put(bytes, claim)
         defer { withExtendedLifetime(successor) {} }
         let undone = direction < 0 ? steps.currentStep : target

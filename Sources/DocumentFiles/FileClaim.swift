@@ -60,6 +60,12 @@ struct FileClaim: ~Copyable {
         }
     }
 
+    /// Has what the document is now kept as a version of its own, however soon something else takes
+    /// its place: the mount takes saves in quick succession for one. Nothing outside mounts.
+    func keepVersion() throws(Errno) {
+        if isCoordinated { try file.setAttribute("user.shapeedit.apart", Array("current".utf8)) }
+    }
+
     private static func writable(
         _ path: String, orElse readable: consuming OwnedDescriptor?
     ) throws(Errno) -> OwnedDescriptor {

@@ -19,6 +19,9 @@ package enum Effect: Hashable, Sendable {
     case pinVersion(ItemNumber, Ordinal, Bool)
     /// Whether the version is one of a conflict; the mark goes with its version.
     case markConflict(ItemNumber, Ordinal, Bool)
+    /// The version counts as a save of its own, however soon it was replaced. The mark goes with
+    /// its version.
+    case keepApart(ItemNumber, Ordinal)
     case putBookmark(BookmarkRow)
     case removeBookmark(BookmarkID)
     case putGrant(GrantRow)
@@ -78,6 +81,8 @@ package enum ChangeKind: UInt8, Sendable, CaseIterable {
     case conflicted = 22
     /// A document was granted to an application, or a grant was changed or revoked.
     case granted = 23
+    /// A version is to count as a save of its own; nothing that anybody sees changed.
+    case keptApart = 24
 }
 
 /// A directory and a name in it.

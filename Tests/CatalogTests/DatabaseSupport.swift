@@ -35,6 +35,7 @@ struct Tables: Equatable {
     var sessions: [SessionRow] = []
     var pins: [NodeNumber] = []
     var conflicts: [NodeNumber: DocumentID] = [:]
+    var apart: [NodeNumber: DocumentID] = [:]
     var bookmarks: [BookmarkRow] = []
     var grants: [GrantRow] = []
     var recents: [DocumentID: Timestamp] = [:]
@@ -58,6 +59,9 @@ struct Tables: Equatable {
         sessions = try database.sessions()
         pins = try database.pinnedVersions()
         conflicts = try database.conflictVersions()
+        for document in Set(versions.map(\.document)) {
+            for node in try database.versionsKeptApart(of: document) { apart[node] = document }
+        }
         bookmarks = try database.bookmarks()
         grants = try database.grants()
         recents = try database.recents()
@@ -145,7 +149,7 @@ extension SplitMix {
         let ordinal = UInt32(below(3))
         let known: [[UInt8]] = [[], [0xff, 0xfe], Array("a".utf8), Array("b".utf8)]
         let name = known[below(known.count)]
-        return switch below(23) {
+        return switch below(24) {
         case 0: .putItem(self.item(item))
         case 1: .removeItem(item)
         case 2: .putName(parent: item, name: name, item: ItemNumber(rawValue: UInt64(below(6) + 1)))
@@ -173,6 +177,7 @@ extension SplitMix {
         case 15: .removeRecent(DocumentID(rawValue: UInt64(below(5))))
         case 11: .pinVersion(item, ordinal, chance(70))
         case 21: .markConflict(item, ordinal, chance(70))
+        case 22: .keepApart(item, ordinal)
         default: .removeSession(item, ordinal)
         }
     }

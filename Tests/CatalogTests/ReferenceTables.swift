@@ -13,6 +13,7 @@ struct ReferenceTables {
     private var sessions: [Pair: SessionRow] = [:]
     private var pins: Set<Pair> = []
     private var conflicts: Set<Pair> = []
+    private var apart: Set<Pair> = []
     private var bookmarks: [BookmarkID: BookmarkRow] = [:]
     private var grants: [GrantRow] = []
     private var recents: [DocumentID: Timestamp] = [:]
@@ -54,6 +55,7 @@ struct ReferenceTables {
             versions[Pair(item: item, ordinal: ordinal)] = nil
             pins.remove(Pair(item: item, ordinal: ordinal))
             conflicts.remove(Pair(item: item, ordinal: ordinal))
+            apart.remove(Pair(item: item, ordinal: ordinal))
         case .adoptVersions(let item, let document):
             for pair in versions.keys where pair.item == item {
                 versions[pair]?.document = document
@@ -66,6 +68,7 @@ struct ReferenceTables {
         case .markConflict(let item, let ordinal, let isConflict):
             let pair = Pair(item: item, ordinal: ordinal)
             if isConflict { conflicts.insert(pair) } else { conflicts.remove(pair) }
+        case .keepApart(let item, let ordinal): apart.insert(Pair(item: item, ordinal: ordinal))
         case .putBookmark(let row): bookmarks[row.id] = row
         case .removeBookmark(let id): bookmarks[id] = nil
         case .putGrant(let row):
@@ -104,6 +107,9 @@ struct ReferenceTables {
         }
         for pair in conflicts {
             tables.conflicts[NodeNumber(pair.item, pair.ordinal)] = versions[pair]?.document
+        }
+        for pair in apart {
+            tables.apart[NodeNumber(pair.item, pair.ordinal)] = versions[pair]?.document
         }
         tables.bookmarks = bookmarks.values.sorted {
             ($0.id.high, $0.id.low) < ($1.id.high, $1.id.low)

@@ -56,6 +56,13 @@ import Testing
         #expect(dropped([100, 97.9, 95.8]) == [])
     }
 
+    @Test func `what is kept apart is a save of its own, and ages as others do`() {
+        let rows = versions([5 * hour, 5 * hour - 1, 100, 98.5, 97, 0])
+        #expect(Retention.superfluous(rows, now: now) == [rows[0], rows[2], rows[3]])
+        let apart: Set = [rows[0].node, rows[2].node]
+        #expect(Retention.superfluous(rows, apart: apart, now: now) == [rows[0], rows[3]])
+    }
+
     @Test func `a program that saves all the time leaves a version of every hour`() {
         let ages = stride(from: 5 * hour - 1, through: 0, by: -1).map { $0 }
         // The last of the hours from 7 to 11, and the current one.
@@ -107,14 +114,16 @@ import Testing
                 age += Double(random.below(scale) + 1)
             }
             let all = versions(ages)
-            let once = Retention.superfluous(all, now: now)
+            let apart = Set(all.map(\.node).filter { _ in random.chance(20) })
+            let once = Retention.superfluous(all, apart: apart, now: now)
             var kept: [VersionRow] = []
             for version in all {
                 kept.append(version)
-                let gone = Set(Retention.superfluous(kept, now: version.published))
+                let gone = Set(
+                    Retention.superfluous(kept, apart: apart, now: version.published))
                 kept.removeAll { gone.contains($0) }
             }
-            let gone = Set(Retention.superfluous(kept, now: now))
+            let gone = Set(Retention.superfluous(kept, apart: apart, now: now))
             kept.removeAll { gone.contains($0) }
             #expect(kept == all.filter { !once.contains($0) }, "seed \(seed)")
         }

@@ -1,5 +1,6 @@
 import Catalog
 import Foundation
+import Glibc
 import Model
 import Probing
 import Testing
@@ -37,6 +38,24 @@ import Testing
             #expect(failure.message.contains("update"))
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
+    @Test(.enabled(if: access("/usr/bin/sqlite3", X_OK) == 0, "sqlite3 is not installed"))
+    func `a catalog of the version before is opened, with all that it held`() throws {
+        let node = NodeNumber(ItemNumber(rawValue: 7), 1)
+        var random = SplitMix(seed: 7)
+        let row = random.version(node.item, node.ordinal)
+        let old = try CatalogDatabase(path: path, create: true)
+        try old.apply([mutation(1, [.putVersion(row)])])
+        old.close()
+        // Takes the last step of the migrations back.
+        let aged = try run(
+            ["sqlite3", path, "DROP TABLE version_apart; PRAGMA user_version = 8"])
+        try #require(aged.status == 0, "\(aged)")
+        let database = try CatalogDatabase(path: path, create: false)
+        try database.apply([mutation(2, [.keepApart(node.item, node.ordinal)])])
+        #expect(try database.version(node.item, node.ordinal) == row)
+        #expect(try database.versionsKeptApart(of: row.document) == [node])
     }
 
     @Test func `a database of another application is refused`() throws {

@@ -9,6 +9,7 @@ enum MutationCoding {
         case putSource, putOrigin, removeOrigin
         case markConflict
         case putGrant, removeGrant
+        case keepApart
     }
 
     static func encode(_ mutation: Mutation) -> [UInt8] {
@@ -102,6 +103,10 @@ enum MutationCoding {
             writer.put(item.rawValue)
             writer.put(ordinal)
             writer.put(isConflict)
+        case .keepApart(let item, let ordinal):
+            writer.put(Tag.keepApart.rawValue)
+            writer.put(item.rawValue)
+            writer.put(ordinal)
         case .putBookmark(let row):
             writer.put(Tag.putBookmark.rawValue)
             encode(row.id, &writer)
@@ -200,6 +205,7 @@ enum MutationCoding {
         case .markConflict:
             let ordinal = try reader.unsigned32()
             return .markConflict(item, ordinal, try reader.bool())
+        case .keepApart: return .keepApart(item, try reader.unsigned32())
         case .putSource:
             return .putSource(
                 SourceRow(root: item, address: String(decoding: try reader.string(), as: UTF8.self))

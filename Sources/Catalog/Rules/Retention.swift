@@ -19,16 +19,21 @@ package enum Retention {
     ///
     /// `versions` are all of the document's, oldest first, the last one current. Thinning after
     /// every save or once in a while comes to the same. Hours and days are those of UTC. What is
-    /// `pinned` stays.
+    /// `pinned` stays. What is to be kept `apart` is no step of the save that replaced it, however
+    /// soon that was; it ages as others do.
     package static func superfluous(
-        _ versions: [VersionRow], keeping pinned: Set<NodeNumber> = [], now: Timestamp
+        _ versions: [VersionRow], keeping pinned: Set<NodeNumber> = [],
+        apart: Set<NodeNumber> = [], now: Timestamp
     ) -> [VersionRow] {
         let safe = mustStay(versions)
         var dropped: [VersionRow] = []
         for (index, version) in versions.enumerated()
         where !safe.contains(index) && !pinned.contains(version.node) {
             let next = versions[index + 1].published
-            if isSuperfluous(version.published, next: next, now: now) { dropped.append(version) }
+            let isOwnSave = apart.contains(version.node)
+            if isSuperfluous(version.published, isOwnSave: isOwnSave, next: next, now: now) {
+                dropped.append(version)
+            }
         }
         return dropped
     }
@@ -90,11 +95,12 @@ package enum Retention {
     }
 
     private static func isSuperfluous(
-        _ published: Timestamp, next: Timestamp, now: Timestamp
+        _ published: Timestamp, isOwnSave: Bool, next: Timestamp, now: Timestamp
     ) -> Bool {
         let isLastOfHour = bucket(published, hour) != bucket(next, hour)
         // Hours bound this, lest a program that saves every second all day leaves one version.
-        if next.secondsSince(published) <= sameSaveSeconds, !isLastOfHour { return true }
+        let isSameSave = !isOwnSave && next.secondsSince(published) <= sameSaveSeconds
+        if isSameSave, !isLastOfHour { return true }
         let age = now.secondsSince(published)
         if age < hour { return false }
         if age < day { return !isLastOfHour }

@@ -97,6 +97,7 @@ extension CatalogDatabase {
         }
         try mark("version_pin", batch.pins)
         try mark("version_conflict", batch.conflicts)
+        try mark("version_apart", batch.apart)
         for (document, opened) in batch.recents { try put(document, opened: opened) }
         for (id, row) in batch.bookmarks {
             if let row { try put(row) } else { try removeBookmark(id) }

@@ -70,6 +70,23 @@ extension CatalogDatabase {
         return conflicts
     }
 
+    /// A document's versions that count as saves of their own, however soon they were replaced.
+    package func versionsKeptApart(of document: DocumentID) throws(Failure) -> Set<NodeNumber> {
+        let select = try connection.statement(
+            """
+            SELECT item, ordinal FROM version JOIN version_apart USING (item, ordinal)
+            WHERE document = ?
+            """)
+        defer { select.reset() }
+        select.bind(1, document.rawValue)
+        var nodes: Set<NodeNumber> = []
+        while try select.step() {
+            nodes.insert(
+                NodeNumber(ItemNumber(rawValue: select.unsigned(0)), select.unsigned32(1)))
+        }
+        return nodes
+    }
+
     /// The version that `item`'s session `ordinal` published; `nil` if there is none (any more).
     package func version(
         _ item: ItemNumber, _ ordinal: Ordinal

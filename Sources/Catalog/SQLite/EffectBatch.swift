@@ -35,6 +35,8 @@ struct EffectBatch {
     private(set) var pins: [SessionKey: Bool] = [:]
     /// Versions that are marked as those of a conflict (true) or not any more.
     private(set) var conflicts: [SessionKey: Bool] = [:]
+    /// Versions that are marked as saves of their own (true), or have gone.
+    private(set) var apart: [SessionKey: Bool] = [:]
     private(set) var recents: [DocumentID: Timestamp?] = [:]
     private(set) var bookmarks: [BookmarkID: BookmarkRow?] = [:]
     private(set) var grants: [GrantKey: GrantRow?] = [:]
@@ -69,6 +71,7 @@ struct EffectBatch {
             versions[item, default: [:]].updateValue(nil, forKey: ordinal)
             pins[SessionKey(item: item, ordinal: ordinal)] = false
             conflicts[SessionKey(item: item, ordinal: ordinal)] = false
+            apart[SessionKey(item: item, ordinal: ordinal)] = false
         case .adoptVersions(let item, let document):
             adopt(item, document)
         case .placeVersion(let item, let ordinal, let place):
@@ -83,6 +86,8 @@ struct EffectBatch {
             pins[SessionKey(item: item, ordinal: ordinal)] = isPinned
         case .markConflict(let item, let ordinal, let isConflict):
             conflicts[SessionKey(item: item, ordinal: ordinal)] = isConflict
+        case .keepApart(let item, let ordinal):
+            apart[SessionKey(item: item, ordinal: ordinal)] = true
         case .putBookmark(let row): bookmarks.updateValue(row, forKey: row.id)
         case .removeBookmark(let id): bookmarks.updateValue(nil, forKey: id)
         case .putGrant(let row):

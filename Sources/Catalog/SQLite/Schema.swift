@@ -49,7 +49,7 @@ enum Schema {
     /// Statement lists; the list at index n leads from version n to n + 1. Never edit one that
     /// has been released, only append.
     private static let migrations: [[String]] = [
-        first, second, third, fourth, fifth, sixth, seventh, eighth,
+        first, second, third, fourth, fifth, sixth, seventh, eighth, ninth,
     ]
 
     // Versions that were replaced unseen; an older program would thin them out.
@@ -67,6 +67,15 @@ enum Schema {
         CREATE TABLE document_grant (
             document INTEGER NOT NULL, application TEXT NOT NULL, access INTEGER NOT NULL,
             granted INTEGER NOT NULL, until INTEGER, PRIMARY KEY (document, application)
+        ) STRICT, WITHOUT ROWID
+        """
+    ]
+
+    // Versions that count as saves of their own; an older program would thin them out.
+    private static let ninth = [
+        """
+        CREATE TABLE version_apart (
+            item INTEGER NOT NULL, ordinal INTEGER NOT NULL, PRIMARY KEY (item, ordinal)
         ) STRICT, WITHOUT ROWID
         """
     ]

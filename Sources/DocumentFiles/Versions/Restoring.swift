@@ -8,8 +8,6 @@ struct Restoring {
     let path: String
     let name: String
 
-    /// Saves closer together than this are one version to the mount, in nanoseconds.
-    private static let sameSave: Int64 = 2_100_000_000
     private static let chunk = 1 << 20
 
     /// Says whether the content was another.
@@ -21,6 +19,8 @@ struct Restoring {
     ) throws(Failure) -> Bool {
         do throws(Errno) {
             if try isSame(source, claim.file) { return false }
+            // Before the first byte changes. If this process dies in between, that does no harm.
+            try claim.keepVersion()
             let size = max(try source.status().st_size, try claim.file.status().st_size)
             if DocumentType(fileName: path) != nil, Int(size) <= HistoryJournal.byteLimit {
                 let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
@@ -30,7 +30,6 @@ struct Restoring {
                 try WholeFile.overwrite(claim.file, with: after)
                 journal.record(after, over: before, describedAs: description, at: path)
             } else {
-                try waitForOwnVersion(claim.file)
                 try copy(source, claim.file)
             }
             return true
@@ -51,15 +50,6 @@ struct Restoring {
             if count < Self.chunk { return true }
             offset += Int64(count)
         }
-    }
-
-    /// What was saved a moment ago would count as the same save as this.
-    private func waitForOwnVersion(_ file: borrowing OwnedDescriptor) throws(Errno) {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        let moment = Int64(now.tv_sec) &* 1_000_000_000 &+ Int64(now.tv_nsec)
-        let age = moment &- FileStamp(try file.status()).changed
-        if age >= 0, age < Self.sameSave { usleep(useconds_t((Self.sameSave - age) / 1_000)) }
     }
 
     /// Takes the room first: a disk that is full half-way would leave half a document.

@@ -39,7 +39,8 @@ extension VolumeState {
         case .conflicted:
             for path in paths(of: position) { tell(.versionConflict, path) }
         case .staged, .sealed, .purged, .discarded, .repaired, .accessed, .uploaded, .evicted,
-            .materialized, .versionPinned, .bookmarked, .opened, .imported, .granted:
+            .materialized, .versionPinned, .bookmarked, .opened, .imported, .granted,
+            .keptApart:
             break
         }
     }

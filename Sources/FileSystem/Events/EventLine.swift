@@ -63,7 +63,7 @@ enum EventLine {
         case .versionPinned: "versionPinned"
         case .conflicted: "conflict"
         case .staged, .sealed, .purged, .discarded, .accessed, .bookmarked, .opened, .imported,
-            .granted:
+            .granted, .keptApart:
             nil
         }
     }

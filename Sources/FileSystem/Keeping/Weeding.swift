@@ -151,8 +151,7 @@ final class Weeding: Sendable {
                 (database) throws(Failure) in
                 var drop: [VersionRow] = []
                 for document in documents {
-                    drop += Retention.superfluous(
-                        try database.versions(of: document), keeping: pinned, now: now)
+                    drop += try Self.aged(document, database, keeping: pinned, now: now).old
                 }
                 return drop
             }
@@ -193,8 +192,8 @@ final class Weeding: Sendable {
             // together, only if what age leaves of them takes too much.
             var bytes: Int64 = 0
             for document in documents {
-                let versions = try database.versions(of: document)
-                let old = Retention.superfluous(versions, keeping: pinned, now: now)
+                let (versions, old) = try Self.aged(
+                    document, database, keeping: pinned, now: now)
                 drop += old
                 bytes += versions.dropLast().reduce(0) { $0 + $1.size }
                 bytes -= old.reduce(0) { $0 + $1.size }
@@ -208,6 +207,18 @@ final class Weeding: Sendable {
             return drop + Retention.exceeding(kept, keeping: pinned, budget: budget)
         }
         return found ?? []
+    }
+
+    /// The versions of a document, and which of them their age drops.
+    private static func aged(
+        _ document: DocumentID, _ database: CatalogDatabase, keeping pinned: Set<NodeNumber>,
+        now: Timestamp
+    ) throws(Failure) -> (versions: [VersionRow], old: [VersionRow]) {
+        let versions = try database.versions(of: document)
+        // Asked after the versions: a mark comes before what replaces the marked one.
+        let apart = try database.versionsKeptApart(of: document)
+        let old = Retention.superfluous(versions, keeping: pinned, apart: apart, now: now)
+        return (versions, old)
     }
 
     /// Removes the bytes of versions that are out of the catalog; blobs only if nothing refers to

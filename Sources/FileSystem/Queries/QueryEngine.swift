@@ -113,7 +113,7 @@ struct QueryEngine {
             break
         case .renamed: renamed.insert(row.item)
         case .staged, .sealed, .pruned, .purged, .discarded, .accessed, .versionPinned, .conflicted,
-            .bookmarked, .opened, .granted:
+            .bookmarked, .opened, .granted, .keptApart:
             return
         }
         dirty.insert(row.item)

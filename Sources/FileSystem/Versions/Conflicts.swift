@@ -32,7 +32,7 @@ extension VolumeState {
         marks.set(.conflict, version, of: document, true)
         record(
             .conflicted, position, process: process, at: Self.now(),
-            [VersionMark.conflict.effect(version, true)])
+            VersionMark.conflict.effects(version, true))
     }
 
     /// What a session wrote becomes the item's version: says which version that replaces unseen.

@@ -32,10 +32,13 @@ enum VersionMark: String, CaseIterable {
 
     var changeKind: ChangeKind { self == .pin ? .versionPinned : .conflicted }
 
-    func effect(_ version: NodeNumber, _ isMarked: Bool) -> Effect {
+    func effects(_ version: NodeNumber, _ isMarked: Bool) -> [Effect] {
         switch self {
-        case .pin: .pinVersion(version.item, version.ordinal, isMarked)
-        case .conflict: .markConflict(version.item, version.ordinal, isMarked)
+        case .pin: return [.pinVersion(version.item, version.ordinal, isMarked)]
+        case .conflict:
+            let mark = Effect.markConflict(version.item, version.ordinal, isMarked)
+            // What somebody had not seen was no step of the save that replaced it.
+            return isMarked ? [mark] : [mark, .keepApart(version.item, version.ordinal)]
         }
     }
 }

@@ -43,7 +43,7 @@ extension Volume {
                 let sequence = state.record(
                     mark.changeKind, try state.position(node),
                     process: CallerProcess.process(of: caller.thread), at: VolumeState.now(),
-                    [mark.effect(version, isMarked)])
+                    mark.effects(version, isMarked))
                 if !isMarked { state.thinning.insert(document) }
                 return ((), sequence)
             }

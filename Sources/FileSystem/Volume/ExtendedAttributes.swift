@@ -95,6 +95,10 @@ extension Volume {
                 try setVersionMark(mark, node, version, text, caller)
                 return []
             }
+            if key == "apart" {
+                try keepApart(node, text, caller)
+                return []
+            }
             if key == "bookmark" {
                 try makeBookmark(node, for: text, caller)
                 return []

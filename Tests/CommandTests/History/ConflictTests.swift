@@ -128,6 +128,20 @@ struct ConflictTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `a conflict version that is resolved stays among the others`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try Self.clash(desk, "note.txt")
+            let conflict = try #require(try Self.conflicts(desk, "note.txt").first)
+            let theirs = try #require(conflict["version"]?.text)
+            try desk.run("resolve", "note.txt", "--keep", "current")
+            try desk.letRetentionLook(at: "note.txt")
+            #expect(try desk.versionNames("note.txt").contains(theirs))
+            try desk.run("restore", "note.txt", theirs)
+            #expect(Self.read(desk, "note.txt") == "theirs")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `keeping both of a document with the longest name shortens the copy's name`(
         _ place: DataPath
     ) throws {

@@ -163,6 +163,30 @@ import Testing
         }
     }
 
+    @Test(
+        .enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
+    func `what undo replaces stays among the versions if no history has it`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            let stateless = Desk(volume: desk.volume, stateHome: "/proc/nowhere")
+            func save(_ title: String) throws -> String {
+                try desk.shell(
+                    #"printf '{"version": 1, "title": "\#(title)", "nodes": []}' > s.shape"#)
+                return try #require(try desk.versionNames("s.shape").last)
+            }
+            // The rule would let it go before it is gone back to.
+            try desk.run("pin-version", "s.shape", try save("first"))
+            let second = try save("second")
+            try stateless.run("undo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "first")
+            try desk.letRetentionLook(at: "s.shape")
+            #expect(try desk.versionNames("s.shape").contains(second))
+            try stateless.run("restore", "s.shape", second)
+            #expect(try desk.get("s.shape", "title") == "second")
+        }
+    }
+
     @Test func `histories are the user's own`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")

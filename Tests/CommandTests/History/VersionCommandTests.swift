@@ -8,15 +8,6 @@ struct VersionCommandTests {
     /// Saves less than two seconds apart count as one.
     private static let apart: UInt32 = 2_060_000
 
-    /// The document's versions as `versions --json` prints them, oldest first.
-    private static func versions(_ desk: Desk, _ file: String) throws -> [JSONValue] {
-        try JSONValue.read(try desk.run("versions", file, "--json"))["versions"]?.elements ?? []
-    }
-
-    private static func names(_ desk: Desk, _ file: String) throws -> [String] {
-        try versions(desk, file).compactMap { $0["version"]?.text }
-    }
-
     private static func text(_ desk: Desk, _ file: String) -> String? {
         desk.bytes(file).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -29,7 +20,7 @@ struct VersionCommandTests {
             try desk.write(old, to: "note.txt")
             usleep(Self.apart)
             try desk.shell("printf new > note.txt")
-            let before = try Self.versions(desk, "note.txt")
+            let before = try desk.versions("note.txt")
             #expect(before.count == 2)
             #expect(before.map { $0["current"] } == [.boolean(false), .boolean(true)])
             #expect(before.map { $0["size"] } == [.number(Double(old.utf8.count)), .number(3)])
@@ -49,6 +40,32 @@ struct VersionCommandTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `what a restore replaces stays, however soon it was saved before`(
+        _ place: DataPath
+    ) throws {
+        func scene(_ title: String) -> String {
+            #"{"version": 1, "title": "\#(title)", "nodes": []}"#
+        }
+        try withDesk(place) { desk in
+            // What `undo` knows the states of, and what it does not.
+            for file in ["drawing.shape", "note.txt"] {
+                try desk.shell("printf '%s' '\(scene("first"))' > \(file)")
+                let first = try #require(try desk.versionNames(file).last)
+                // The rule would let it go before it is gone back to.
+                try desk.run("pin-version", file, first)
+                try desk.shell("printf '%s' '\(scene("second"))' > \(file)")
+                let second = try #require(try desk.versionNames(file).last)
+                try desk.run("restore", file, first)
+                #expect(Self.text(desk, file) == scene("first"))
+                try desk.letRetentionLook(at: file)
+                #expect(try desk.versionNames(file).contains(second), "\(file)")
+                try desk.run("restore", file, second)
+                #expect(Self.text(desk, file) == scene("second"))
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `restoring waits for a program that is writing, and keeps what it wrote`(
         _ place: DataPath
     ) throws {
@@ -61,11 +78,11 @@ struct VersionCommandTests {
             let file = agent.open("note.txt", O_RDWR | O_TRUNC)
             agent.write(file, "unsaved")
             #expect(
-                try desk.fail(75, "restore", "note.txt", Self.names(desk, "note.txt")[0])
+                try desk.fail(75, "restore", "note.txt", desk.versionNames("note.txt")[0])
                     .contains("process \(agent.process)"))
             agent.close(file)
             usleep(Self.apart)
-            try desk.run("restore", "note.txt", Self.names(desk, "note.txt")[0])
+            try desk.run("restore", "note.txt", desk.versionNames("note.txt")[0])
             #expect(Self.text(desk, "note.txt") == "a")
             // What was written meanwhile is one of its versions.
             try desk.run("restore", "note.txt")
@@ -85,7 +102,7 @@ struct VersionCommandTests {
                 try desk.shell("printf \(text) > new && mv new note.txt")
                 usleep(Self.apart)
             }
-            let names = try Self.names(desk, "note.txt")
+            let names = try desk.versionNames("note.txt")
             #expect(names.count == 3 && Set(names).count == 3, "\(names)")
             let folder = "\(desk.volume.root.text)/.shapeedit/versions/work/note.txt"
             let files = try desk.shell("ls '\(folder)'").split(separator: "\n").map(String.init)
@@ -110,7 +127,7 @@ struct VersionCommandTests {
             try desk.run("title", "s.shape", "yours")
             usleep(Self.apart)
             try desk.run("title", "s.shape", "mine")
-            let first = try #require(try Self.names(desk, "s.shape").dropLast().last)
+            let first = try #require(try desk.versionNames("s.shape").dropLast().last)
             try desk.run("restore", "s.shape", first)
             #expect(try desk.get("s.shape", "title") == "yours")
             #expect(try desk.run("undo", "s.shape").contains("restore \(first)"))
@@ -122,7 +139,7 @@ struct VersionCommandTests {
     func `a pinned version stays until it is unpinned`(_ place: DataPath) throws {
         try withDesk(place) { desk in
             func isThere(_ name: String) throws -> Bool {
-                try Self.names(desk, "note.txt").contains(name)
+                try desk.versionNames("note.txt").contains(name)
             }
             /// Looks until it is gone, half a minute at most.
             func goes(_ name: String) throws -> Bool {
@@ -134,11 +151,11 @@ struct VersionCommandTests {
             }
             // The file is not written again before the pin: it is the current version.
             try desk.shell("printf one > note.txt")
-            let pinned = try #require(try Self.names(desk, "note.txt").last)
+            let pinned = try #require(try desk.versionNames("note.txt").last)
             try desk.run("pin-version", "note.txt", pinned, "--json")
             // Saves in quick succession: the rule lets all but the last go.
             try desk.shell("printf two > note.txt")
-            let other = try #require(try Self.names(desk, "note.txt").last)
+            let other = try #require(try desk.versionNames("note.txt").last)
             try desk.shell("printf three > note.txt")
             #expect(try goes(other))
             #expect(try isThere(pinned))
@@ -146,7 +163,7 @@ struct VersionCommandTests {
             let container = try #require(desk.volume.container)
             try container.killDaemon()
             try desk.volume.remountAfterCrash()
-            let kept = try Self.versions(desk, "note.txt").first { $0["version"]?.text == pinned }
+            let kept = try desk.versions("note.txt").first { $0["version"]?.text == pinned }
             #expect(kept?["pinned"] == .boolean(true))
             #expect(try desk.run("versions", "note.txt").contains("pinned"))
             try desk.run("restore", "note.txt", pinned)
@@ -163,9 +180,15 @@ struct VersionCommandTests {
     ) throws {
         try withDesk(place) { desk in
             try desk.shell("printf one > note.txt && printf other > other.txt")
-            let name = try #require(try Self.names(desk, "note.txt").last)
+            let name = try #require(try desk.versionNames("note.txt").last)
             if DataPath.isPrivileged {
                 try desk.fail(77, "pin-version", "note.txt", name, user: nobody)
+                // Who may write has what is replaced kept.
+                let other = try desk.volume.agent(user: nobody)
+                let apart: ByteString = "user.shapeedit.apart"
+                other.setAttribute("note.txt", apart, "current", fails: EACCES)
+                try desk.shell("chmod 666 note.txt")
+                other.setAttribute("note.txt", apart, "current")
             }
             // A version of another document is none of this one.
             let attribute = "user.shapeedit.pin.\(name)"

@@ -66,6 +66,44 @@ struct VersionTests {
     }
 
     @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a version that is kept apart stays, however soon it is replaced`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let apart: ByteString = "user.shapeedit.apart"
+            let agent = try volume.agent()
+            agent.store("file", "first")
+            agent.setAttribute("file", apart, "now", fails: EINVAL)
+            agent.setAttribute(".", apart, "current", fails: EISDIR)
+            agent.setAttribute("file", apart, "current")
+            agent.attribute("file", apart, fails: ENODATA)
+            agent.store("file", "second")
+            // Of a document that is open for writing it is the version that others see.
+            let file = agent.open("file", O_RDWR)
+            agent.setAttribute(file, apart, "current")
+            agent.write(file, "third, longer", offset: 0)
+            agent.close(file)
+            // The mark is there as soon as it is made.
+            agent.setAttribute("file", apart, "current")
+            volume.endAgents()
+            try #require(volume.container).killDaemon()
+            try volume.remountAfterCrash()
+            let after = try volume.agent()
+            after.store("file", "passing")
+            after.store("file", "last")
+            let folder = volume.root + "/.shapeedit/versions/work/file"
+            // Without a mark it goes.
+            for _ in 0..<100 {
+                if after.names(folder).count < 4 { break }
+                usleep(300_000)
+            }
+            #expect(
+                Self.versions(after, volume.root, "work/file")
+                    == ["first", "second", "third, longer"])
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
     func `the virtual folder is there by name but not in the listing`(
         _ dataPath: DataPath
     ) throws {
