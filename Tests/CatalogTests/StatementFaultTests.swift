@@ -49,7 +49,7 @@ import Testing
             let left = try Tables(database)
             #expect(left == before)
         }
-        #expect(failures > 50)
+        #expect(failures > 40)
         var reference = ReferenceTables()
         for mutation in mutations { reference.apply(mutation) }
         #expect(try Tables(database) == reference.tables)
