@@ -16,7 +16,7 @@ enum Service {
         _ = DrawingLibraries.load()
         let confinement = Lockdown.confine()
         warmUp()
-        Memory.serve()
+        Memory.serveLargeBlocks()
         try channel.send(WorkerReply.hello(confinement).message)
         do throws(WorkerChannel.Failure) {
             while true {

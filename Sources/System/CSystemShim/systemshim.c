@@ -65,6 +65,8 @@ void shim_pad_memory(int step, int excess) {
     mallopt(M_TRIM_THRESHOLD, excess);
 }
 
+void shim_pool_memory(int size) { mallopt(M_MMAP_THRESHOLD, size); }
+
 int shim_is_written(int descriptor) {
     /* A lease is only given while nobody stands against it: the one way to ask the kernel for an
        inode's count of writers, which mappings belong to. */
