@@ -177,6 +177,7 @@ extension Downloads {
             let (ready, nodes, goesOn) = try state.withLock {
                 (state) throws(Errno) -> ([DownloadWaiter], Set<NodeNumber>, Bool) in
                 state.fetched += UInt64(count)
+                if count > 0 { state.cameAt = MonotonicClock.now }
                 piece.partial += Int64(count)
                 guard let block else { return ([], [], true) }
                 piece.partial = 0
@@ -228,6 +229,29 @@ extension Downloads {
             return told
         }
         for waiter in told { waiter.reply(problem) }
+        if let problem, problem.isPatienceOver, kind == .blobs { giveUpOthers(piece, problem) }
+    }
+
+    /// Fails those who wait behind a piece for which the store has not answered, and have waited
+    /// for about as long: in their turn each would wait so long again. Those whose pieces are on
+    /// the way are told by these. Not for foreign contents: another of their sources may answer.
+    private func giveUpOthers(_ piece: Piece, _ problem: ContentProblem) {
+        let (waiters, nodes) = state.withLock { state -> ([DownloadWaiter], Set<NodeNumber>) in
+            let half = piece.began + (MonotonicClock.now - piece.began) / 2
+            var waiters: [DownloadWaiter] = []
+            var nodes: Set<NodeNumber> = []
+            for download in state.order where download.pieces.isEmpty {
+                guard let last = download.waiters.last?.since, last <= half, last > state.cameAt
+                else { continue }
+                nodes.formUnion(download.nodes)
+                waiters += Self.giveUp(download, &state)
+                settle(download, &state)
+            }
+            return (waiters, nodes)
+        }
+        if waiters.isEmpty { return }
+        failed(nodes, problem)
+        for waiter in waiters { waiter.reply(problem) }
     }
 
     /// Takes a content over that is whole, and tells who waits for that.

@@ -43,6 +43,8 @@ package final class Downloads: Sendable {
         var workers = 0
         var idle = 0
         var fetched: UInt64 = 0
+        /// When something came last, of ``MonotonicClock``.
+        var cameAt: UInt64 = 0
         var ended = false
     }
     /// Workers wait here for something to do, and ``stop()`` for their end.
@@ -173,6 +175,12 @@ package final class Downloads: Sendable {
         }
     }
 
+    /// Takes back the ticket of somebody who is not going to wait; `false` if they were
+    /// interrupted, which they have to be told.
+    package func withdraw(_ ticket: UInt64) -> Bool {
+        state.withLock { $0.tickets.removeValue(forKey: ticket) != nil }
+    }
+
     // MARK: Without waiting
 
     /// Begins to bring all of the content, though nobody waits.
@@ -205,8 +213,7 @@ package final class Downloads: Sendable {
             settle(download, &state)
             return waiters
         }
-        let problem = ContentProblem(Errno(ECANCELED), "cancelled")
-        for waiter in waiters { waiter.reply(problem) }
+        for waiter in waiters { waiter.reply(ContentProblem.cancelled) }
     }
 
     /// A handle reads the content block by block from now on.
