@@ -249,7 +249,7 @@ struct ImportStep {
         let isHere = position != 0 && volume.index[item: position].pointee.firstName != 0
         var moves =
             pass.follows && isHere
-            && (state.formerPath(of: entry) != before.path
+            && (state.formerPath(of: entry) != before.path || before.waitsAt != nil
                 || volume.isAside(before.item, position))
         // Where somebody moved it here it stays.
         if moves { moves = try isAtItsPlace(position, before, or: directory, volume) }
@@ -261,14 +261,16 @@ struct ImportStep {
             if entry.path != before.path { state.formerly[before.item] = before.path }
         }
         guard pass.follows else { return }
-        if moves, !move(position, entry, directory, occupant, volume) {
-            // The next refresh tries it again.
-            state.counts.inTheWay += 1
-            return
-        }
         var origin = before
         origin.path = entry.path
         origin.identity = entry.identity
+        origin.waitsAt = nil
+        if moves, !move(position, entry, directory, occupant, volume) {
+            // It is the object of its new path all the same; the next refresh tries it again.
+            settle(before, volume)
+            origin.waitsAt = volume.firstPlace(position)
+            state.counts.inTheWay += 1
+        }
         if entry.tag != before.tag {
             if volume.isAsListed(position, before), replace(position, entry, &origin, volume) {
                 origin.tag = entry.tag
