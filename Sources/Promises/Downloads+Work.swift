@@ -7,9 +7,12 @@ internal import SystemCalls
 
 /// The workers: which piece comes next, and what follows when it has come.
 extension Downloads {
-    /// Whether the content has become whole since the caller looked.
+    /// Whether the content has become whole since the caller looked. A foreign one has another name
+    /// then.
     func hasCome(_ blob: Blob, _ state: State) -> Bool {
-        state.active[blob.hash] == nil && content.hasBlob(blob.hash)
+        if state.active[blob.hash] != nil { return false }
+        if kind == .foreign { return MonotonicClock.now < state.adopted[blob.hash] ?? 0 }
+        return content.hasBlob(blob.hash)
     }
 
     /// The download of a content.
@@ -271,6 +274,7 @@ extension Downloads {
         let told = state.withLock { state -> [DownloadWaiter] in
             download.isFinishing = false
             let told = Self.giveUp(download, &state)
+            if problem == nil, kind == .foreign { Self.noteAdopted(download.blob.hash, &state) }
             // Handles that are open go on with the same file under its new name; that of a foreign
             // content is not known here.
             if problem == nil, download.readers == 0 || kind == .foreign {
@@ -282,6 +286,19 @@ extension Downloads {
             return told
         }
         for waiter in told { waiter.reply(problem) }
+    }
+
+    /// How long a caller may take from its look to its question, in milliseconds.
+    private static let hesitation: UInt64 = 1_000
+    /// With so many those that do not count any more are dropped.
+    private static let mostAdopted = 1_024
+
+    private static func noteAdopted(_ hash: ContentHash, _ state: inout State) {
+        if state.adopted.count >= mostAdopted {
+            let now = MonotonicClock.now
+            state.adopted = state.adopted.filter { $0.value > now }
+        }
+        state.adopted[hash] = MonotonicClock.after(milliseconds: hesitation)
     }
 
     /// Nothing more of it is to come for now; those who waited.

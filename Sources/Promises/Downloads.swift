@@ -41,6 +41,9 @@ package final class Downloads: Sendable {
         var tickets: [UInt64: Ticket] = [:]
         var nextTicket: UInt64 = 1
         var workers = 0
+        /// Foreign contents that were taken over a moment ago, and how long that counts, of
+        /// ``MonotonicClock``: who looked before may ask for them still.
+        var adopted: [ContentHash: UInt64] = [:]
         var idle = 0
         var fetched: UInt64 = 0
         /// When something came last, of ``MonotonicClock``.
@@ -121,7 +124,7 @@ package final class Downloads: Sendable {
         do throws(Errno) {
             let outcome = try state.withLock { (state) throws(Errno) -> Outcome in
                 guard state.tickets[ticket] != nil else { return .interrupted }
-                if range == nil, hasCome(blob, state) {
+                if range == nil || kind == .foreign, hasCome(blob, state) {
                     state.tickets[ticket] = nil
                     return .here
                 }

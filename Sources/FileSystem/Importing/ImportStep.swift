@@ -15,6 +15,8 @@ struct ImportStep {
     var stale = Volume.Stale()
     /// Contents that cannot be fetched any more.
     var forgotten: [ContentHash] = []
+    /// Those that are on their way, or have come and are not taken among the blobs yet.
+    var coming: Set<ContentHash> = []
     /// Whether the source has shown all: the entries are those that were put off.
     private let isLast: Bool
 
@@ -310,7 +312,7 @@ struct ImportStep {
         record.pointee.hash = origin.content
         volume.stamp(position, time)
         var effects: [Effect] = [.putVersion(Self.version(index.row(position), time))]
-        if old.place == .elsewhere, let name = old.hash {
+        if old.place == .elsewhere, let name = old.hash, !coming.contains(name) {
             // Its bytes cannot be had any more.
             effects.append(.removeVersion(old.node.item, old.node.ordinal))
             forgotten.append(name)

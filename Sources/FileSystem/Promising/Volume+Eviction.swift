@@ -125,7 +125,7 @@ extension Volume {
             state.content(try state.position(node))
         }
         guard let hash = content.hash else { return }
-        for downloads in downloads where downloads.received(hash) != nil {
+        for downloads in self.downloads where downloads.received(hash) != nil {
             // Before anybody is told: their kernel asks again, and who reads on has not asked yet.
             refuse(.cancelled, for: content.node, Refusals.all)
             reasons.note(ContentProblem.cancelled.reason, for: content.node)
