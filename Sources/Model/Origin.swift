@@ -15,10 +15,13 @@ package struct OriginRow: Hashable, Sendable {
     /// What the current version's content is called as long as it is the source's: see
     /// ``ContentPlace/elsewhere``. Once it is here, its hash. `nil` for what has no content.
     package var content: ContentHash?
+    /// Where the item is as long as something else has the name that it has at the source; `nil`
+    /// for those that are not kept from theirs.
+    package var waitsAt: NamePlace?
 
     package init(
         item: ItemNumber, source: ItemNumber, path: [UInt8], identity: [UInt8], tag: [UInt8],
-        content: ContentHash?
+        content: ContentHash?, waitsAt: NamePlace? = nil
     ) {
         self.item = item
         self.source = source
@@ -26,6 +29,7 @@ package struct OriginRow: Hashable, Sendable {
         self.identity = identity
         self.tag = tag
         self.content = content
+        self.waitsAt = waitsAt
     }
 }
 

@@ -7,8 +7,9 @@ internal import SystemCalls
 /// time, and writing those one by one costs the disk's cache several times as much. Blocks are verified,
 /// if there is something to verify them with, before they are noted: nobody reads them earlier.
 final class BlockSink: BlobSink {
-    /// Bytes written at a time: fits the second-level cache.
-    private static let part = 256 << 10
+    /// Bytes written at a time: fits the second-level cache. Each download that is on its way has so
+    /// much memory.
+    private static let part = 128 << 10
 
     private let incoming: Incoming
     private let name: String

@@ -7,11 +7,21 @@ package import SystemCalls
 package struct ContentProblem: Error, Sendable {
     package let error: Errno
     package let reason: String
+    /// It was tried for as long as the store is waited for: who asks again waits so long again.
+    package let isPatienceOver: Bool
 
     package init(_ error: Errno, _ reason: String) {
         self.error = error
         self.reason = reason
+        isPatienceOver = false
     }
+
+    /// Somebody did not want it any more.
+    package static let cancelled = ContentProblem(Errno(ECANCELED), "cancelled")
+    package var isCancelled: Bool { error.code == ECANCELED }
+
+    /// What a process that waited is told: a cancellation is a failure to it.
+    package var told: Errno { isCancelled ? Errno(EIO) : error }
 
     /// The disk that holds the container failed.
     init(ofDisk error: Errno) { self.init(error, "the container's disk: \(error)") }
@@ -23,5 +33,6 @@ package struct ContentProblem: Error, Sendable {
         default: self.error = Errno(EIO)
         }
         reason = error.description
+        isPatienceOver = error.isTransient
     }
 }

@@ -126,6 +126,8 @@ final class Piece {
     var partial: Int64 = 0
     let cancellation = Cancellation()
     let urgency: Urgency
+    /// When a worker turned to it, of ``MonotonicClock``.
+    let began = MonotonicClock.now
 
     init(_ blocks: Range<Int>, awaited: Bool) {
         first = blocks.lowerBound
@@ -140,5 +142,7 @@ struct DownloadWaiter {
     let ticket: UInt64
     /// `nil`: they wait for the whole content among the blobs, not only for bytes.
     let blocks: Range<Int>?
+    /// Since this moment of ``MonotonicClock``.
+    let since = MonotonicClock.now
     let reply: @Sendable (ContentProblem?) -> Void
 }

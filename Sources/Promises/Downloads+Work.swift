@@ -7,9 +7,12 @@ internal import SystemCalls
 
 /// The workers: which piece comes next, and what follows when it has come.
 extension Downloads {
-    /// Whether the content has become whole since the caller looked.
+    /// Whether the content has become whole since the caller looked. A foreign one has another name
+    /// then.
     func hasCome(_ blob: Blob, _ state: State) -> Bool {
-        state.active[blob.hash] == nil && content.hasBlob(blob.hash)
+        if state.active[blob.hash] != nil { return false }
+        if kind == .foreign { return MonotonicClock.now < state.adopted[blob.hash] ?? 0 }
+        return content.hasBlob(blob.hash)
     }
 
     /// The download of a content.
@@ -177,6 +180,7 @@ extension Downloads {
             let (ready, nodes, goesOn) = try state.withLock {
                 (state) throws(Errno) -> ([DownloadWaiter], Set<NodeNumber>, Bool) in
                 state.fetched += UInt64(count)
+                if count > 0 { state.cameAt = MonotonicClock.now }
                 piece.partial += Int64(count)
                 guard let block else { return ([], [], true) }
                 piece.partial = 0
@@ -228,6 +232,29 @@ extension Downloads {
             return told
         }
         for waiter in told { waiter.reply(problem) }
+        if let problem, problem.isPatienceOver, kind == .blobs { giveUpOthers(piece, problem) }
+    }
+
+    /// Fails those who wait behind a piece for which the store has not answered, and have waited
+    /// for about as long: in their turn each would wait so long again. Those whose pieces are on
+    /// the way are told by these. Not for foreign contents: another of their sources may answer.
+    private func giveUpOthers(_ piece: Piece, _ problem: ContentProblem) {
+        let (waiters, nodes) = state.withLock { state -> ([DownloadWaiter], Set<NodeNumber>) in
+            let half = piece.began + (MonotonicClock.now - piece.began) / 2
+            var waiters: [DownloadWaiter] = []
+            var nodes: Set<NodeNumber> = []
+            for download in state.order where download.pieces.isEmpty {
+                guard let last = download.waiters.last?.since, last <= half, last > state.cameAt
+                else { continue }
+                nodes.formUnion(download.nodes)
+                waiters += Self.giveUp(download, &state)
+                settle(download, &state)
+            }
+            return (waiters, nodes)
+        }
+        if waiters.isEmpty { return }
+        failed(nodes, problem)
+        for waiter in waiters { waiter.reply(problem) }
     }
 
     /// Takes a content over that is whole, and tells who waits for that.
@@ -247,6 +274,7 @@ extension Downloads {
         let told = state.withLock { state -> [DownloadWaiter] in
             download.isFinishing = false
             let told = Self.giveUp(download, &state)
+            if problem == nil, kind == .foreign { Self.noteAdopted(download.blob.hash, &state) }
             // Handles that are open go on with the same file under its new name; that of a foreign
             // content is not known here.
             if problem == nil, download.readers == 0 || kind == .foreign {
@@ -258,6 +286,19 @@ extension Downloads {
             return told
         }
         for waiter in told { waiter.reply(problem) }
+    }
+
+    /// How long a caller may take from its look to its question, in milliseconds.
+    private static let hesitation: UInt64 = 1_000
+    /// With so many those that do not count any more are dropped.
+    private static let mostAdopted = 1_024
+
+    private static func noteAdopted(_ hash: ContentHash, _ state: inout State) {
+        if state.adopted.count >= mostAdopted {
+            let now = MonotonicClock.now
+            state.adopted = state.adopted.filter { $0.value > now }
+        }
+        state.adopted[hash] = MonotonicClock.after(milliseconds: hesitation)
     }
 
     /// Nothing more of it is to come for now; those who waited.

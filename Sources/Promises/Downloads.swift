@@ -41,8 +41,13 @@ package final class Downloads: Sendable {
         var tickets: [UInt64: Ticket] = [:]
         var nextTicket: UInt64 = 1
         var workers = 0
+        /// Foreign contents that were taken over a moment ago, and how long that counts, of
+        /// ``MonotonicClock``: who looked before may ask for them still.
+        var adopted: [ContentHash: UInt64] = [:]
         var idle = 0
         var fetched: UInt64 = 0
+        /// When something came last, of ``MonotonicClock``.
+        var cameAt: UInt64 = 0
         var ended = false
     }
     /// Workers wait here for something to do, and ``stop()`` for their end.
@@ -119,7 +124,7 @@ package final class Downloads: Sendable {
         do throws(Errno) {
             let outcome = try state.withLock { (state) throws(Errno) -> Outcome in
                 guard state.tickets[ticket] != nil else { return .interrupted }
-                if range == nil, hasCome(blob, state) {
+                if range == nil || kind == .foreign, hasCome(blob, state) {
                     state.tickets[ticket] = nil
                     return .here
                 }
@@ -173,6 +178,12 @@ package final class Downloads: Sendable {
         }
     }
 
+    /// Takes back the ticket of somebody who is not going to wait; `false` if they were
+    /// interrupted, which they have to be told.
+    package func withdraw(_ ticket: UInt64) -> Bool {
+        state.withLock { $0.tickets.removeValue(forKey: ticket) != nil }
+    }
+
     // MARK: Without waiting
 
     /// Begins to bring all of the content, though nobody waits.
@@ -205,8 +216,7 @@ package final class Downloads: Sendable {
             settle(download, &state)
             return waiters
         }
-        let problem = ContentProblem(Errno(ECANCELED), "cancelled")
-        for waiter in waiters { waiter.reply(problem) }
+        for waiter in waiters { waiter.reply(ContentProblem.cancelled) }
     }
 
     /// A handle reads the content block by block from now on.

@@ -166,7 +166,8 @@ extension SplitMix {
                 OriginRow(
                     item: item, source: ItemNumber(rawValue: UInt64(below(3))),
                     path: bytes(atMost: 9), identity: bytes(atMost: 5), tag: bytes(atMost: 5),
-                    content: hashOrNone()))
+                    content: hashOrNone(),
+                    waitsAt: ordinal == 1 ? NamePlace(parent: item, name: name) : nil))
         case 18: .removeOrigin(item)
         case 19: .putGrant(grant())
         case 20: .removeGrant(DocumentID(rawValue: UInt64(below(3))), application: "a")

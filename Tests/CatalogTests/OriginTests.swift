@@ -51,6 +51,16 @@ import Testing
         #expect(order == ["c", "a/b", "a", ""])
     }
 
+    @Test func `an item that waits for its name is known with the place where it waits`() throws {
+        var row = origin(2, "a", "2")
+        row.waitsAt = NamePlace(parent: ItemNumber(rawValue: 3), name: Array("b".utf8))
+        try database.apply([mutation(1, [.putOrigin(row)])])
+        #expect(try database.origin(.root, path: Array("a".utf8)) == row)
+        row.waitsAt = nil
+        try database.apply([mutation(2, [.putOrigin(row)])])
+        #expect(try database.origins() == [row])
+    }
+
     @Test func `what moves over another's path in one step stays with its item`() throws {
         try database.apply([
             mutation(1, [.putOrigin(origin(2, "a", "2")), .putOrigin(origin(3, "b", "3"))])

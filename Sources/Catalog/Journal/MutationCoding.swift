@@ -10,6 +10,8 @@ enum MutationCoding {
         case markConflict
         case putGrant, removeGrant
         case keepApart
+        /// An origin whose item waits for its name.
+        case putWaitingOrigin
     }
 
     static func encode(_ mutation: Mutation) -> [UInt8] {
@@ -142,7 +144,7 @@ enum MutationCoding {
             writer.put(row.root.rawValue)
             writer.put(Array(row.address.utf8))
         case .putOrigin(let row):
-            writer.put(Tag.putOrigin.rawValue)
+            writer.put((row.waitsAt == nil ? Tag.putOrigin : .putWaitingOrigin).rawValue)
             encode(row, &writer)
         case .removeOrigin(let item):
             writer.put(Tag.removeOrigin.rawValue)
@@ -179,6 +181,12 @@ enum MutationCoding {
                 application: String(decoding: try reader.string(), as: UTF8.self))
         }
         if tag == .putOrigin { return .putOrigin(try decodeOrigin(&reader)) }
+        if tag == .putWaitingOrigin {
+            var row = try decodeOrigin(&reader)
+            let parent = ItemNumber(rawValue: try reader.unsigned())
+            row.waitsAt = NamePlace(parent: parent, name: try reader.string())
+            return .putOrigin(row)
+        }
         let item = ItemNumber(rawValue: try reader.unsigned())
         switch tag {
         case .removeItem: return .removeItem(item)
@@ -212,7 +220,7 @@ enum MutationCoding {
             )
         case .removeOrigin: return .removeOrigin(item)
         case .putItem, .putVersion, .putSession, .putBookmark, .removeBookmark, .putRecent,
-            .removeRecent, .putOrigin, .putGrant, .removeGrant:
+            .removeRecent, .putOrigin, .putWaitingOrigin, .putGrant, .removeGrant:
             throw ByteReader.Malformed()
         }
     }
@@ -329,6 +337,9 @@ enum MutationCoding {
         writer.put(row.identity)
         writer.put(row.tag)
         encode(row.content, &writer)
+        guard let place = row.waitsAt else { return }
+        writer.put(place.parent.rawValue)
+        writer.put(place.name)
     }
 
     private static func decodeOrigin(_ reader: inout ByteReader) throws(ByteReader.Malformed)

@@ -97,7 +97,10 @@ extension CatalogDatabase {
             item: ItemNumber(rawValue: select.unsigned(0)),
             source: ItemNumber(rawValue: select.unsigned(1)), path: select.bytes(2) ?? [],
             identity: select.bytes(3) ?? [], tag: select.bytes(4) ?? [],
-            content: try select.hash(5))
+            content: try select.hash(5),
+            waitsAt: select.bytes(7).map { name in
+                NamePlace(parent: ItemNumber(rawValue: select.unsigned(6)), name: name)
+            })
     }
 
     func put(_ row: SourceRow) throws(Failure) {
@@ -109,13 +112,18 @@ extension CatalogDatabase {
 
     func put(_ row: OriginRow) throws(Failure) {
         let put = try connection.statement(
-            "INSERT OR REPLACE INTO origin VALUES (?, ?, ?, ?, ?, ?)")
+            "INSERT OR REPLACE INTO origin VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         put.bind(1, row.item.rawValue)
         put.bind(2, row.source.rawValue)
         put.bind(3, row.path)
         put.bind(4, row.identity)
         put.bind(5, row.tag)
         put.bind(6, row.content)
+        // Both stay null otherwise.
+        if let place = row.waitsAt {
+            put.bind(7, place.parent.rawValue)
+            put.bind(8, place.name)
+        }
         try put.run()
     }
 }

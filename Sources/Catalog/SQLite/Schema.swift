@@ -49,7 +49,7 @@ enum Schema {
     /// Statement lists; the list at index n leads from version n to n + 1. Never edit one that
     /// has been released, only append.
     private static let migrations: [[String]] = [
-        first, second, third, fourth, fifth, sixth, seventh, eighth, ninth,
+        first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth,
     ]
 
     // Versions that were replaced unseen; an older program would thin them out.
@@ -78,6 +78,13 @@ enum Schema {
             item INTEGER NOT NULL, ordinal INTEGER NOT NULL, PRIMARY KEY (item, ordinal)
         ) STRICT, WITHOUT ROWID
         """
+    ]
+
+    // Where items are whose names at the source are taken here. An older program would think that
+    // somebody moved them, and leave them there for ever.
+    private static let tenth = [
+        "ALTER TABLE origin ADD COLUMN waiting_parent INTEGER",
+        "ALTER TABLE origin ADD COLUMN waiting_name BLOB",
     ]
 
     // Items that are objects of a foreign tree. An older program does not know where their contents

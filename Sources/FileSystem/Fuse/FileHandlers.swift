@@ -52,7 +52,7 @@ extension FuseSession {
         _ request: Request, _ node: NodeNumber, _ handle: Handle, _ size: Int, _ offset: Int64
     ) throws(Errno) {
         if volume.missing(node, handle) != nil {
-            return try whenHere(request, node, handle) { [volume] () throws(Errno) in
+            return try whenHere(request, node, handle, isRead: true) { [volume] () throws(Errno) in
                 request.answer(try volume.part(node, handle), from: offset, size)
             }
         }

@@ -223,7 +223,7 @@ extension FuseSession {
                 } else if isVirtual(number) {
                     try session.virtual.read(request, number, size, Int64(offset), handle.rawValue)
                 } else if !handle.isInBlocks
-                    || !session.readBlocks(request, node(number), size, Int64(offset))
+                    || !session.readBlocks(request, node(number), handle, size, Int64(offset))
                 {
                     try session.read(request, node(number), handle, size, Int64(offset))
                 }

@@ -1,4 +1,5 @@
 internal import Model
+internal import Promises
 internal import SystemCalls
 
 /// One run of an import: what of the source has been shown so far. Kept in memory only: a run that was
@@ -57,15 +58,23 @@ final class ImportPass: Sendable {
     let follows: Bool
     /// Whether nothing was imported here before: then there is nothing to look for.
     let isFirst: Bool
+    /// What brings the contents.
+    let downloads: Downloads
     let state: Lock<State>
 
-    init(root: ItemNumber, token: [UInt8], follows: Bool, isFirst: Bool) {
+    init(
+        root: ItemNumber, token: [UInt8], follows: Bool, isFirst: Bool, downloads: Downloads
+    ) {
         self.root = root
         self.token = token
         self.follows = follows
         self.isFirst = isFirst
+        self.downloads = downloads
         state = Lock(State(folders: [[]: root]))
     }
+
+    /// The contents that are on their way, or have come and are not taken among the blobs yet.
+    var coming: Set<ContentHash> { Set(downloads.active.map { $0.blob.hash }) }
 
     /// For the attribute: a line for each.
     var report: String {

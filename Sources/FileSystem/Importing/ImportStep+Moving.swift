@@ -22,8 +22,8 @@ extension ImportStep {
         return row
     }
 
-    /// Whether the item is where the source had it (or else in `folder`), and not where somebody moved
-    /// it here.
+    /// Whether the item is where the source had it (or else in `folder`), or where it waits for its
+    /// name, and not where somebody moved it here.
     func isAtItsPlace(
         _ position: MemoryIndex.Position, _ row: OriginRow, or folder: MemoryIndex.Position,
         _ volume: VolumeState
@@ -31,12 +31,12 @@ extension ImportStep {
         let index = volume.index
         let found = index[item: position].pointee.firstName
         guard found != 0, index[name: found].pointee.nextOfItem == 0,
-            index.nameBytes(found).elementsEqual(ImportMessage.Entry.name(row.path))
-                || volume.isAside(row.item, position)
+            index.nameBytes(found).elementsEqual(row.name) || volume.isAside(row.item, position)
         else { return false }
         let parent = index[name: found].pointee.parent
         if parent == folder { return true }
         let item = volume.number(parent)
+        if let place = row.waitsAt { return place.parent == item }
         let path = ImportMessage.Entry.parent(row.path)
         if state.formerly[item] == path || state.folders[path] == item { return true }
         return try answer(.item(item))?.path == path
@@ -72,20 +72,19 @@ extension ImportStep {
     ) -> Bool {
         guard let occupant else { return false }
         let position = volume.index.find(occupant.item)
-        let name = AsideName.of(occupant.item, ImportMessage.Entry.name(occupant.path))
+        let name = AsideName.of(occupant.item, occupant.name[...])
         guard position != 0, volume.name(name, in: directory) == 0 else { return false }
         rename(position, to: directory, name, volume)
         return true
     }
 
-    /// Gives an item that made way, is gone at the source and stays here a name again: its own, or one
-    /// like it.
+    /// Gives an item that made way and stays a name again: the one that it had, or one like it.
     mutating func settle(_ row: OriginRow, _ volume: VolumeState) {
         let position = volume.index.find(row.item)
         guard position != 0, volume.isAside(row.item, position) else { return }
         let directory = volume.index.parent(of: position)
         for number in 0..<1_000 {
-            let name = AsideName.kept(ImportMessage.Entry.name(row.path), number)
+            let name = AsideName.kept(row.name[...], number)
             if volume.name(name, in: directory) == 0 {
                 return rename(position, to: directory, name, volume)
             }
@@ -125,7 +124,20 @@ extension ImportStep {
     }
 }
 
+extension OriginRow {
+    /// What the import calls the item here.
+    fileprivate var name: [UInt8] { waitsAt?.name ?? Array(ImportMessage.Entry.name(path)) }
+}
+
 extension VolumeState {
+    /// Where the item has its first name; `nil` without one.
+    func firstPlace(_ position: MemoryIndex.Position) -> NamePlace? {
+        let name = index[item: position].pointee.firstName
+        guard name != 0 else { return nil }
+        return NamePlace(
+            parent: number(index[name: name].pointee.parent), name: Array(index.nameBytes(name)))
+    }
+
     /// The name in the directory; 0 if there is none.
     func name(_ name: [UInt8], in directory: MemoryIndex.Position) -> MemoryIndex.Position {
         name.withUnsafeBytes { index.lookup(directory, $0) }

@@ -15,6 +15,8 @@ struct ImportStep {
     var stale = Volume.Stale()
     /// Contents that cannot be fetched any more.
     var forgotten: [ContentHash] = []
+    /// Those that are on their way, or have come and are not taken among the blobs yet.
+    var coming: Set<ContentHash> = []
     /// Whether the source has shown all: the entries are those that were put off.
     private let isLast: Bool
 
@@ -249,7 +251,7 @@ struct ImportStep {
         let isHere = position != 0 && volume.index[item: position].pointee.firstName != 0
         var moves =
             pass.follows && isHere
-            && (state.formerPath(of: entry) != before.path
+            && (state.formerPath(of: entry) != before.path || before.waitsAt != nil
                 || volume.isAside(before.item, position))
         // Where somebody moved it here it stays.
         if moves { moves = try isAtItsPlace(position, before, or: directory, volume) }
@@ -261,14 +263,16 @@ struct ImportStep {
             if entry.path != before.path { state.formerly[before.item] = before.path }
         }
         guard pass.follows else { return }
-        if moves, !move(position, entry, directory, occupant, volume) {
-            // The next refresh tries it again.
-            state.counts.inTheWay += 1
-            return
-        }
         var origin = before
         origin.path = entry.path
         origin.identity = entry.identity
+        origin.waitsAt = nil
+        if moves, !move(position, entry, directory, occupant, volume) {
+            // It is the object of its new path all the same; the next refresh tries it again.
+            settle(before, volume)
+            origin.waitsAt = volume.firstPlace(position)
+            state.counts.inTheWay += 1
+        }
         if entry.tag != before.tag {
             if volume.isAsListed(position, before), replace(position, entry, &origin, volume) {
                 origin.tag = entry.tag
@@ -308,7 +312,7 @@ struct ImportStep {
         record.pointee.hash = origin.content
         volume.stamp(position, time)
         var effects: [Effect] = [.putVersion(Self.version(index.row(position), time))]
-        if old.place == .elsewhere, let name = old.hash {
+        if old.place == .elsewhere, let name = old.hash, !coming.contains(name) {
             // Its bytes cannot be had any more.
             effects.append(.removeVersion(old.node.item, old.node.ordinal))
             forgotten.append(name)

@@ -6,6 +6,9 @@ internal import SystemCalls
 /// What connects a mounted container with the trees that were imported to it.
 final class SourceLink: Sendable {
     let downloads: Downloads
+    /// Held while it is decided which object of the source an item is, or what its content is
+    /// called: from the look at the catalog to what is made of it.
+    let origins = Lock(())
     private let hasSources: Atomic<Bool>
     /// Imports that are going on, by the folder they go to.
     private let passes = Lock<[ItemNumber: ImportPass]>([:])

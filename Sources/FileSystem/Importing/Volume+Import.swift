@@ -2,6 +2,7 @@ internal import Catalog
 internal import Glibc
 internal import Model
 internal import PathText
+internal import Promises
 internal import SystemCalls
 
 /// Taking over what a listing of a foreign tree tells (``ImportMessage``).
@@ -38,20 +39,25 @@ extension Volume {
         }
         switch message {
         case .begin(let token, let follows, let address):
-            let pass = try begin(node.item, token, follows: follows, address)
+            let pass = try begin(node.item, token, follows: follows, address, sources.downloads)
             sources.begin(pass)
             return Stale()
         case .entries(let token, let entries):
             let pass = try pass(node, token)
             return try pass.state.withLock { (state) throws(Errno) in
-                try take(entries, pass, &state, caller)
+                try sources.origins.withLock { (_) throws(Errno) in
+                    try take(entries, pass, &state, caller)
+                }
             }
         case .end(let token):
             let pass = try pass(node, token)
             return try pass.state.withLock { (state) throws(Errno) in
                 var stale = Stale()
                 if pass.follows {
-                    stale.add(try takeLate(pass, &state, caller))
+                    let late = try sources.origins.withLock { (_) throws(Errno) in
+                        try takeLate(pass, &state, caller)
+                    }
+                    stale.add(late)
                     stale.add(try removeUnseen(pass, &state, caller))
                 }
                 state.isComplete = true
@@ -86,7 +92,8 @@ extension Volume {
     }
 
     private func begin(
-        _ root: ItemNumber, _ token: [UInt8], follows: Bool, _ address: String
+        _ root: ItemNumber, _ token: [UInt8], follows: Bool, _ address: String,
+        _ downloads: Downloads
     ) throws(Errno) -> ImportPass {
         let known = try ask { (database) throws(Failure) in
             (try database.origin(root), try database.source(root))
@@ -113,7 +120,9 @@ extension Volume {
                 )
             }
         }
-        return ImportPass(root: root, token: token, follows: follows, isFirst: known.1 == nil)
+        return ImportPass(
+            root: root, token: token, follows: follows, isFirst: known.1 == nil,
+            downloads: downloads)
     }
 
     /// Runs a query whose failure is the container's.
@@ -125,7 +134,7 @@ extension Volume {
 
     // MARK: What is there
 
-    /// Makes, moves and changes items as the entries tell.
+    /// Makes, moves and changes items as the entries tell. With ``SourceLink/origins`` held.
     private func take(
         _ entries: [ImportMessage.Entry], _ pass: ImportPass, _ state: inout ImportPass.State,
         _ caller: Caller, isLast: Bool = false
@@ -136,6 +145,7 @@ extension Volume {
         try log.admit()
         var next = 0
         while next < entries.count {
+            step.coming = pass.coming
             let question = self.state.withLock { volume -> ImportStep.Question? in
                 do throws(ImportStep.Question) {
                     while next < entries.count {
@@ -200,7 +210,8 @@ extension Volume {
     // MARK: What is not there any more
 
     /// Removes what was not shown: documents that were never fetched or changed here, and folders
-    /// without anything else in them. All others are the container's own from now on.
+    /// without anything else in them. All others are the container's own from now on, but for those
+    /// whose content is on its way: if it does not come, the next run removes them.
     private func removeUnseen(
         _ pass: ImportPass, _ state: inout ImportPass.State, _ caller: Caller
     ) throws(Errno) -> Stale {
@@ -214,7 +225,9 @@ extension Volume {
         var step = ImportStep(pass: pass, caller: caller, state: state, isLast: true)
         var stale = Stale()
         for row in gone {
-            let names = self.state.withLock { $0.removableNames(row) }
+            // Asked first: what has come by then is not away any more.
+            let isComing = row.content.map { pass.downloads.received($0) != nil } ?? false
+            let names = isComing ? [] : self.state.withLock { $0.removableNames(row) }
             var isRemoved = !names.isEmpty
             for (parent, name) in names {
                 let node = NodeNumber(rawValue: parent)
@@ -238,6 +251,7 @@ extension Volume {
             }
             if isRemoved { state.counts.removed += 1 }
             if isHere, !row.tag.isEmpty { state.counts.kept += 1 }
+            if isComing { continue }
             _ = self.state.withLock { _ in
                 log.append(
                     Mutation(

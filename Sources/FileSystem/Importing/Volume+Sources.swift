@@ -54,7 +54,21 @@ extension Volume {
         let (count, digest) = try Hashing.sha256(of: file, size: blob.size)
         guard count == blob.size, let hash = ContentHash(bytes: digest) else { throw Errno(EIO) }
         try file.synchronizeData()
-        let sealed = try blobs.withLock { (_) throws(Errno) in
+        guard let sources else { throw Errno(EIO) }
+        let sealed = try sources.origins.withLock { (_) throws(Errno) in
+            try seal(blob, as: hash)
+        }
+        link?.upload(sealed)
+        state.withLock { $0.sealing -= sealed.count }
+        noteArrival(blob.size)
+        reasons.forget(nodes)
+        refresh(Array(nodes)) {}
+    }
+
+    /// Takes what has come among the blobs; the versions that have it. With ``SourceLink/origins``
+    /// held.
+    private func seal(_ blob: Blob, as hash: ContentHash) throws(Errno) -> [VersionRow] {
+        try blobs.withLock { (_) throws(Errno) in
             let known: ([VersionRow], OriginRow?)? = try? container.query {
                 (database) throws(Failure) in
                 (try database.versions(content: blob.hash), try database.origin(content: blob.hash))
@@ -79,11 +93,6 @@ extension Volume {
                 }
             }
         }
-        link?.upload(sealed)
-        state.withLock { $0.sealing -= sealed.count }
-        noteArrival(blob.size)
-        reasons.forget(nodes)
-        refresh(Array(nodes)) {}
     }
 }
 

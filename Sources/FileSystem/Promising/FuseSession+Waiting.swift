@@ -10,21 +10,46 @@ extension FuseSession {
     /// Goes on with `then` when all bytes in `range` are here; `nil`: when the content has become
     /// local. Answers the request with the error if
     /// they do not come, with EINTR if its process is interrupted, and calls `otherwise`.
+    ///
+    /// - Parameter reader: the handle that reads them, if it is a read (``Refusals``).
     func wait(
         _ request: Request, for missing: MissingContent, _ range: Range<Int64>?, _ node: NodeNumber,
+        reader: Handle? = nil,
         otherwise: @escaping @Sendable () -> Void = {}, then: @escaping @Sendable () -> Void
     ) {
         let (blob, downloads) = (missing.blob, missing.downloads)
+        let bytes = range ?? blob.range
+        if let reader, let error = volume.refusals.error(for: node, bytes, by: reader) {
+            return refuse(request, error, downloads, otherwise)
+        }
         let ticket = downloads.ticket { error in
             otherwise()
             request.fail(error)
         }
         answerInterrupts(of: request, Parking(downloads), ticket)
-        downloads.await(blob, range, for: node, ticket: ticket) { problem in
+        downloads.await(blob, range, for: node, ticket: ticket) { [volume] problem in
             guard let problem else { return then() }
+            if reader != nil { volume.refuse(problem, for: node, bytes) }
             otherwise()
-            // A waiting process is not told of a cancellation by another name than of a failure.
-            request.fail(problem.error.code == ECANCELED ? Errno(EIO) : problem.error)
+            request.fail(problem.told)
+        }
+    }
+
+    /// How long a signal to a process whose read is refused has to become known, in milliseconds.
+    private static let interruption: UInt64 = 50
+
+    /// Answers a read with an error that was told before. Of a signal that came while it read ahead
+    /// the kernel tells only now, right after the read: that goes before.
+    private func refuse(
+        _ request: Request, _ error: Errno, _ downloads: Downloads,
+        _ otherwise: @escaping @Sendable () -> Void
+    ) {
+        let ticket = downloads.ticket { _ in }
+        answerInterrupts(of: request, Parking(downloads), ticket)
+        volume.after(milliseconds: Self.interruption) {
+            let isInterrupted = !downloads.withdraw(ticket)
+            otherwise()
+            request.fail(isInterrupted ? Errno(EINTR) : error)
         }
     }
 
@@ -45,14 +70,16 @@ extension FuseSession {
 
     /// Runs `work`, which needs the content under the handle, when all of it is here; answers the
     /// request with what it throws.
+    ///
+    /// - Parameter isRead: whether the request is a read.
     func whenHere(
-        _ request: Request, _ node: NodeNumber, _ handle: Handle?,
+        _ request: Request, _ node: NodeNumber, _ handle: Handle?, isRead: Bool = false,
         _ work: @escaping @Sendable () throws(Errno) -> Void
     ) throws(Errno) {
         guard let missing = volume.missing(node, handle) else { return try work() }
         let held = volume.hold(node)
         wait(
-            request, for: missing, nil, node,
+            request, for: missing, nil, node, reader: isRead ? handle : nil,
             otherwise: { [volume] in volume.letGo(held) }
         ) { [volume] in
             defer { volume.letGo(held) }
@@ -77,7 +104,9 @@ extension FuseSession {
     }
 
     /// Answers a read of a content that comes in blocks; says whether it does.
-    func readBlocks(_ request: Request, _ node: NodeNumber, _ size: Int, _ offset: Int64) -> Bool {
+    func readBlocks(
+        _ request: Request, _ node: NodeNumber, _ handle: Handle, _ size: Int, _ offset: Int64
+    ) -> Bool {
         guard let missing = volume.missing(node) else { return false }
         let blob = missing.blob
         let range = (offset..<offset + Int64(size)).clamped(to: blob.range)
@@ -90,7 +119,7 @@ extension FuseSession {
             _ = shim_reply_file(request.pointer, file.number, offset, range.count)
             withExtendedLifetime(file) {}
         } else {
-            wait(request, for: missing, range, node) {
+            wait(request, for: missing, range, node, reader: handle) {
                 // The handle keeps the file: it is the same when the content has become whole.
                 _ = shim_reply_file(request.pointer, file.number, offset, range.count)
                 withExtendedLifetime(file) {}

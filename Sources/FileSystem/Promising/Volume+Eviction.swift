@@ -125,8 +125,12 @@ extension Volume {
             state.content(try state.position(node))
         }
         guard let hash = content.hash else { return }
-        link?.downloads.cancel(hash)
-        sources?.downloads.cancel(hash)
+        for downloads in self.downloads where downloads.received(hash) != nil {
+            // Before anybody is told: their kernel asks again, and who reads on has not asked yet.
+            refuse(.cancelled, for: content.node, Refusals.all)
+            reasons.note(ContentProblem.cancelled.reason, for: content.node)
+            downloads.cancel(hash)
+        }
     }
 
     /// Begins to bring the content of a document's current version.

@@ -40,6 +40,8 @@ struct Handle: RawRepresentable, Sendable {
     var isPassthrough: Bool { rawValue & Way.passthrough.rawValue != 0 }
     var isCached: Bool { rawValue & Way.cached.rawValue != 0 }
     var isDirect: Bool { rawValue & Way.direct.rawValue != 0 }
+    /// Of handles, in the order in which they were opened; begins anew after four billion.
+    var serial: UInt32 { UInt32(rawValue >> 32) }
     var process: Int32 { Int32(truncatingIfNeeded: rawValue >> 8 & 0xff_ffff) }
 }
 

@@ -52,6 +52,7 @@ package final class Volume: @unchecked Sendable {
     /// The trees that documents were imported from; nil for a volume that is not mounted.
     var sources: SourceLink?
     let reasons = Reasons()
+    let refusals = Refusals()
     /// How much of its contents may be here, if it has a store. Before the volume is mounted.
     package var quota = Quota()
     /// Held while blobs come or go.

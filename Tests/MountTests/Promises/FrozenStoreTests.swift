@@ -70,7 +70,8 @@ struct FrozenStoreTests {
     }
 
     @Test func `who waits for a frozen server can be interrupted and killed`() throws {
-        try withServer { volume, server in
+        // The kernel tells of a signal during a read from a page at the end of that time.
+        try withServer(options: ["store_timeout=3"]) { volume, server in
             let agent = try volume.agent()
             agent.store("small", "content")
             agent.shell("head -c 9000000 /dev/urandom > large; sha256sum large > sum")
@@ -78,7 +79,7 @@ struct FrozenStoreTests {
             try volume.remount()
             let after = try volume.agent()
             try server.signal("STOP")
-            // A failure of the open, after 20 s, would be another exit code.
+            // A failure of the open would be another exit code.
             let waiter = """
                 import os, signal, sys
                 def wake(*_): raise InterruptedError
@@ -119,6 +120,86 @@ struct FrozenStoreTests {
             #expect(try volume.state("small") == "promise")
             try server.signal("CONT")
             #expect(agent.content("small") == "content")
+        }
+    }
+
+    @Test func `nobody waits longer for a frozen server than once, however many there are`() throws
+    {
+        try withServer(options: ["store_timeout=2"]) { volume, server in
+            let agent = try volume.agent()
+            agent.shell(
+                """
+                for i in $(seq 20); do echo $i > s$i; done; head -c 5000000 /dev/urandom > other
+                head -c 9000000 /dev/urandom > large; sha256sum large > ../sum
+                """)
+            try volume.evictAll()
+            try volume.remount()
+            try server.signal("STOP")
+            // Those who read one page wait for each other in the kernel; it asks for each again.
+            let script = """
+                import errno, mmap, os, signal, time
+                def child(work, *words):
+                    process = os.fork()
+                    if process: return process
+                    try: work(*words)
+                    except OSError as problem:
+                        os._exit(0 if problem.errno in (errno.EIO, errno.ETIMEDOUT) else 1)
+                    os._exit(2)
+                def read(name, flags): os.pread(os.open(name, flags), 1, 4500000)
+                def map():
+                    file = os.open("large", os.O_RDONLY)
+                    mmap.mmap(file, 0, prot=mmap.PROT_READ)[4500000]
+                start = time.monotonic()
+                told = [child(read, "large", os.O_RDONLY) for _ in range(4)]
+                told.append(child(read, "other", os.O_RDWR))
+                told += [child(os.open, f"s{number}", os.O_RDONLY) for number in range(1, 21)]
+                killed = child(map)
+                for process in told: assert os.waitpid(process, 0)[1] == 0
+                assert os.WTERMSIG(os.waitpid(killed, 0)[1]) == signal.SIGBUS
+                took = time.monotonic() - start
+                assert 1.5 < took < 3.8, took
+                """
+            let after = try volume.agent()
+            after.store("../readers.py", ByteString(script))
+            after.shell("python3 ../readers.py")
+            for name in ["large", "other", "s20"] {
+                let reason = try volume.run(
+                    "getfattr", "--only-values", "-n", "user.shapeedit.error", name)
+                #expect(reason.text.contains("127.0.0.1"), "\(name): \(reason)")
+            }
+            // Who opens it anew is not told of what was.
+            try server.signal("CONT")
+            after.shell("sha256sum large | cut -c1-64 > ../now; cut -c1-64 ../sum | cmp - ../now")
+        }
+    }
+
+    @Test func `cancel ends the waiting of all who read`() throws {
+        try withServer { volume, server in
+            let agent = try volume.agent()
+            agent.shell("head -c 9000000 /dev/urandom > large; sha256sum large > ../sum")
+            try volume.evictAll()
+            try volume.remount()
+            try server.signal("STOP")
+            let readers = try (0..<3).map { _ in
+                try RunningProgram(
+                    ["cat", "large"].map { Array($0.utf8) }, directory: volume.directory)
+            }
+            for _ in 0..<100 where try volume.state("large") != "downloading" { usleep(50_000) }
+            usleep(300_000)
+            try volume.shapeedit("cancel", "@large")
+            // Before the server would have been given up.
+            for reader in readers {
+                let result = reader.wait(seconds: 10)
+                #expect(result.status == 1, "\(result)")
+            }
+            for _ in 0..<100 where try volume.state("large") != "promise" { usleep(50_000) }
+            #expect(try volume.state("large") == "promise")
+            let reason = try volume.run(
+                "getfattr", "--only-values", "-n", "user.shapeedit.error", "large")
+            #expect(reason.text == "cancelled")
+            try server.signal("CONT")
+            let after = try volume.agent()
+            after.shell("sha256sum large | cut -c1-64 > ../now; cut -c1-64 ../sum | cmp - ../now")
         }
     }
 

@@ -144,6 +144,33 @@ struct ImportTests {
         }
     }
 
+    @Test func `what has just been fetched stays though its source vanishes or changes`() throws {
+        try withVolume(.passthrough) { volume in
+            let source = "\(try #require(volume.container).base)/home/source"
+            let agent = try volume.agent()
+            agent.shell(
+                "mkdir -p \(source); cd \(source); for i in $(seq 100 299); do echo $i > f$i; done")
+            try volume.shapeedit("import", "--promise", source, "@in")
+            // What is replaced sooner is no version that anybody looked at.
+            usleep(2_200_000)
+            // To hash them and make them durable takes longer than to read them.
+            agent.shell(
+                """
+                cat in/* > ../fetched; cd \(source); rm f2[0-8]?
+                for i in $(seq 290 299); do echo new $i > f$i; done
+                """)
+            let told = try refresh(volume)
+            #expect(told.contains("0 new, 10 changed, 0 removed"), "\(told)")
+            #expect(agent.names("in").count == 200)
+            let versions = "\(volume.root)/.shapeedit/versions/work/in"
+            agent.shell("cat in/f[12][0-8]? in/f19? \(versions)/f29?/* | sort | cmp - ../fetched")
+            #expect(agent.content("in/f295") == "new 295\n")
+            // All of it is the container's own now.
+            #expect(try refresh(volume).contains("0 new, 0 changed, 0 removed"))
+            #expect(agent.names("in").count == 200)
+        }
+    }
+
     @Test func `an edit makes a version of its own, and the source's stays readable`() throws {
         try withSource(.passthrough) { volume, agent, source in
             try volume.shapeedit("import", "--promise", source, "@in")
