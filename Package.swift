@@ -247,7 +247,8 @@ let package = Package(
         .testTarget(
             name: "VolumeTests",
             dependencies: [
-                "FileSystem", "Coordination", "Catalog", "Pictures", "Model", "SystemCalls",
+                "FileSystem", "Coordination", "Catalog", "Pictures", "Model", "PathText",
+                "SystemCalls",
             ],
             path: "Tests/VolumeTests", swiftSettings: strict),
         .testTarget(

@@ -97,7 +97,7 @@ package final class ControlSocket: VarlinkService {
         }
         guard let holdings else { return }
         volume.coordinator.release(Array(holdings.claims))
-        for presenter in holdings.presenters { volume.coordinator.dismiss(presenter) }
+        for presenter in holdings.presenters { volume.dismiss(presenter) }
         holdings.end?()
     }
 

@@ -17,7 +17,7 @@ final class Forwarding: Sendable {
     /// Calls that wait for a thread, for each owner.
     private static let longest = 512
     /// How long a call may take, in milliseconds.
-    private static let patience: UInt64 = 30_000
+    static let patience: UInt64 = 30_000
     /// How long a call that has begun may take when it was interrupted, in milliseconds: one that is
     /// about to be done is not said to have failed.
     private static let grace: UInt64 = 500
@@ -55,16 +55,18 @@ final class Forwarding: Sendable {
     ///
     /// - Parameters:
     ///   - owner: which queue.
+    ///   - patience: how long it may take, in milliseconds.
     ///   - prepare: called with the call's ticket before it can be done.
     ///   - fail: answers the request with an error.
     func call(
-        _ owner: String, prepare: (UInt64) -> Void, fail: @escaping @Sendable (Errno) -> Void,
+        _ owner: String, patience: UInt64 = Forwarding.patience, prepare: (UInt64) -> Void,
+        fail: @escaping @Sendable (Errno) -> Void,
         _ work: @escaping @Sendable () throws(Errno) -> Outcome
     ) {
         let (ticket, queue, starts) = state.withLock { state in
             let ticket = state.next
             state.next += 1
-            let deadline = MonotonicClock.after(milliseconds: Self.patience)
+            let deadline = MonotonicClock.after(milliseconds: patience)
             state.waits[ticket] = Wait(fail: fail, deadline: deadline)
             defer { state.isWatched = true }
             return (ticket, Self.queue(owner, &state), !state.isWatched)
@@ -81,6 +83,19 @@ final class Forwarding: Sendable {
             }
         }
         if !isTaken { end(ticket)?.fail(Errno(EIO)) }
+    }
+
+    /// Runs `work` and calls `then` once with what it gave, or with why there is nothing: ETIMEDOUT
+    /// after `patience` milliseconds. On any thread.
+    func ask<Value: Sendable>(
+        _ owner: String, patience: UInt64, _ work: @escaping @Sendable () throws(Errno) -> Value,
+        then: @escaping @Sendable (Result<Value, Errno>) -> Void
+    ) {
+        call(owner, patience: patience, prepare: { _ in }, fail: { then(.failure($0)) }) {
+            () throws(Errno) in
+            let value = try work()
+            return { isAwaited in if isAwaited { then(.success(value)) } }
+        }
     }
 
     /// Runs `work`, which nobody waits for.

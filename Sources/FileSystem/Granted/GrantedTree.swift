@@ -75,7 +75,8 @@ final class GrantedTree: Sendable {
     private let state = Lock(State())
     let owners: GrantOwners
     let forwarding = Forwarding()
-    private let started = VolumeState.now()
+    /// When the folders came.
+    let started = VolumeState.now()
 
     init(_ owners: GrantOwners) {
         self.owners = owners

@@ -92,6 +92,8 @@ final class VolumeState {
     var seen = SeenVersions()
     var bookmarks: Bookmarks
     var grants: Grants
+    /// Rung for applications that follow what is granted to them.
+    var bells = GrantBells()
     /// Items that were looked up by their documents' ids, for writing, besides by their names.
     var lent: Set<UInt64> = []
     /// Documents that people opened lately.
@@ -211,6 +213,7 @@ final class VolumeState {
         let row = index.row(position)
         followPictures(kind, position, effects)
         followTexts(kind, position, effects)
+        followGrants(kind, position, effects)
         followClaims(
             kind, position, parent: parent, name: name, process: process, effects)
         return log.append(
