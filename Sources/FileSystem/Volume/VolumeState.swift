@@ -61,7 +61,7 @@ final class VolumeState {
     var makers: [ItemNumber: (process: Int32, at: Timestamp)] = [:]
     /// How many small files each process has made since it made a large one.
     var smallFiles: [Int32: Int] = [:]
-    var locks = LockTable<LockWaiter>()
+    var locks = LockTable<LockWaiter> { MonotonicClock.now }
     var tickets: [UInt64: LockTicket] = [:]
     /// By item and owner, while anybody claims by name.
     var lockClaims: [ItemNumber: [UInt64: LockClaim]] = [:]
