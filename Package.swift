@@ -152,12 +152,6 @@ let package = Package(
             ],
             path: "Sources/FileSystem", swiftSettings: strict),
         .target(
-            name: "DocumentFiles",
-            dependencies: [
-                "Model", "PathText", "SystemCalls", "CSystemShim", "Documents", "Editing",
-            ],
-            path: "Sources/DocumentFiles", swiftSettings: strict),
-        .target(
             name: "Varlink",
             dependencies: ["Model", "PathText", "SystemCalls", "CSystemShim", "Documents"],
             path: "Sources/Varlink", swiftSettings: strict),
@@ -168,6 +162,13 @@ let package = Package(
                 "Thumbnailing",
             ],
             path: "Sources/DocumentKit", swiftSettings: strict),
+        .target(
+            name: "DocumentFiles",
+            dependencies: [
+                "Model", "PathText", "SystemCalls", "CSystemShim", "Documents", "Editing",
+                "DocumentKit",
+            ],
+            path: "Sources/DocumentFiles", swiftSettings: strict),
         .target(
             name: "Control",
             dependencies: [
@@ -247,7 +248,8 @@ let package = Package(
         .testTarget(
             name: "VolumeTests",
             dependencies: [
-                "FileSystem", "Coordination", "Catalog", "Pictures", "Model", "SystemCalls",
+                "FileSystem", "Coordination", "Catalog", "Pictures", "Model", "PathText",
+                "SystemCalls",
             ],
             path: "Tests/VolumeTests", swiftSettings: strict),
         .testTarget(

@@ -100,6 +100,15 @@ extension ControlSocket {
         reply.send(VarlinkReply(["claims": .array(claims)]))
     }
 
+    func tellHolders(_ parameters: JSONObject, _ reply: VarlinkReplier) {
+        guard let path = parameters.path("path").flatMap({ ClaimPath($0) }) else {
+            return reply.send(VarlinkError.invalidParameter("path"))
+        }
+        let holders = volume.holders(of: path, for: reply.peer.process)
+        reply.send(
+            VarlinkReply(["holders": .array(holders.map { .object(Self.claimant($0)) })]))
+    }
+
     // MARK: Values
 
     static func holder(_ peer: VarlinkPeer) -> ClaimHolder {

@@ -19,6 +19,7 @@ extension ControlSocket {
             return id
         }
         guard let id else { return reply.send(Self.tooMany(Coordinator.mostPresenters)) }
+        volume.follow(id, at: path.document)
         reply.send(
             Self.reply(["kind": .string("registered"), "presenter": .integer(Int(id.rawValue))]))
     }

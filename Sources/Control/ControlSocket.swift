@@ -75,6 +75,7 @@ package final class ControlSocket: VarlinkService {
         case "org.shapeedit.Control.Claim": claim(call.parameters, reply)
         case "org.shapeedit.Control.Release": release(call.parameters, reply)
         case "org.shapeedit.Control.Claims": list(reply)
+        case "org.shapeedit.Control.Holders": tellHolders(call.parameters, reply)
         case "org.shapeedit.Control.Present" where call.more: present(call.parameters, reply)
         case "org.shapeedit.Control.Query" where call.more: query(call.parameters, reply)
         case "org.shapeedit.Control.Events" where call.more: events(call.parameters, reply)
@@ -97,7 +98,7 @@ package final class ControlSocket: VarlinkService {
         }
         guard let holdings else { return }
         volume.coordinator.release(Array(holdings.claims))
-        for presenter in holdings.presenters { volume.coordinator.dismiss(presenter) }
+        for presenter in holdings.presenters { volume.dismiss(presenter) }
         holdings.end?()
     }
 

@@ -1,3 +1,4 @@
+internal import DocumentKit
 internal import Glibc
 internal import Model
 internal import PathText
@@ -17,18 +18,23 @@ struct FileClaim: ~Copyable {
     ///
     /// - Parameter isReader: nothing is to be written, so a document that may only be read will do.
     init(_ path: String, isReader: Bool = false) throws(Failure) {
-        let deadline = MonotonicClock.after(milliseconds: UInt64(Self.patience))
+        let start = MonotonicClock.now
+        let deadline = start + UInt64(Self.patience) * 1_000_000
         while true {
             let file: OwnedDescriptor
-            let isCoordinated: Bool
+            // Asked for by path: an open would wait for claims of others, and then another one.
+            let container = try? PathAttributes.value("user.shapeedit.container", of: path)
+            let isCoordinated = container != nil
             do throws(Errno) {
-                let plain = try OwnedDescriptor.open(path, O_RDONLY)
-                isCoordinated = plain.attribute("user.shapeedit.container") != nil
                 // There the lock is one of those who write, and closing is what publishes.
                 file =
                     isCoordinated
-                    ? try Self.writable(path, orElse: isReader ? consume plain : nil) : plain
-            } catch { throw Failure(path, error) }
+                    ? try Self.writable(path, isReader: isReader)
+                    : try OwnedDescriptor.open(path, O_RDONLY)
+            } catch {
+                // Others have claimed it for longer than an open waits.
+                throw error.code == EBUSY ? Self.held(path, since: start) : Failure(path, error)
+            }
             while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
                 let error = Errno.last
                 // No locks there (some network file systems): writing whole must be enough.
@@ -36,12 +42,7 @@ struct FileClaim: ~Copyable {
                 guard error.code == EWOULDBLOCK || error.code == EINTR else {
                     throw Failure(path, error)
                 }
-                guard MonotonicClock.now < deadline else {
-                    throw Failure(
-                        .temporary,
-                        "\(path): another program has held the document locked for"
-                            + " \(Self.patience / 1000) seconds; see who with: lsof \(path)")
-                }
+                guard MonotonicClock.now < deadline else { throw Self.held(path, since: start) }
                 usleep(2_000)
             }
             // Who held it before may have put another file in its place.
@@ -67,11 +68,23 @@ struct FileClaim: ~Copyable {
     }
 
     private static func writable(
-        _ path: String, orElse readable: consuming OwnedDescriptor?
+        _ path: String, isReader: Bool
     ) throws(Errno) -> OwnedDescriptor {
         do throws(Errno) { return try OwnedDescriptor.open(path, O_RDWR) } catch {
-            guard let readable, [EACCES, EPERM, EROFS].contains(error.code) else { throw error }
-            return readable
+            guard isReader, [EACCES, EPERM, EROFS].contains(error.code) else { throw error }
+            return try OwnedDescriptor.open(path, O_RDONLY)
         }
+    }
+
+    /// Others have had the document since a moment of the monotonic clock, and have it still.
+    private static func held(_ path: String, since start: UInt64) -> Failure {
+        let seconds = (MonotonicClock.now - start) / 1_000_000_000
+        let holders = FileCoordinator.holders(of: path).map(\.sentence)
+        let who =
+            holders.isEmpty
+            ? "another program has it locked; see who with: lsof \(path)"
+            : holders.joined(separator: "; ")
+        return Failure(
+            .temporary, "\(path): it could not be had for itself in \(seconds) seconds: \(who)")
     }
 }

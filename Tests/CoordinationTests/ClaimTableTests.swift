@@ -183,14 +183,15 @@ import Testing
     }
 
     @Test mutating func `who waits follows an announced move only`() throws {
-        for (process, place) in [(Int32(10), "new/x"), (11, "old/x")] {
+        // By the process that has the claim, by another one, and by one that it has started.
+        for (family, place) in [([Int32(10)], "new/x"), ([11], "old/x"), ([11, 10], "new/x")] {
             var table = ClaimTable(lease: 5)
             let mover = table.request(
                 try request("old", .writeMoving, purpose: 1, process: 10), at: 0)
             let waits = table.request(try request("old/x", .read, purpose: 2), at: 0)
             let move = ItemChange(
                 .moved(from: try #require(ClaimPath("old")), replacing: false),
-                try #require(ClaimPath("new")), by: process)
+                try #require(ClaimPath("new")), by: family[0], family: family)
             #expect(table.note(move, at: 1).isEmpty)
             let events = table.release(mover.id, at: 2)
             #expect(events == [.granted(waits.id, [try #require(ClaimPath(place))])])

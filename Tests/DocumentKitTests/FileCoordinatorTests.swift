@@ -128,4 +128,27 @@ import Testing
         let listed = words[(start + 1)...].prefix(FileAccess.allCases.count)
         #expect(Array(listed) == FileAccess.allCases.map(\.rawValue))
     }
+
+    @Test(arguments: places)
+    func `who has locked an item is named`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let path = "\(volume.directory)/document"
+            let agent = try volume.agent()
+            agent.store("document", "x")
+            let file = agent.open("document", O_RDWR)
+            #expect(FileCoordinator.holders(of: path) == [])
+            agent.lock(file, LOCK_SH)
+            usleep(1_200_000)
+            let holders = FileCoordinator.holders(of: path)
+            #expect(holders.map(\.process) == [agent.process], "\(holders)")
+            #expect(holders.map(\.kind) == [.lock] && holders.first?.command.isEmpty == false)
+            // Outside of containers nobody knows since when.
+            let since = holders.first?.since ?? -1
+            let now = Double(WallClock.now.seconds) + Double(WallClock.now.nanoseconds) / 1e9
+            let isRight = dataPath == .plain ? since == 0 : (now - 30..<now - 1).contains(since)
+            #expect(isRight, "\(since)")
+            agent.lock(file, LOCK_UN)
+            #expect(FileCoordinator.holders(of: path) == [])
+        }
+    }
 }

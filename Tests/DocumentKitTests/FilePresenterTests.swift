@@ -66,4 +66,38 @@ import Testing
             #expect(above.path == volume.directory)
         }
     }
+
+    @Test func `a presenter of a granted document is told what its owner does`() throws {
+        try withVolume(.passthrough) { volume in
+            let owner = try #require(volume.container)
+            let agent = try volume.agent()
+            for name: ByteString in ["document", "secret"] { agent.store(name, "x") }
+            let app = try Container(name: "notes", user: owner.user, dataHome: owner.dataHome)
+            defer { app.remove() }
+            try app.mount(asApp: true)
+            let granting = try app.command("grant", "\(volume.directory)/document", "--to", "notes")
+            #expect(granting.status == 0, "\(granting)")
+            let (item, folder) = (Shows(), Shows())
+            let shown = try FilePresentation(of: "\(app.mountPoint)/in test/document", item)
+            let above = try FilePresentation(of: app.mountPoint, folder)
+            // Of what was not granted nobody is told.
+            agent.store("secret", "y")
+            agent.store("document", "longer")
+            item.expect("changed")
+            folder.expect("changed document")
+            agent.rename("document", "renamed")
+            item.expect("moved renamed")
+            folder.expect("moved document renamed")
+            #expect(shown.path == "\(app.mountPoint)/in test/renamed")
+            let revoking = try app.command("revoke", "\(volume.directory)/renamed")
+            #expect(revoking.status == 0, "\(revoking)")
+            item.expect("deleted")
+            folder.expect("deleted renamed")
+            shown.end()
+            above.end()
+            item.expect("ended")
+            folder.expect("ended")
+            try app.unmount()
+        }
+    }
 }

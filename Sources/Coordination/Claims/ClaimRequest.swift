@@ -70,6 +70,8 @@ package struct ClaimRequest: Sendable {
     package var presenter: PresenterID?
     /// When waiting ends, in the time that the table is told.
     package var deadline: UInt64
+    /// Of a fact: since when it is one, in that time; `nil`: since it is noted.
+    package var since: UInt64?
 
     package init(
         _ targets: [ClaimTarget], purpose: ClaimPurpose, holder: ClaimHolder,
@@ -100,6 +102,18 @@ package struct ClaimListing: Hashable, Sendable {
     package var phase: Phase
     /// When it came into this phase.
     package var since: UInt64
+
+    package init(
+        id: ClaimID, holder: ClaimHolder, origin: ClaimRequest.Origin, targets: [ClaimTarget],
+        phase: Phase, since: UInt64
+    ) {
+        self.id = id
+        self.holder = holder
+        self.origin = origin
+        self.targets = targets
+        self.phase = phase
+        self.since = since
+    }
 }
 
 /// Why a request is not granted.

@@ -109,7 +109,7 @@ extension ClaimTable {
                 tell([id], .moved(place))
             }
             tell(takeBack(to: path, change.process, now), .moved(path))
-            moveClaims(source, path, change.process)
+            moveClaims(source, path, change.family)
             settle(now, &events)
         }
         return events
@@ -135,7 +135,7 @@ extension ClaimTable {
         for path in sources {
             for id in tree.at(path) + tree.above(path) {
                 guard let request = claims[id]?.request, let presenter = request.presenter,
-                    request.holder.process == change.process
+                    change.family.contains(request.holder.process)
                 else { continue }
                 found.insert(presenter)
             }
@@ -200,13 +200,14 @@ extension ClaimTable {
     // MARK: Claims on what was renamed
 
     /// Held claims cover the new place too; requests that wait follow only an announced move, and
-    /// sessions are where their file is.
-    private mutating func moveClaims(_ source: ClaimPath, _ target: ClaimPath, _ process: Int32) {
+    /// sessions are where their file is. A move is announced by a claim that the mover, a process with
+    /// those above it, has or works under.
+    private mutating func moveClaims(_ source: ClaimPath, _ target: ClaimPath, _ mover: [Int32]) {
         let concerned = Set(tree.at(source) + tree.below(source)).sorted()
         if concerned.isEmpty { return }
         let isAnnounced = tree.at(source).contains { id in
             guard let claim = claims[id], claim.phase == .granted else { return false }
-            return claim.request.holder.process == process
+            return mover.contains(claim.request.holder.process)
                 && claim.places.contains { $0.path == source && $0.access == .writeMoving }
         }
         for id in concerned {

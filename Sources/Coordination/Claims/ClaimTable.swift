@@ -84,11 +84,22 @@ package struct ClaimTable: Sendable {
 
     /// Whether a request like this would be granted at once, and without asking a presenter.
     package func isFree(_ request: ClaimRequest) -> Bool {
-        let id = ClaimID(rawValue: .max)
-        let probe = Claim(
-            id: id, request: request, since: 0, places: request.targets,
-            current: request.targets.map(\.path))
+        let probe = Self.probe(request)
         return !others(inTheWayOf: probe).contains { blocks($0, probe) }
+    }
+
+    /// Who would be in the way of a request like this, in the order they came.
+    package func obstacles(to request: ClaimRequest) -> [ClaimListing] {
+        let probe = Self.probe(request)
+        return others(inTheWayOf: probe).filter { blocks($0, probe) }.map(\.id).sorted()
+            .compactMap(listing)
+    }
+
+    /// A claim as it would come last.
+    private static func probe(_ request: ClaimRequest) -> Claim {
+        Claim(
+            id: ClaimID(rawValue: .max), request: request, since: 0, places: request.targets,
+            current: request.targets.map(\.path))
     }
 
     /// Ends a claim, whatever phase it is in. Not an error if it has ended.
@@ -160,7 +171,7 @@ package struct ClaimTable: Sendable {
 
     private mutating func put(_ request: ClaimRequest, _ id: ClaimID, _ now: UInt64) {
         claims[id] = Claim(
-            id: id, request: request, since: now, places: request.targets,
+            id: id, request: request, since: request.since ?? now, places: request.targets,
             current: request.targets.map(\.path))
         for target in request.targets { tree.insert(id, at: target.path) }
     }

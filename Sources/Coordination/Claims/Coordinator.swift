@@ -97,6 +97,11 @@ package final class Coordinator: Sendable {
         state.withLock { $0.table.isFree(request) }
     }
 
+    /// Who would be in the way of a request like this, in the order they came.
+    package func obstacles(to request: ClaimRequest) -> [ClaimListing] {
+        state.withLock { $0.table.obstacles(to: request) }
+    }
+
     /// Ends claims; those that wait are forgotten without a reply.
     package func release(_ ids: [ClaimID]) {
         if ids.isEmpty { return }

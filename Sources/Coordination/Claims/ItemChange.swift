@@ -18,10 +18,13 @@ package struct ItemChange: Hashable, Sendable {
     package var path: ClaimPath
     /// Who did it; 0 if nobody outside did.
     package var process: Int32
+    /// That process and those above it, as far as they are known: it works under their claims.
+    package var family: [Int32]
 
-    package init(_ kind: Kind, _ path: ClaimPath, by process: Int32) {
+    package init(_ kind: Kind, _ path: ClaimPath, by process: Int32, family: [Int32]? = nil) {
         self.kind = kind
         self.path = path
         self.process = process
+        self.family = family ?? [process]
     }
 }

@@ -13,6 +13,7 @@ struct ItemLocks<Waiter: Sendable>: Sendable {
     struct Whole: Sendable {
         let kind: LockKind
         let process: Int32
+        let since: UInt64
     }
 
     private(set) var records = RecordLocks()
@@ -35,32 +36,34 @@ struct ItemLocks<Waiter: Sendable>: Sendable {
         Set(records.held.lazy.filter { RecordLocks.conflicts($0, request) }.map(\.owner))
     }
 
-    /// Puts the lock in; the caller has made sure that it is not blocked.
-    mutating func hold(_ request: LockRequest) {
+    /// Puts the lock in, held from `now` on; the caller has made sure that it is not blocked.
+    mutating func hold(_ request: LockRequest, at now: UInt64) {
         switch request.family {
         case .record:
             records.set(
-                request.range, to: request.kind, owner: request.owner, process: request.process)
+                request.range, to: request.kind, owner: request.owner, process: request.process,
+                since: now)
         case .whole:
-            wholes[request.owner] = Whole(kind: request.kind, process: request.process)
+            wholes[request.owner] = Whole(
+                kind: request.kind, process: request.process, since: now)
         }
     }
 
     /// Takes the owner's locks in the range out; all of a `.whole` owner.
     mutating func release(_ family: LockFamily, _ range: ClosedRange<Int64>, owner: UInt64) {
         switch family {
-        case .record: records.set(range, to: nil, owner: owner, process: 0)
+        case .record: records.set(range, to: nil, owner: owner, process: 0, since: 0)
         case .whole: wholes[owner] = nil
         }
     }
 
     /// Lets in whoever is not blocked any more, in the order of coming; again from the start after
     /// a grant, because a waiter that gets a weaker lock than its owner had makes room.
-    mutating func admit() -> [Waiting] {
+    mutating func admit(at now: UInt64) -> [Waiting] {
         var admitted: [Waiting] = []
         while let index = waiting.firstIndex(where: { !isBlocked($0.request) }) {
             let next = waiting.remove(at: index)
-            hold(next.request)
+            hold(next.request, at: now)
             admitted.append(next)
         }
         return admitted

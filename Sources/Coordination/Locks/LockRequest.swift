@@ -26,6 +26,8 @@ package struct LockRequest: Hashable, Sendable {
     package var owner: UInt64
     /// Who asked for it; F_GETLK tells others.
     package var process: Int32
+    /// Of a lock that is held: since when, as the table's clock has it.
+    package var since: UInt64 = 0
 
     package init(
         item: ItemNumber, family: LockFamily, kind: LockKind,

@@ -1,7 +1,7 @@
 package import Model
 
-/// The state behind flock(2) and fcntl(2) locks on all items of a container. Pure: no I/O, no
-/// clock, no threads; whoever owns it guards it and tells the waiters.
+/// The state behind flock(2) and fcntl(2) locks on all items of a container. Pure: no I/O, no clock
+/// of its own, no threads; whoever owns it guards it and tells the waiters.
 ///
 /// As on Linux: a request is checked against held locks only, so readers may overtake a waiting
 /// writer; whoever waits is tried again in the order of coming whenever a lock of the item goes or
@@ -12,8 +12,10 @@ package struct LockTable<Waiter: Sendable>: Sendable {
     /// What an owner waits for with record locks: the edges that a deadlock is found by.
     private var waits: [UInt64: [WaitID]] = [:]
     private var serial: UInt64 = 0
+    private let clock: @Sendable () -> UInt64
 
-    package init() {}
+    /// - Parameter clock: what it is by which locks are held since some moment.
+    package init(clock: @escaping @Sendable () -> UInt64 = { 0 }) { self.clock = clock }
 
     /// The first record lock, by its first byte, that `request` would have to wait for (F_GETLK).
     package func test(_ request: LockRequest) -> LockConflict? {
@@ -39,7 +41,7 @@ package struct LockTable<Waiter: Sendable>: Sendable {
             locks.release(.whole, request.range, owner: request.owner)
         }
         if !locks.isBlocked(request) {
-            locks.hold(request)
+            locks.hold(request, at: clock())
             return (.granted, putBack(locks, request.item))
         }
         guard let waiter else { return (.wouldBlock, putBack(locks, request.item)) }
@@ -95,15 +97,18 @@ package struct LockTable<Waiter: Sendable>: Sendable {
     /// The locks held on an item, records by their first byte and then whole ones by owner.
     package func held(on item: ItemNumber) -> [LockRequest] {
         guard let locks = items[item] else { return [] }
-        let records = locks.records.held.map {
-            LockRequest(
-                item: item, family: .record, kind: $0.kind, range: $0.range, owner: $0.owner,
-                process: $0.process)
+        let records = locks.records.held.map { lock in
+            var held = LockRequest(
+                item: item, family: .record, kind: lock.kind, range: lock.range, owner: lock.owner,
+                process: lock.process)
+            held.since = lock.since
+            return held
         }
-        let wholes = locks.wholes.sorted { $0.key < $1.key }.map {
-            LockRequest(
-                item: item, family: .whole, kind: $0.value.kind, owner: $0.key,
-                process: $0.value.process)
+        let wholes = locks.wholes.sorted { $0.key < $1.key }.map { owner, lock in
+            var held = LockRequest(
+                item: item, family: .whole, kind: lock.kind, owner: owner, process: lock.process)
+            held.since = lock.since
+            return held
         }
         return records + wholes
     }
@@ -129,7 +134,8 @@ package struct LockTable<Waiter: Sendable>: Sendable {
     }
 
     private mutating func settle(_ locks: inout ItemLocks<Waiter>) -> [Waiter] {
-        let admitted = locks.admit()
+        if locks.waiting.isEmpty { return [] }
+        let admitted = locks.admit(at: clock())
         for waiting in admitted { forget(waiting, waiting.request.item) }
         // A key path of a generic type would be made anew for each lock, at the price of a lock.
         return admitted.map { $0.waiter }

@@ -10,6 +10,7 @@ struct RecordLocks: Sendable {
         var kind: LockKind
         var owner: UInt64
         var process: Int32
+        var since: UInt64
     }
 
     private(set) var held: [Held] = []
@@ -29,9 +30,10 @@ struct RecordLocks: Sendable {
     /// Gives `owner` the range with `kind`, or nothing there (`nil`), whatever it had there before:
     /// its locks are split, joined, upgraded and downgraded. Does not look at other owners.
     mutating func set(
-        _ range: ClosedRange<Int64>, to kind: LockKind?, owner: UInt64, process: Int32
+        _ range: ClosedRange<Int64>, to kind: LockKind?, owner: UInt64, process: Int32,
+        since: UInt64
     ) {
-        var joined = range
+        var (joined, start) = (range, since)
         var result: [Held] = []
         result.reserveCapacity(held.count + 2)
         for lock in held {
@@ -44,6 +46,7 @@ struct RecordLocks: Sendable {
                     min(
                         joined.lowerBound, lock.range.lowerBound)...max(
                         joined.upperBound, lock.range.upperBound)
+                start = min(start, lock.since)
                 continue
             }
             // What lies outside stays as it was.
@@ -61,7 +64,8 @@ struct RecordLocks: Sendable {
             }
         }
         if let kind {
-            result.append(Held(range: joined, kind: kind, owner: owner, process: process))
+            result.append(
+                Held(range: joined, kind: kind, owner: owner, process: process, since: start))
         }
         result.sort { $0.range.lowerBound < $1.range.lowerBound }
         held = result

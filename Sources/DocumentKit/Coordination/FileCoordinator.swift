@@ -132,6 +132,18 @@ public final class FileCoordinator: Sendable {
         for connection in waiting { connection.close() }
     }
 
+    /// Who keeps this process from locking a document for itself at this moment, and so from changing
+    /// it: in a container claims and file locks of others, elsewhere locks by flock(2). Empty if nobody
+    /// does, and where it cannot be told.
+    public static func holders(of path: String) -> [Claimant] {
+        guard let place = try? ItemPlace(path) else { return [] }
+        guard let point = place.mountPoint else { return PlainLock.holders(of: place.absolute) }
+        var parameters = JSONObject()
+        parameters.setPath("path", place.relative)
+        let reply = try? ControlConnection(mountPoint: point).call("Holders", parameters)
+        return (reply?["holders"]?.array ?? []).compactMap { $0.object }.compactMap(Claimant.init)
+    }
+
     /// Who holds or waits for what in the container that the path is in, with the claims' numbers,
     /// and where the container shows.
     public static func claims(

@@ -20,7 +20,9 @@ final class PlainLock {
                 guard [EWOULDBLOCK, EINTR].contains(error.code) else {
                     throw .badPath(path, error.description)
                 }
-                if MonotonicClock.now >= deadline { throw .timedOut([]) }
+                if MonotonicClock.now >= deadline {
+                    throw .timedOut(Self.holders(of: path, inTheWayOfReaders: !writes))
+                }
                 usleep(2_000)
             }
             // Who held it before may have put another file in its place.
@@ -49,5 +51,45 @@ final class PlainLock {
         guard fstat(descriptor, &held) == 0 else { return false }
         guard stat(path.cPath, &named) == 0 else { return held.st_mode & S_IFMT == S_IFDIR }
         return named.st_dev == held.st_dev && named.st_ino == held.st_ino
+    }
+}
+
+extension PlainLock {
+    /// Who has locked a file with flock(2), as the kernel lists it; none where that lists other
+    /// numbers than stat(2) tells (some network and layered file systems).
+    ///
+    /// - Parameter isReader: only those that keep readers out.
+    static func holders(of path: String, inTheWayOfReaders isReader: Bool = false) -> [Claimant] {
+        var status = stat()
+        guard stat(path.cPath, &status) == 0, let list = try? text(of: "/proc/locks") else {
+            return []
+        }
+        return list.split(separator: "\n").compactMap { line in
+            // "8: FLOCK ADVISORY WRITE 18255 fe:00:1040399 0 EOF"; those who wait have "->" in it.
+            let words = line.split(separator: " ")
+            guard words.count >= 6, words[1] == "FLOCK", words[3] == "WRITE" || !isReader,
+                let process = Int(words[4]), isFile(words[5], status)
+            else { return nil }
+            var command = (try? text(of: "/proc/\(process)/comm")) ?? ""
+            while command.hasSuffix("\n") { command.removeLast() }
+            return Claimant(
+                process: max(process, 0), command: command, kind: .lock, state: .granted, since: 0,
+                targets: [FileIntent(path, words[3] == "WRITE" ? .write : .read)])
+        }
+    }
+
+    /// Whether a file is the one of `major:minor:inode`, the first two in hexadecimal digits.
+    private static func isFile(_ word: Substring, _ status: stat) -> Bool {
+        let parts = word.split(separator: ":")
+        let device = DeviceNumber(UInt64(status.st_dev))
+        guard parts.count == 3, let major = UInt64(parts[0], radix: 16),
+            let minor = UInt64(parts[1], radix: 16), let inode = UInt64(parts[2])
+        else { return false }
+        return major == device.major && minor == device.minor && inode == UInt64(status.st_ino)
+    }
+
+    private static func text(of path: String) throws(Errno) -> String {
+        let file = try OwnedDescriptor.open(path, O_RDONLY)
+        return String(decoding: try WholeFile.read(file), as: UTF8.self)
     }
 }

@@ -49,6 +49,31 @@ extension Volume {
     }
 }
 
+extension Volume {
+    /// Who keeps a process from locking the file at a path for itself at this moment: claims by name,
+    /// and file locks of others. None if there is no such file.
+    package func holders(of path: ClaimPath, for process: Int32) -> [ClaimListing] {
+        let (paths, locks) = state.withLock { state -> ([ClaimPath], [LockRequest]) in
+            let position = state.index.item(
+                at: Array(path.names.joined(separator: [UInt8(ascii: "/")])))
+            if position == 0 { return ([], []) }
+            return (state.paths(of: position), state.locks.held(on: state.number(position)))
+        }
+        let request = Operator(process).request(
+            paths.map { ClaimTarget($0, .write) }, .locking, deadline: 0)
+        let held = locks.filter { $0.process != process }.map { lock in
+            ClaimListing(
+                id: ClaimID(rawValue: 0),
+                holder: ClaimHolder(
+                    process: lock.process, command: CallerProcess.command(of: lock.process)),
+                origin: .locking,
+                targets: [ClaimTarget(path, lock.kind == .shared ? .read : .write)],
+                phase: .granted, since: lock.since)
+        }
+        return coordinator.obstacles(to: request) + held
+    }
+}
+
 /// A process that makes file operations, with its ancestors.
 struct Operator {
     let process: Int32

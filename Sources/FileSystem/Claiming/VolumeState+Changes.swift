@@ -22,9 +22,11 @@ extension VolumeState {
         let place = name.map { path(parent, $0) }
         // What happens inside a package changes it.
         let isInside = place.map { $0.names.last != name } ?? false
+        let family = operators[process]?.family
         func tell(_ what: ItemChange.Kind, _ path: ClaimPath?) {
             guard let path else { return }
-            coordinator.note(ItemChange(isInside ? .changed : what, path, by: process))
+            coordinator.note(
+                ItemChange(isInside ? .changed : what, path, by: process, family: family))
         }
         switch kind {
         case .created, .linked: tell(.appeared, place)
@@ -62,9 +64,12 @@ extension VolumeState {
         }
         if let source, source != place {
             coordinator.note(
-                ItemChange(.moved(from: source, replacing: isReplacing), place, by: process))
+                ItemChange(
+                    .moved(from: source, replacing: isReplacing), place, by: process,
+                    family: operators[process]?.family))
         } else {
-            coordinator.note(ItemChange(.changed, place, by: process))
+            coordinator.note(
+                ItemChange(.changed, place, by: process, family: operators[process]?.family))
         }
     }
 }

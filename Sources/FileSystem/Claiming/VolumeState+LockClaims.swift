@@ -55,9 +55,9 @@ extension VolumeState {
         for (owner, lock) in wanted where claims[owner] == nil && !paths.isEmpty {
             guard let agent = operators[lock.process] else { continue }
             let targets = paths.map { ClaimTarget($0, lock.kind == .shared ? .read : .write) }
-            claims[owner] = LockClaim(
-                id: coordinator.note(agent.request(targets, .locking, deadline: .max)),
-                kind: lock.kind)
+            var request = agent.request(targets, .locking, deadline: .max)
+            request.since = lock.since
+            claims[owner] = LockClaim(id: coordinator.note(request), kind: lock.kind)
         }
         lockClaims[item] = claims.isEmpty ? nil : claims
         coordinator.release(ended)

@@ -43,7 +43,7 @@ package final class FuseSession: @unchecked Sendable {
         connection.pointee.want_passthrough = options.passthrough && mayPass ? 1 : 0
         try mount(options)
         volume.pictures?.attach(virtual)
-        volume.followQueries(virtual)
+        volume.followQueries(virtual, granted)
     }
 
     private func mount(_ options: Options) throws(Failure) {
@@ -95,6 +95,7 @@ package final class FuseSession: @unchecked Sendable {
     package func unmount() {
         guard let session else { return }
         fuse_session_unmount(session)
+        volume.grantedResults?.stop()
         granted?.forwarding.stop()
         volume.stop()
         fuse_session_destroy(session)

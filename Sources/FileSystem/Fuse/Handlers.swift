@@ -34,11 +34,20 @@ extension FuseSession {
         }
     }
 
-    /// A picture may be waited for, parked.
+    /// A picture may be waited for, parked, and so may what other containers answer to a saved query.
     private func lookupVirtual(_ request: Request, _ parent: UInt64, _ name: [UInt8])
         throws(Errno)
     {
         if try lookupGranted(request, parent, name) { return }
+        if volume.grantedResults != nil, let query = virtual.savedQuery(parent, name) {
+            return volume.whenAsked(query) { [virtual] in
+                do throws(Errno) {
+                    request.answer(try virtual.lookup(parent, name))
+                } catch {
+                    request.fail(error)
+                }
+            }
+        }
         guard let pictures = volume.pictures,
             let (subject, size) = virtual.pictureSubject(parent, name)
         else { return request.answer(try virtual.lookup(parent, name)) }

@@ -53,7 +53,7 @@ private func folderOwner(
     _ request: fuse_req_t?, _ parent: fuse_ino_t, _ text: UnsafePointer<CChar>?
 ) -> String? {
     guard parent == ItemNumber.root.rawValue, let request, let text else { return nil }
-    return FuseSession.of(request)?.grantedOwner(name(text))
+    return FuseSession.of(request)?.volume.grantedOwner(name(text))
 }
 
 /// Whether the name is the folder of an owner that the kernel has seen: it is not to be replaced.

@@ -6,7 +6,9 @@ internal import SystemCalls
 ///
 /// Any thread. Each owner has a few threads and a queue of its own, so that one that does not answer
 /// stands in nobody's way. Whoever waits longer than ``patience`` gets ETIMEDOUT, and EINTR when
-/// interrupted; the call itself then ends unheard.
+/// interrupted; the call itself then ends unheard. An owner that somebody waited for in vain is
+/// *probed*: until it answers that, whoever waits for it, or comes to, gets ETIMEDOUT at once. So a
+/// program that makes several calls waits once, and one slow call does not shut out the others.
 final class Forwarding: Sendable {
     /// Called when the call is done: with true if somebody still waits for the answer, with false to
     /// undo what they do not learn of.
@@ -17,9 +19,9 @@ final class Forwarding: Sendable {
     /// Calls that wait for a thread, for each owner.
     private static let longest = 512
     /// How long a call may take, in milliseconds.
-    private static let patience: UInt64 = 30_000
-    /// How long a call that has begun may take when it was interrupted, in milliseconds: one that is
-    /// about to be done is not said to have failed.
+    static let patience: UInt64 = 30_000
+    /// How long a call that has begun may take when it was interrupted, and a probe, in milliseconds:
+    /// what is about to be done is not said to have failed.
     private static let grace: UInt64 = 500
     /// How often it is looked for calls that take too long, in milliseconds.
     private static let pace: UInt64 = 100
@@ -37,7 +39,10 @@ final class Forwarding: Sendable {
         var ended = false
     }
     private struct Wait {
+        let owner: String
         let fail: @Sendable (Errno) -> Void
+        /// When it began to wait.
+        let since: UInt64
         var deadline: UInt64
         var hasBegun = false
         var isInterrupted = false
@@ -45,30 +50,51 @@ final class Forwarding: Sendable {
     private struct State {
         var queues: [String: Monitor<Queue>] = [:]
         var waits: [UInt64: Wait] = [:]
+        /// Owners that are probed, and from when on they count as silent if they do not answer that.
+        var probed: [String: UInt64] = [:]
         var next: UInt64 = 1
         var isWatched = false
         var ended = false
+
+        func isSilent(_ owner: String, _ now: UInt64) -> Bool {
+            probed[owner].map { $0 <= now } ?? false
+        }
     }
     private let state = Lock(State())
+    private let patience: UInt64
+    private let probe: @Sendable (_ owner: String) -> Void
+
+    /// - Parameters:
+    ///   - patience: how long a call may take, in milliseconds.
+    ///   - probe: returns when the owner answers; on a thread of its own.
+    init(patience: UInt64 = Forwarding.patience, probe: @escaping @Sendable (String) -> Void) {
+        self.patience = patience
+        self.probe = probe
+    }
 
     /// Runs `work` for a request, which is failed with what it throws.
     ///
     /// - Parameters:
     ///   - owner: which queue.
+    ///   - patience: how long it may take, in milliseconds; `nil`: as long as all.
     ///   - prepare: called with the call's ticket before it can be done.
     ///   - fail: answers the request with an error.
     func call(
-        _ owner: String, prepare: (UInt64) -> Void, fail: @escaping @Sendable (Errno) -> Void,
+        _ owner: String, patience: UInt64? = nil, prepare: (UInt64) -> Void,
+        fail: @escaping @Sendable (Errno) -> Void,
         _ work: @escaping @Sendable () throws(Errno) -> Outcome
     ) {
-        let (ticket, queue, starts) = state.withLock { state in
+        let now = MonotonicClock.now
+        let deadline = now + (patience ?? self.patience) * 1_000_000
+        let place = state.withLock { state -> (UInt64, Monitor<Queue>, Bool)? in
+            if state.isSilent(owner, now) { return nil }
             let ticket = state.next
             state.next += 1
-            let deadline = MonotonicClock.after(milliseconds: Self.patience)
-            state.waits[ticket] = Wait(fail: fail, deadline: deadline)
+            state.waits[ticket] = Wait(owner: owner, fail: fail, since: now, deadline: deadline)
             defer { state.isWatched = true }
             return (ticket, Self.queue(owner, &state), !state.isWatched)
         }
+        guard let (ticket, queue, starts) = place else { return fail(Errno(ETIMEDOUT)) }
         if starts { Threads.start("grant clock", yielding: true) { [self] in watch() } }
         prepare(ticket)
         let isTaken = enqueue(queue, atMost: Self.longest, ticket) { [self] in
@@ -81,6 +107,19 @@ final class Forwarding: Sendable {
             }
         }
         if !isTaken { end(ticket)?.fail(Errno(EIO)) }
+    }
+
+    /// Runs `work` and calls `then` once with what it gave, or with why there is nothing: ETIMEDOUT
+    /// after `patience` milliseconds. On any thread.
+    func ask<Value: Sendable>(
+        _ owner: String, patience: UInt64, _ work: @escaping @Sendable () throws(Errno) -> Value,
+        then: @escaping @Sendable (Result<Value, Errno>) -> Void
+    ) {
+        call(owner, patience: patience, prepare: { _ in }, fail: { then(.failure($0)) }) {
+            () throws(Errno) in
+            let value = try work()
+            return { isAwaited in if isAwaited { then(.success(value)) } }
+        }
     }
 
     /// Runs `work`, which nobody waits for.
@@ -177,18 +216,42 @@ final class Forwarding: Sendable {
     private func watch() {
         while true {
             usleep(UInt32(Self.pace) * 1000)
-            let late = state.withLock { state -> [Wait]? in
+            let found = state.withLock { state -> (late: [Wait], probed: Set<String>)? in
                 if state.waits.isEmpty || state.ended {
                     state.isWatched = false
                     return nil
                 }
                 let now = MonotonicClock.now
-                let late = state.waits.filter { $0.value.deadline <= now }
+                let late = state.waits.filter {
+                    $0.value.deadline <= now || state.isSilent($0.value.owner, now)
+                }
                 for ticket in late.keys { state.waits[ticket] = nil }
-                return Array(late.values)
+                return (Array(late.values), suspect(late.values, now, &state))
             }
-            guard let late else { return }
-            for wait in late { wait.fail(Errno(wait.isInterrupted ? EINTR : ETIMEDOUT)) }
+            guard let found else { return }
+            for owner in found.probed {
+                Threads.start("grant probe", yielding: true) { [self] in
+                    probe(owner)
+                    state.withLock { $0.probed[owner] = nil }
+                }
+            }
+            for wait in found.late { wait.fail(Errno(wait.isInterrupted ? EINTR : ETIMEDOUT)) }
         }
+    }
+
+    /// The owners that were waited for in vain and are to be probed from now on.
+    private func suspect(
+        _ late: some Sequence<Wait>, _ now: UInt64, _ state: inout State
+    ) -> Set<String> {
+        var found: Set<String> = []
+        // The queue without a name is for what waits for no owner.
+        for wait in late where !wait.isInterrupted && !wait.owner.isEmpty {
+            if state.probed[wait.owner] != nil { continue }
+            // Who waits for less is no reason to give up earlier than others.
+            state.probed[wait.owner] = max(
+                wait.since + patience * 1_000_000, now + Self.grace * 1_000_000)
+            found.insert(wait.owner)
+        }
+        return found
     }
 }

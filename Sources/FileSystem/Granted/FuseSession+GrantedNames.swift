@@ -18,24 +18,6 @@ extension FuseSession {
             fail: { request.fail($0) }, work)
     }
 
-    /// Whether the app has something of this name at its root.
-    func hasAtRoot(_ name: String) -> Bool {
-        volume.state.withLock { state in
-            name.pathBytes.withUnsafeBytes {
-                state.index.lookup(state.index.find(.root), $0) != 0
-            }
-        }
-    }
-
-    /// The owner whose folder the name at the root is, as far as can be seen without asking it.
-    func grantedOwner(_ name: UnsafeRawBufferPointer) -> String? {
-        guard let owner = GrantedTree.owner(name),
-            GrantedTree.folderName(owner, hasAtRoot)
-                == String(path: name)
-        else { return nil }
-        return owner
-    }
-
     func lookupFolder(_ request: Request, _ granted: GrantedTree, _ owner: String) {
         forward(request, granted, to: owner) { () throws(Errno) in
             guard granted.owners.grantsAnything(owner) else { throw Errno(ENOENT) }
@@ -155,11 +137,12 @@ extension FuseSession {
         if number == ItemNumber.root.rawValue {
             volume.noteAccess(NodeNumber(.root, 0), 0)
             // Of all owners one after the other, so with a queue of its own; no owner's name is empty.
-            forward(request, granted, to: "") { [self] () throws(Errno) in
+            forward(request, granted, to: "") { [volume] () throws(Errno) in
                 let names = granted.owners.owners().map {
-                    ListedName(name: GrantedTree.folderName($0, hasAtRoot), mode: S_IFDIR)
+                    ListedName(
+                        name: GrantedTree.folderName($0, volume.hasAtRoot), mode: S_IFDIR)
                 }
-                return { [volume] isAwaited in
+                return { isAwaited in
                     guard isAwaited else { return }
                     let handle = granted.hold(names)
                     volume.whenListable(NodeNumber(.root, 0)) {

@@ -33,9 +33,11 @@ package struct GrantOwners: Sendable {
     /// Those that grant anything at this moment, by name: as their catalogs have it, so that no mount
     /// that hangs is in the way.
     func owners() -> [String] {
-        ((try? Directories.names(in: home)) ?? []).filter { isOwner($0) && isInCatalog($0) }
-            .sorted()
+        others().filter(isInCatalog).sorted()
     }
+
+    /// All containers that could grant something, in no order. Waits for no mount.
+    func others() -> [String] { ((try? Directories.names(in: home)) ?? []).filter(isOwner) }
 
     private func isOwner(_ name: String) -> Bool {
         ContainerName.isValid(name) && name != application
@@ -51,7 +53,7 @@ package struct GrantOwners: Sendable {
     }
 
     /// Whether the owner's catalog has a grant that holds; grants are there when their commands end.
-    private func isInCatalog(_ owner: String) -> Bool {
+    func isInCatalog(_ owner: String) -> Bool {
         guard
             let database = try? CatalogDatabase(
                 path: folder(owner).catalog, create: false, busyMilliseconds: 500)
@@ -79,7 +81,7 @@ package struct GrantOwners: Sendable {
     }
 
     /// The folder of the owner's mount that has what it grants.
-    private func place(of owner: String) throws(Errno) -> String {
+    func place(of owner: String) throws(Errno) -> String {
         try point(of: owner) + "/.shapeedit/granted/\(owner)/\(application)"
     }
 
@@ -91,11 +93,13 @@ package struct GrantOwners: Sendable {
             bytes = try WholeFile.read(try OwnedDescriptor.open(names, O_RDONLY), limit: 1 << 30)
         } catch { throw Errno(EIO) }
         return bytes.split(separator: 0).compactMap { line in
-            let parts = String(path: line).split(separator: " ", maxSplits: 2)
+            // As bytes: in a text a name's first mark can be one with the space before it.
+            let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+                .map { String(path: $0) }
             guard parts.count == 3, let document = DocumentID(parts[0]),
                 let access = GrantedAccess(parts[1])
             else { return nil }
-            return Document(document: document, access: access, name: String(parts[2]))
+            return Document(document: document, access: access, name: parts[2])
         }
     }
 

@@ -74,11 +74,13 @@ final class GrantedTree: Sendable {
     }
     private let state = Lock(State())
     let owners: GrantOwners
-    let forwarding = Forwarding()
-    private let started = VolumeState.now()
+    let forwarding: Forwarding
+    /// When the folders came.
+    let started = VolumeState.now()
 
     init(_ owners: GrantOwners) {
         self.owners = owners
+        forwarding = Forwarding { owner in _ = owners.problem(of: owner) }
         owners.scratch.weed()
     }
 

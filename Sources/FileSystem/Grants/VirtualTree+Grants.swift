@@ -12,6 +12,10 @@ extension VirtualTree {
     static let sharedSuffix = ".shared"
     /// The file that lists an application's documents.
     static let namesFile = "names"
+    /// The folder in which a query by its name finds an application's documents (``GrantedAnswer``).
+    static let findFolder = "find"
+    /// The application's bell (``GrantBells``).
+    static let bellFile = "bell"
 
     /// A line of JSON for each grant that holds, by document and application.
     func grantLines() -> [UInt8] {
@@ -31,13 +35,7 @@ extension VirtualTree {
     /// The application's documents, each as its id, a space, `read` or `write`, a space, a name that no
     /// other of them has, and a NUL.
     func grantedNames(to application: String) -> [UInt8] {
-        let list = volume.grantedDocuments().filter { $0.row.application == application }
-        let named = Self.distinct(
-            list.map { row, path in
-                let name = path.split(separator: UInt8(ascii: "/")).last ?? []
-                return (String(path: name), row)
-            })
-        return named.flatMap { name, row in
+        volume.grantedDocuments(to: application).flatMap { name, row in
             "\(row.document) \(row.terms.access.text) \(name)\0".pathBytes
         }
     }
@@ -49,8 +47,25 @@ extension VirtualTree {
         case .grantedHere where ContainerName.isValid(text): return .grantedTo(text)
         case .grantedTo(let application) where text == Self.namesFile:
             return .grantedNames(application)
+        case .grantedTo(let application) where text == Self.findFolder:
+            return .grantedFind(application)
+        case .grantedTo(let application) where text == Self.bellFile:
+            let number = volume.state.withLock { $0.bells.hang(for: application) }
+            return .grantedBell(application, number)
+        case .grantedFind(let application):
+            guard let query = Query(text) else { throw Errno(ENOENT) }
+            return .grantedFindings(application, query)
         default: throw Errno(ENOENT)
         }
+    }
+
+    /// Has the kernel delete a bell: who watches it is told. Only on the name notifier's thread.
+    func announce(bellOf application: String, _ number: UInt64) {
+        guard let parent = known(.grantedTo(application)),
+            let bell = known(.grantedBell(application, number))
+        else { return }
+        volume.channel?.announceDeletion(
+            parent: parent, node: bell, name: Array(Self.bellFile.utf8))
     }
 
     /// The document that a name leads to; `nil` for a name that is no document's.

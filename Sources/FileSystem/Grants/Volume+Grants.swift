@@ -2,6 +2,7 @@ internal import Catalog
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Grants through a document's attributes: `user.shapeedit.grant.<application>`.
@@ -61,6 +62,7 @@ extension Volume {
                 application: String(application), terms: terms, granted: now)
             let expired = state.grants.dropExpired(at: now)
             state.grants.insert(row)
+            state.bells.ring(for: row.application)
             let mutation = Mutation(
                 time: now, kind: .granted, item: node.item,
                 process: CallerProcess.process(of: caller.thread),
@@ -83,6 +85,7 @@ extension Volume {
             let expired = state.grants.dropExpired(at: now)
             let isThere = state.grants.remove(document, String(application))
             guard isThere || !expired.isEmpty else { throw Errno(ENODATA) }
+            state.bells.ring(for: String(application))
             let mutation = Mutation(
                 time: now, kind: .granted, item: node.item,
                 process: CallerProcess.process(of: caller.thread),
@@ -104,6 +107,17 @@ extension Volume {
                 return (row, path)
             }
         }
+    }
+
+    /// The documents that are granted to an application, each with a name that no other of them has.
+    func grantedDocuments(to application: String) -> [(name: String, row: GrantRow)] {
+        let list = grantedDocuments().filter { $0.row.application == application }
+        return VirtualTree.distinct(
+            list.map { row, path in
+                let name = path.split(separator: UInt8(ascii: "/")).last ?? []
+                return (String(path: name), row)
+            }
+        ).map { (name: $0.0, row: $0.1) }
     }
 
     /// What a document that was granted leads to.

@@ -1,4 +1,5 @@
 package import Coordination
+internal import Glibc
 package import Model
 package import SystemCalls
 
@@ -52,7 +53,7 @@ package final class LiveQueries: Sendable {
         var going: Set<LiveQueryID> = []
         var next: UInt64 = 1
         /// Those that came and did not go.
-        var live: Set<LiveQueryID> = []
+        var live: [LiveQueryID: Query] = [:]
         /// Something has changed: when first and last, as `MonotonicClock` has it.
         var isStirred = false
         var first: UInt64 = 0
@@ -73,8 +74,13 @@ package final class LiveQueries: Sendable {
     private let orders = Monitor(Orders())
     let engine: Lock<QueryEngine>
     private let tidy: Lock<@Sendable () -> Void> = Lock({})
+    private let granted: GrantedResults?
 
-    init(_ volume: Volume) { engine = Lock(QueryEngine(volume)) }
+    /// - Parameter granted: what other containers grant, in the mount of an app.
+    init(_ volume: Volume, _ granted: GrantedResults?) {
+        engine = Lock(QueryEngine(volume))
+        self.granted = granted
+    }
 
     /// What is to be done every ten seconds while there are live queries.
     func setTidy(_ body: @escaping @Sendable () -> Void) { tidy.withLock { $0 = body } }
@@ -83,29 +89,50 @@ package final class LiveQueries: Sendable {
 
     /// Begins a query; its follower is told the results. `nil` if there are too many queries.
     ///
-    /// - Parameter isLenient: a folder that is not there is as good as an empty one.
+    /// - Parameter isLenient: a folder that is not there is as good as an empty one, and what other
+    ///   containers grant has been asked for (``Volume/whenAsked(_:_:)``).
     package func follow(_ query: Query, isLenient: Bool = false, _ follower: any QueryFollower)
         -> LiveQueryID?
     {
-        let (id, starts) = orders.signal { orders -> (LiveQueryID?, Bool) in
-            if orders.ended || orders.live.count >= Self.most { return (nil, false) }
+        let id = orders.withLock { orders -> LiveQueryID? in
+            if orders.ended || orders.live.count >= Self.most { return nil }
             let id = LiveQueryID(number: orders.next)
             orders.next += 1
-            orders.live.insert(id)
-            orders.coming.append(
-                Order(id: id, query: query, follower: follower, isLenient: isLenient))
+            orders.live[id] = query
+            return id
+        }
+        guard let id else { return nil }
+        let order = Order(id: id, query: query, follower: follower, isLenient: isLenient)
+        granted?.follow(query)
+        if let granted, !isLenient {
+            granted.ask(query) { [self] in begin(order) }
+        } else {
+            begin(order)
+        }
+        return id
+    }
+
+    /// Has a query gathered that did not go meanwhile.
+    private func begin(_ order: Order) {
+        let (starts, isOver) = orders.signal { orders -> (Bool, Bool) in
+            if orders.ended { return (false, true) }
+            guard orders.live[order.id] != nil else { return (false, false) }
+            orders.coming.append(order)
             defer { orders.isRunning = true }
-            return (id, !orders.isRunning)
+            return (!orders.isRunning, false)
         }
         if starts { Threads.start("queries", yielding: true) { [self] in run() } }
-        return id
+        if isOver { order.follower.take(.ended(Errno(ENODEV))) }
     }
 
     /// Ends a query; what is being told may still come to its end.
     package func end(_ id: LiveQueryID) {
-        orders.signal { orders in
-            if orders.live.remove(id) != nil { orders.going.insert(id) }
+        let query = orders.signal { orders -> Query? in
+            guard let query = orders.live.removeValue(forKey: id) else { return nil }
+            orders.going.insert(id)
+            return query
         }
+        if let query { granted?.unfollow(query) }
     }
 
     /// Results may be others. Also with the journal's lock held.

@@ -10,11 +10,17 @@ struct QueryEngine {
         let id: LiveQueryID
         let follower: any QueryFollower
         var query: LiveQuery
+        /// Those of its results that are documents of other containers.
+        var granted: [Found]
         /// Other results of items, not in the query's yet.
         var changes: [(item: ItemNumber, results: [Found])] = []
 
-        init(_ id: LiveQueryID, _ follower: any QueryFollower, _ query: LiveQuery) {
+        init(
+            _ id: LiveQueryID, _ follower: any QueryFollower, _ query: LiveQuery,
+            _ granted: [Found]
+        ) {
             (self.id, self.follower, self.query) = (id, follower, query)
+            self.granted = granted
         }
     }
     /// Items, or names of a folder, that are looked at under one hold of the volume's lock.
@@ -31,6 +37,8 @@ struct QueryEngine {
     private var isLost = false
     /// The words that the results follow from (`TextIndexer.round`).
     private var words: UInt64 = 0
+    /// The answers of other containers that they follow from (`GrantedResults.round`).
+    private var answers: UInt64 = 0
     private unowned let volume: Volume
 
     init(_ volume: Volume) { self.volume = volume }
@@ -60,7 +68,7 @@ struct QueryEngine {
             return false
         }
         let query = LiveQuery(order.query, gathered.knowledge, gathered.found)
-        live.append(Live(order.id, order.follower, query))
+        live.append(Live(order.id, order.follower, query, gathered.granted))
         flush()
         order.follower.take(.gathered(Array(query.results.shown), problem: gathered.problem))
         return true
@@ -107,15 +115,8 @@ struct QueryEngine {
     }
 
     private mutating func note(_ row: ChangeRow) {
-        switch row.kind {
-        case .created, .removed, .linked, .attributes, .extendedAttributes, .published, .repaired,
-            .uploaded, .evicted, .materialized, .imported:
-            break
-        case .renamed: renamed.insert(row.item)
-        case .staged, .sealed, .pruned, .purged, .discarded, .accessed, .versionPinned, .conflicted,
-            .bookmarked, .opened, .granted, .keptApart:
-            return
-        }
+        guard row.kind.concernsQueries else { return }
+        if row.kind == .renamed { renamed.insert(row.item) }
         dirty.insert(row.item)
         dirty.formUnion(row.others)
     }
@@ -124,10 +125,12 @@ struct QueryEngine {
     mutating func tell() {
         if live.isEmpty { return }
         followWords()
+        followGranted()
         spread()
-        if dirty.isEmpty { return }
-        let items = Array(dirty)
+        // Those of other containers are none of the volume's.
+        let items = Array(dirty.filter { !GrantedResults.has($0) })
         dirty = []
+        if items.isEmpty, live.allSatisfy({ $0.changes.isEmpty }) { return }
         flush()
         for start in stride(from: 0, to: items.count, by: Self.step) {
             let part = items[start..<min(start + Self.step, items.count)]
@@ -185,6 +188,23 @@ struct QueryEngine {
         }
     }
 
+    // MARK: Documents of other containers
+
+    /// Takes over what owners have answered.
+    private mutating func followGranted() {
+        guard let granted = volume.grantedResults, granted.round != answers else { return }
+        answers = granted.round
+        for live in live {
+            let now = granted.found(live.query.query).found
+            let items = Set(now.map(\.item))
+            for gone in live.granted where !items.contains(gone.item) {
+                live.changes.append((gone.item, []))
+            }
+            for found in now { live.changes.append((found.item, [found])) }
+            live.granted = now
+        }
+    }
+
     // MARK: Words
 
     /// Documents whose words have been read again are looked at.
@@ -207,6 +227,20 @@ struct QueryEngine {
                 }
                 if let item { dirty.insert(item) }
             }
+        }
+    }
+}
+
+extension ChangeKind {
+    /// Whether queries may find something else after a change of this kind.
+    var concernsQueries: Bool {
+        switch self {
+        case .created, .removed, .renamed, .linked, .attributes, .extendedAttributes, .published,
+            .repaired, .uploaded, .evicted, .materialized, .imported:
+            true
+        case .staged, .sealed, .pruned, .purged, .discarded, .accessed, .versionPinned, .conflicted,
+            .bookmarked, .opened, .granted, .keptApart:
+            false
         }
     }
 }

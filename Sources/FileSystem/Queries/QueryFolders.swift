@@ -46,7 +46,8 @@ final class QueryFolders: Sendable {
     /// A query was saved or forgotten.
     func changed(_ name: String, _ query: Query?) {
         guard let before = followed.withLock({ $0[name] }), before.query != query else { return }
-        if let query { begin(name, query) } else { end([name]) }
+        guard let query else { return end([name]) }
+        volume.whenAsked(query) { [weak self] in self?.begin(name, query) }
     }
 
     private func follow(_ name: String, _ query: Query) -> FollowedFolder? {

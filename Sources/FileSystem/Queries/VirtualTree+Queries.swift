@@ -28,6 +28,12 @@ extension VirtualTree {
         volume.savedQueries.map { ($0.name, .query($0.name)) }
     }
 
+    /// The query whose folder is looked up; `nil` for anything else.
+    func savedQuery(_ parent: UInt64, _ name: [UInt8]) -> Query? {
+        guard case .queries? = try? node(parent) else { return nil }
+        return try? volume.savedQuery(String(path: name))
+    }
+
     func query(named name: String) throws(Errno) -> VirtualNode {
         guard let query = try? volume.savedQuery(name) else { throw Errno(ENOENT) }
         volume.queryFolders?.begin(name, query)

@@ -8,6 +8,8 @@ internal import SystemCalls
 struct Gathered {
     /// In no order.
     var found: [Found] = []
+    /// Those of them that are documents of other containers.
+    var granted: [Found] = []
     /// The change before the looking began.
     var start: ChangeSequence = 0
     var knowledge = Knowledge()
@@ -40,15 +42,19 @@ extension Volume {
     /// Bytes of most results as text.
     private static let usualLine = 192
 
-    /// All that is found, in no order; ENOENT if there is no folder of that path.
+    /// All that is found, in no order; ENOENT if there is no folder of that path. What other
+    /// containers grant is as they said when they were asked last (``whenAsked(_:_:)``).
     func gather(_ query: Query) throws(Errno) -> Gathered {
         let (knowledge, problem) = try knowledge(query)
         var gathering = Gathering(query, knowledge)
         let (start, exists) = state.withLock { (log.head, gathering.begin($0.index)) }
-        guard exists else { throw Errno(ENOENT) }
+        let granted = grantedResults?.found(query)
+        guard exists || granted?.isOwners == true else { throw Errno(ENOENT) }
         while state.withLock({ gathering.step($0.index) }) {}
+        let others = granted?.found ?? []
         return Gathered(
-            found: gathering.found, start: start, knowledge: knowledge, problem: problem)
+            found: gathering.found + others, granted: others, start: start, knowledge: knowledge,
+            problem: problem ?? granted?.problem)
     }
 
     /// What a document is called apart from its name, as far as it has been read; ENODATA if it has no

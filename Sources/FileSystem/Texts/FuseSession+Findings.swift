@@ -9,15 +9,24 @@ extension FuseSession {
     /// How long a query waits for words, in milliseconds.
     private static let patience: UInt64 = 2_000
 
-    /// Opens the results of a query as of now.
+    /// Opens the results of a query as of now; with an application, those among the documents that are
+    /// granted to it.
     func openFindings(
-        _ request: Request, _ query: Query, _ info: UnsafeMutablePointer<fuse_file_info>
+        _ request: Request, _ query: Query, grantedTo application: String? = nil,
+        _ info: UnsafeMutablePointer<fuse_file_info>
     ) {
         let blank = info.pointee
-        whenRead(request, for: query) { [self] in
+        // What was granted here is not granted on: nobody else is asked for an application.
+        whenReady(request, for: query, asks: application == nil) { [self] in
             var info = blank
             do throws(Errno) {
-                info.fh = virtual.hold(try volume.findings(query))
+                let text =
+                    if let application {
+                        try volume.grantedFindings(query, to: application)
+                    } else {
+                        try volume.findings(query)
+                    }
+                info.fh = virtual.hold(text)
                 info.direct_io = 1
                 if fuse_reply_open(request.pointer, &info) != 0 {
                     virtual.letGoOfText(info.fh)
@@ -37,18 +46,23 @@ extension FuseSession {
             return
         }
         let answer = info.pointee
-        whenRead(request, for: query) {
+        whenReady(request, for: query, asks: true) {
             var answer = answer
             fuse_reply_open(request.pointer, &answer)
         }
     }
 
-    private func whenRead(
-        _ request: Request, for query: Query, then: @escaping @Sendable () -> Void
+    /// Runs `then` when all that the query can find is known: the words of documents and, if it `asks`,
+    /// what other containers have granted.
+    private func whenReady(
+        _ request: Request, for query: Query, asks: Bool, then: @escaping @Sendable () -> Void
     ) {
-        guard query.needsTexts, let texts = volume.texts else { return then() }
+        let ask: @Sendable () -> Void = { [volume] in
+            if asks { volume.whenAsked(query, then) } else { then() }
+        }
+        guard query.needsTexts, let texts = volume.texts else { return ask() }
         let ticket = texts.ticket()
         answerInterrupts(of: request, .texts, ticket)
-        texts.whenCurrent(ticket, patience: Self.patience, then: then)
+        texts.whenCurrent(ticket, patience: Self.patience, then: ask)
     }
 }

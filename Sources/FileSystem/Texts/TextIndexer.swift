@@ -247,6 +247,7 @@ final class TextIndexer: Sendable {
         for then in done { then() }
         // Queries for words find others now.
         volume.liveQueries?.stir()
+        volume.state.withLock { $0.bells.ringAll() }
     }
 
     private func open() throws(Failure) {

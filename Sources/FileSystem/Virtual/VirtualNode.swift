@@ -26,6 +26,12 @@ enum VirtualNode: Hashable, Sendable {
     case grantedTo(String)
     /// A list of them.
     case grantedNames(String)
+    /// Queries by name, among an application's documents.
+    case grantedFind(String)
+    /// The results of one.
+    case grantedFindings(String, Query)
+    /// An application's bell and how often it had rung before (``GrantBells``).
+    case grantedBell(String, UInt64)
     /// Queries by name.
     case find
     /// The results of a query.

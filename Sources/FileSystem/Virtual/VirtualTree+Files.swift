@@ -42,6 +42,9 @@ extension VirtualTree {
         if case .findings(let query) = node {
             return session.openFindings(request, query, info)
         }
+        if case .grantedFindings(let application, let query) = node {
+            return session.openFindings(request, query, grantedTo: application, info)
+        }
         if case .events(let sequence) = node {
             session.openEvents(request, after: sequence)
             return
@@ -79,7 +82,7 @@ extension VirtualTree {
         _ request: Request, _ number: UInt64, _ size: Int, _ offset: Int64, _ handle: UInt64
     ) throws(Errno) {
         switch try node(number) {
-        case .status, .findings, .grants, .grantedNames:
+        case .status, .findings, .grants, .grantedNames, .grantedFindings, .grantedBell:
             let text = state.withLock { $0.texts[handle] } ?? []
             request.answer(.bytes(text[...]), from: offset, size)
         case .picture(let picture):

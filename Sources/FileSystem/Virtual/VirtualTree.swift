@@ -81,7 +81,15 @@ final class VirtualTree: Sendable {
         let text = String(path: name)
         let above = try node(parent)
         if text == "." { return try entry(above, counted: true) }
-        return try entry(try child(of: above, name, text), counted: true)
+        let found = try child(of: above, name, text)
+        var entry = try entry(found, counted: true)
+        // A bell that has rung since tells nothing any more.
+        if case .grantedBell(let application, let number) = found,
+            !volume.state.withLock({ $0.bells.hangs(application, number) })
+        {
+            entry.timeout = 0
+        }
+        return entry
     }
 
     private func child(of node: VirtualNode, _ name: [UInt8], _ text: String) throws(Errno)
@@ -116,7 +124,8 @@ final class VirtualTree: Sendable {
         case .find:
             guard let query = Query(text) else { throw Errno(ENOENT) }
             return .findings(query)
-        case .granted, .grantedHere, .grantedTo: return try granted(text, in: node)
+        case .granted, .grantedHere, .grantedTo, .grantedFind:
+            return try granted(text, in: node)
         case .queries: return try query(named: text)
         case .query(let query): return try result(text, of: query)
         case .versions: return try mirrored(.root, name)
@@ -132,7 +141,7 @@ final class VirtualTree: Sendable {
         case .thumbnailsOf(let size): return try pictured(.root, name, size)
         case .thumbnailsBelow(let size, let item): return try pictured(item, name, size)
         case .status, .events, .document, .bookmark, .recent, .findings, .found, .version, .picture,
-            .grants, .grantedNames:
+            .grants, .grantedNames, .grantedFindings, .grantedBell:
             throw Errno(ENOTDIR)
         }
     }
@@ -182,7 +191,7 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFDIR | 0o555
             status.st_nlink = 2
             (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
-        case .documents, .find, .conflicts, .granted, .grantedHere, .grantedTo:
+        case .documents, .find, .conflicts, .granted, .grantedHere, .grantedTo, .grantedFind:
             // Where a document lies is for the owner of the mount to know.
             status.st_mode = S_IFDIR | 0o500
             status.st_nlink = 2
@@ -227,7 +236,11 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFREG | 0o444
             status.st_size = off_t(volume.statusText().count)
             time = VolumeState.now()
-        case .events, .findings, .grants, .grantedNames:
+        case .grantedBell:
+            status.st_mode = S_IFREG | 0o400
+            // The kernel tells the end of names only that it keeps.
+            timeout = Entry.forever
+        case .events, .findings, .grants, .grantedNames, .grantedFindings:
             // What is here and what happens to it is for the owner of the mount to know.
             status.st_mode = S_IFREG | 0o400
             time = VolumeState.now()
@@ -313,10 +326,10 @@ final class VirtualTree: Sendable {
         case .query(let query):
             entries += try results(of: query, isContinued: offset > 0).links
         case .find: break  // By name only: any query is one.
-        case .granted, .grantedHere, .grantedTo: break  // By name only: for programs.
+        case .granted, .grantedHere, .grantedTo, .grantedFind: break  // By name only: for programs.
         case .documents: break  // By name only: there may be a million.
         case .status, .events, .document, .bookmark, .recent, .findings, .found, .version, .picture,
-            .grants, .grantedNames:
+            .grants, .grantedNames, .grantedFindings, .grantedBell:
             throw Errno(ENOTDIR)
         }
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {

@@ -27,7 +27,8 @@ protocol KernelChannel: Sendable {
 /// have to wait for a publish return `nil` and are called again through ``afterClosing(_:_:)``.
 package final class Volume: @unchecked Sendable {
     // Unchecked because `channel`, `link`, `sources`, `pictures`, `texts`, `recentFiles`,
-    // `replayer`, `liveQueries` and `queryFolders` are set once, before the first request.
+    // `replayer`, `liveQueries`, `queryFolders` and `grantedResults` are set once, before the first
+    // request.
     let container: Container
     let content: LocalContent
     let log: ChangeLog
@@ -72,6 +73,8 @@ package final class Volume: @unchecked Sendable {
     package private(set) var liveQueries: LiveQueries?
     /// Set once with it.
     private(set) var queryFolders: QueryFolders?
+    /// Set once with it; nil for a volume whose mount is no app's.
+    private(set) var grantedResults: GrantedResults?
 
     /// How long others wait for the RELEASE after a FLUSH, in milliseconds. It follows within a few;
     /// if it does not, a dup or a mapping lives on.
@@ -134,10 +137,19 @@ package final class Volume: @unchecked Sendable {
     }
 
     /// Lets queries be followed. Before the first request.
-    func followQueries(_ tree: VirtualTree) {
-        let queries = LiveQueries(self)
+    ///
+    /// - Parameter granted: what other containers grant, in the mount of an app.
+    func followQueries(_ tree: VirtualTree, _ granted: GrantedTree? = nil) {
+        grantedResults = granted.map { GrantedResults(self, $0) }
+        let queries = LiveQueries(self, grantedResults)
         liveQueries = queries
         queryFolders = QueryFolders(self, queries) { [unowned tree] in tree.knownQueries() }
+        let notifier = nameNotifier
+        state.withLock { state in
+            state.bells.ringer = { [unowned tree] application, number in
+                notifier.post { tree.announce(bellOf: application, number) }
+            }
+        }
     }
 
     /// Starts the volume's threads.

@@ -61,7 +61,7 @@ final class VolumeState {
     var makers: [ItemNumber: (process: Int32, at: Timestamp)] = [:]
     /// How many small files each process has made since it made a large one.
     var smallFiles: [Int32: Int] = [:]
-    var locks = LockTable<LockWaiter>()
+    var locks = LockTable<LockWaiter> { MonotonicClock.now }
     var tickets: [UInt64: LockTicket] = [:]
     /// By item and owner, while anybody claims by name.
     var lockClaims: [ItemNumber: [UInt64: LockClaim]] = [:]
@@ -92,6 +92,8 @@ final class VolumeState {
     var seen = SeenVersions()
     var bookmarks: Bookmarks
     var grants: Grants
+    /// Rung for applications that follow what is granted to them.
+    var bells = GrantBells()
     /// Items that were looked up by their documents' ids, for writing, besides by their names.
     var lent: Set<UInt64> = []
     /// Documents that people opened lately.
@@ -211,6 +213,7 @@ final class VolumeState {
         let row = index.row(position)
         followPictures(kind, position, effects)
         followTexts(kind, position, effects)
+        followGrants(kind, position, effects)
         followClaims(
             kind, position, parent: parent, name: name, process: process, effects)
         return log.append(

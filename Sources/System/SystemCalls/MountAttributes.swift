@@ -21,17 +21,11 @@ public enum MountAttributes {
     private static func checkMounted(_ path: String) throws(Errno) {
         var status = stat()
         _ = try check { stat(path.cPath, &status) }
-        let device = name(ofDevice: UInt64(status.st_dev))
+        let number = DeviceNumber(UInt64(status.st_dev))
+        // As the kernel names it in its list of mounts.
+        let device = "\(number.major):\(number.minor)"
         guard KernelMount.all().contains(where: { $0.isShapeEdit && $0.device == device }) else {
             throw Errno(ENODEV)
         }
-    }
-
-    /// A device as the kernel names it in its list of mounts; the numbers are packed as the C library
-    /// packs them.
-    private static func name(ofDevice number: UInt64) -> String {
-        let major = number >> 8 & 0xfff | number >> 32 & 0xffff_f000
-        let minor = number & 0xff | number >> 12 & 0xffff_ff00
-        return "\(major):\(minor)"
     }
 }

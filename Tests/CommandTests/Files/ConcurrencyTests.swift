@@ -50,21 +50,47 @@ import Testing
         }
     }
 
-    @Test func `who holds the lock too long is said`() throws {
-        try withDesk(.plain) { desk in
-            try desk.run("new", "s.shape")
-            let holder = try RunningProgram(
-                ["flock", "s.shape", "sleep", "60"].map { Array($0.utf8) }, directory: desk.folder)
-            defer { holder.kill(signal: SIGKILL, group: true) }
-            // Until it has it.
-            for _ in 0..<1000
-            where try Probing.run(["flock", "-n", desk.path("s.shape"), "true"]).status == 0 {
-                usleep(1000)
+    @Test func `who has a document too long is said`() throws {
+        // In a mount, unless there are none: a lock and a claim, and a lock outside of it.
+        try withDesk(Desk.places[Desk.places.count - 1]) { desk in
+            let folder = try TemporaryDirectory.make()
+            defer { TemporaryDirectory.remove(folder) }
+            let names = ["s.shape", "\(folder)/s.shape", "claimed.shape"]
+            for name in names { try desk.run("new", name) }
+            let holders = try [
+                flock(desk, names[0]), flock(desk, names[1]),
+                desk.start(["coordinate", "--write", names[2], "--", "sleep", "60"]),
+            ]
+            defer { for holder in holders { holder.kill(signal: SIGKILL, group: true) } }
+            // Until they have them. To open what is claimed takes long.
+            func isHeld(_ name: String) throws -> Bool {
+                if name == names[2], !DataPath.isPlain {
+                    return try desk.shapeedit(["claims", "."]).text.contains("has write on")
+                }
+                let words = ["flock", "-n", name, "true"]
+                return try Probing.run(words, directory: desk.folder).status != 0
             }
-            let message = try desk.fail(75, "set", "s.shape", "title=x")
-            #expect(message.contains("locked"))
+            for name in names { for _ in 0..<5000 where try !isHeld(name) { usleep(1000) } }
+            let programs = try names.map { try desk.start(["set", $0, "title=x"]) }
+            for (index, program) in programs.enumerated() {
+                let (result, holder) = (program.wait(), holders[index].process)
+                let who = "\(index < 2 ? "flock" : "shapeedit") (process \(holder)) has "
+                #expect(result.status == 75, "\(result)")
+                #expect(result.errorText.contains(who), "\(result)")
+            }
+            // Since when the kernel does not tell.
+            if !DataPath.isPlain {
+                #expect(programs[0].wait().errorText.contains("s.shape locked since "))
+                #expect(programs[2].wait().errorText.contains("write on "))
+            }
             // Reading needs no lock.
             #expect(try desk.get("s.shape", "Sphere.shape") == "sphere")
         }
+    }
+
+    /// A program that locks a file.
+    private func flock(_ desk: Desk, _ name: String) throws -> RunningProgram {
+        try RunningProgram(
+            ["flock", name, "sleep", "60"].map { Array($0.utf8) }, directory: desk.folder)
     }
 }

@@ -1,38 +1,5 @@
 import DocumentKit
-import Glibc
 import Model
-
-extension Claimant {
-    /// `vim (process 12) has write on notes.txt since 20:15:03`.
-    var sentence: String {
-        let who = "\(command.isEmpty ? "a program" : command) (process \(process))"
-        let paths = targets.map { $0.path.isEmpty ? "the whole container" : $0.path }
-            .joined(separator: ", ")
-        let accesses = targets.map(\.access.rawValue).reduce(into: [String]()) { list, access in
-            if !list.contains(access) { list.append(access) }
-        }.joined(separator: ", ")
-        let what: String
-        switch (kind, state) {
-        case (.presenter, _): what = "shows it and has not answered"
-        case (.writing, _): what = "is writing \(paths)"
-        case (.lock, .waiting): what = "waits for a lock on \(paths)"
-        case (.lock, _): what = "has \(paths) locked"
-        case (.operation, _): what = "uses \(paths)"
-        case (.claim, .waiting): what = "waits for \(accesses) on \(paths)"
-        case (.claim, _): what = "has \(accesses) on \(paths)"
-        }
-        return "\(who) \(what) since \(clock)"
-    }
-
-    /// The time of day, as the person has it.
-    private var clock: String {
-        var moment = time_t(since)
-        var parts = tm()
-        localtime_r(&moment, &parts)
-        func digits(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
-        return "\(digits(parts.tm_hour)):\(digits(parts.tm_min)):\(digits(parts.tm_sec))"
-    }
-}
 
 extension Failure {
     /// The failure of a command that coordinates.

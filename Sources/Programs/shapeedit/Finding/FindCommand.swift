@@ -120,7 +120,7 @@ struct FindCommand: ParsableCommand {
         if watch { try LiveFind(query, in: point, json: json).run() }
         var output = FoundOutput(in: point, json ? .json : endsWithZero ? .names : .lines)
         let problem = try MetadataQuery.find(query, in: point) { output.add($0) }
-        if let problem { Console.complain("\(point): not all words are known: \(problem)") }
+        if let problem { Console.complain("\(point): some may be missing: \(problem)") }
         output.print()
     }
 }

@@ -1,0 +1,26 @@
+internal import SystemCalls
+
+extension Claimant {
+    /// `vim (process 12) has write on notes.txt since 20:15:03`.
+    package var sentence: String {
+        let who = "\(command.isEmpty ? "a program" : command) (process \(process))"
+        let paths = targets.map { $0.path.isEmpty ? "the whole container" : $0.path }
+            .joined(separator: ", ")
+        let accesses = targets.map(\.access.rawValue).reduce(into: [String]()) { list, access in
+            if !list.contains(access) { list.append(access) }
+        }.joined(separator: ", ")
+        let what: String
+        switch (kind, state) {
+        case (.presenter, _): what = "shows it and has not answered"
+        case (.writing, _): what = "is writing \(paths)"
+        case (.lock, .waiting): what = "waits for a lock on \(paths)"
+        case (.lock, _): what = "has \(paths) locked"
+        case (.operation, _): what = "uses \(paths)"
+        case (.claim, .waiting): what = "waits for \(accesses) on \(paths)"
+        case (.claim, _): what = "has \(accesses) on \(paths)"
+        }
+        // The time of day, as the person has it; the kernel does not tell it of plain locks.
+        let clock = LocalTime.text(Int(since), as: "%H:%M:%S")
+        return since > 0 ? "\(who) \(what) since \(clock)" : "\(who) \(what)"
+    }
+}

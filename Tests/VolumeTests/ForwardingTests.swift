@@ -1,0 +1,77 @@
+import Glibc
+import SystemCalls
+import Testing
+
+@testable import FileSystem
+
+/// Calls on mounts of other containers that take too long.
+@Suite struct ForwardingTests {
+    /// Calls to owners that take as long as a gate is closed.
+    private final class Owners: Sendable {
+        private let isOpen = Monitor(false)
+        private let calls = Lock(0)
+        /// Calls that have begun.
+        var begun: Int { calls.withLock { $0 } }
+
+        /// Returns when the gate is open.
+        func hang() {
+            calls.withLock { $0 += 1 }
+            let _: Bool? = isOpen.wait(until: MonotonicClock.after(milliseconds: 20_000)) {
+                $0 ? true : nil
+            }
+        }
+        func open() { isOpen.signal { $0 = true } }
+    }
+
+    /// The error of a call, if it has one, and how many milliseconds it took.
+    private static func ask(
+        _ forwarding: Forwarding, _ owner: String, _ work: @escaping @Sendable () -> Void
+    ) -> (error: Int32?, time: UInt64) {
+        let start = MonotonicClock.now
+        let answer = Monitor<Result<Bool, Errno>?>(nil)
+        forwarding.ask(owner, patience: 300) { () throws(Errno) in
+            work()
+            return true
+        } then: { result in
+            answer.signal { $0 = result }
+        }
+        let result = answer.wait(until: MonotonicClock.after(milliseconds: 10_000)) { $0 }
+        let time = (MonotonicClock.now - start) / 1_000_000
+        guard case .failure(let error)? = result else { return (result == nil ? -1 : nil, time) }
+        return (error.code, time)
+    }
+
+    @Test func `an owner that does not answer is waited for once, until it answers`() {
+        let owners = Owners()
+        let forwarding = Forwarding(patience: 300) { _ in owners.hang() }
+        defer { forwarding.stop() }
+        let first = Self.ask(forwarding, "hung") { owners.hang() }
+        #expect(first.error == ETIMEDOUT && first.time >= 300, "\(first)")
+        // The call behind it waits for the probe at most, later ones for nothing.
+        while Self.ask(forwarding, "hung", { owners.hang() }).time > 0, owners.begun < 20 {}
+        let begun = owners.begun
+        for _ in 0..<20 {
+            let answer = Self.ask(forwarding, "hung") { owners.hang() }
+            #expect(answer.error == ETIMEDOUT)
+        }
+        #expect(owners.begun == begun)
+        // Others are asked as ever.
+        #expect(Self.ask(forwarding, "other", {}).error == nil)
+        owners.open()
+        for _ in 0..<1_000 where Self.ask(forwarding, "hung", {}).error != nil { usleep(10_000) }
+        #expect(Self.ask(forwarding, "hung", {}).error == nil)
+    }
+
+    @Test func `a slow call does not shut out the others`() {
+        let owners = Owners()
+        let forwarding = Forwarding(patience: 300) { _ in }
+        defer { forwarding.stop() }
+        let slow = Self.ask(forwarding, "slow") { owners.hang() }
+        #expect(slow.error == ETIMEDOUT)
+        for _ in 0..<10 {
+            #expect(Self.ask(forwarding, "slow", {}).error == nil)
+            usleep(100_000)
+        }
+        owners.open()
+    }
+}
