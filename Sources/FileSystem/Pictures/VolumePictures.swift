@@ -117,7 +117,9 @@ final class VolumePictures: Sendable {
     /// Has the version drawn, if that can be.
     @discardableResult
     func ask(_ subject: PictureSubject, isLasting: Bool) -> Bool {
-        if subject.size == 0 || isTemporaryName(subject.fileName) { return false }
+        if subject.size == 0 || subject.fileName.isEmpty || isTemporaryName(subject.fileName) {
+            return false
+        }
         if subject.isPromise {
             guard mayFetch(subject) else { return false }
             return fetching.queue.ask(subject.order(staged: nil), isLasting: false)

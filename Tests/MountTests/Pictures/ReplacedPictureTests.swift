@@ -1,0 +1,55 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Pictures of documents that are replaced or removed.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct ReplacedPictureTests {
+    private static let patience = 45_000
+
+    @Test(arguments: DataPath.mounts)
+    func `who has a document open keeps its picture and version, whatever becomes of its name`(
+        _ dataPath: DataPath
+    ) throws {
+        try withPictures(dataPath, patience: Self.patience) { desk in
+            let agent = desk.agent
+            let slides = (0..<3).map { PictureDesk.slide($0) }
+            let pictures = try slides.map { try desk.reference($0, "slide") }
+            var held: [(file: Descriptor, version: String)] = []
+            func hold(_ slide: ByteString) {
+                #expect(desk.settle("a.slide") == "ready")
+                let file = agent.open("a.slide", O_RDONLY)
+                #expect(agent.readToEnd(file) == slide)
+                held.append((file, desk.version("a.slide")))
+            }
+            func look(at location: SourceLocation = #_sourceLocation) {
+                for (number, (file, version)) in held.enumerated() {
+                    let shown = agent.attribute(file, "user.shapeedit.thumbnail", at: location)
+                    #expect(shown == pictures[number], "\(number)", sourceLocation: location)
+                    let state = agent.attribute(
+                        file, "user.shapeedit.thumbnail.state", at: location)
+                    #expect(state == "ready", "\(number)", sourceLocation: location)
+                    let told = agent.attribute(file, "user.shapeedit.version", at: location).text
+                    #expect(told == version, "\(number)", sourceLocation: location)
+                }
+            }
+            agent.store("a.slide", slides[0])
+            hold(slides[0])
+            // Published over.
+            agent.store("a.slide", slides[1])
+            hold(slides[1])
+            #expect(held[0].version != held[1].version)
+            look()
+            // Replaced.
+            agent.store("t.tmp", slides[2])
+            agent.rename("t.tmp", "a.slide")
+            hold(slides[2])
+            look()
+            // Removed.
+            agent.unlink("a.slide")
+            look()
+            for (file, _) in held { agent.close(file) }
+        }
+    }
+}
