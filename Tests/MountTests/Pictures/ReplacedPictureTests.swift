@@ -52,4 +52,29 @@ struct ReplacedPictureTests {
             for (file, _) in held { agent.close(file) }
         }
     }
+
+    @Test func `what a source has changed is not seen with the picture of before`() throws {
+        try withPictures(patience: Self.patience) { desk in
+            let slides = (0..<2).map { PictureDesk.slide($0) }
+            let pictures = try slides.map { try desk.reference($0, "slide") }
+            let source = "\(desk.container.base)/source"
+            let folder = "\(desk.container.mountPoint)/in"
+            mkdir(source, 0o755)
+            try PictureDesk.write(slides[0].bytes, to: "\(source)/a.slide")
+            let imported = try desk.container.command("import", "--promise", source, folder)
+            try #require(imported.status == 0, "\(imported)")
+            #expect(desk.agent.content("in/a.slide") == slides[0])
+            #expect(desk.settle("in/a.slide") == "ready")
+            // Twice, so that the kernel has what it may keep.
+            for _ in 0..<2 { #expect(desk.picture("in/a.slide") == pictures[0]) }
+            try PictureDesk.write(slides[1].bytes, to: "\(source)/a.slide")
+            let refreshed = try desk.container.command("import", "--refresh", folder)
+            try #require(refreshed.status == 0, "\(refreshed)")
+            // The kernel is told when the command has ended.
+            #expect(waitUntil { desk.agent.content("in/a.slide") == slides[1] })
+            #expect(desk.picture("in/a.slide") != pictures[0])
+            #expect(desk.settle("in/a.slide") == "ready")
+            #expect(desk.picture("in/a.slide") == pictures[1])
+        }
+    }
 }
