@@ -77,4 +77,54 @@ struct ReplacedPictureTests {
             #expect(desk.picture("in/a.slide") == pictures[1])
         }
     }
+
+    /// What is done to `a.slide`, and a name that is gone as soon as that is done here.
+    @Test(arguments: [
+        ("mv n.slide a.slide", "n.slide"), ("mv a.slide c.slide", "a.slide"),
+        ("rm a.slide", "a.slide"),
+    ])
+    func `until a change of its name has returned, a document and its picture are the old ones`(
+        _ command: String, _ gone: String
+    ) throws {
+        try withPictures(
+            thumbnailer: HaltedWorkers.thumbnailer(), patience: Self.patience
+        ) { desk in
+            let (agent, workers) = (desk.agent, HaltedWorkers(desk))
+            let point = desk.container.mountPoint
+            let slides = (0..<3).map { PictureDesk.slide($0) }
+            let pictures = try slides.map { try desk.reference($0, "slide") }
+            agent.store("a.slide", slides[0])
+            agent.store("n.slide", slides[1])
+            #expect(agent.content("a.slide") == slides[0])
+            // The kernel keeps this one, so the change has to wait until it can forget it; and it
+            // has the folder locked for who waits for another picture there.
+            _ = desk.picture("a.slide", 128)
+            try workers.stop()
+            agent.store("b.tmp", slides[2])
+            agent.rename("b.tmp", "b.slide")
+            let looker = try RunningProgram(
+                ["cat", "\(point)/\(desk.path("b.slide", 128).text)"].map { Array($0.utf8) })
+            usleep(300_000)
+            let change = try RunningProgram(
+                ["sh", "-c", command].map { Array($0.utf8) }, directory: point)
+            #expect(waitUntil { access("\(point)/.shapeedit/versions/\(gone)", F_OK) != 0 })
+            let file = agent.open("a.slide", O_RDONLY)
+            #expect(agent.readToEnd(file) == slides[0])
+            #expect(agent.attribute("a.slide", "user.shapeedit.thumbnail") == pictures[0])
+            #expect(desk.picture("a.slide") == pictures[0])
+            #expect(agent.content("a.slide") == slides[0])
+            agent.close(file)
+            #expect(change.isRunning, "it waited for nothing, so the test has shown nothing")
+            try workers.goOn()
+            #expect(change.wait(seconds: 25).status == 0)
+            #expect(looker.wait(seconds: 25).status == 0)
+            if gone == "a.slide" {
+                agent.status("a.slide", fails: ENOENT)
+                agent.status(desk.path("a.slide"), fails: ENOENT)
+            } else {
+                #expect(agent.content("a.slide") == slides[1])
+                #expect(desk.picture("a.slide") == pictures[1])
+            }
+        }
+    }
 }
