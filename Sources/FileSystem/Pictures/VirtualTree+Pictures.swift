@@ -186,8 +186,8 @@ extension VirtualTree {
         return (modified, lasts)
     }
 
-    /// The nodes that the kernel knows of the placeholders of a version: the directory's, the
-    /// file's, the name; and the path from the root.
+    /// The nodes that the kernel knows of the placeholders of a version in whose place there are
+    /// pictures now: the directory's, the file's, the name; and the path from the root.
     func placeholders(
         of order: PictureOrder
     ) -> [(parent: UInt64, node: UInt64, name: [UInt8], path: [UInt8])] {
@@ -201,8 +201,10 @@ extension VirtualTree {
                 Array(state.index.nameBytes(name)), state.index.path(of: position) ?? []
             )
         }
-        guard let (parent, name, path) = place else { return [] }
-        return PictureSize.allCases.compactMap { size in
+        // The largest follows the others, and has its own announcement.
+        let head = volume.pictures?.shelf.head(order.node, order.type)
+        guard let (parent, name, path) = place, let head else { return [] }
+        return head.places.keys.sorted().compactMap { size in
             let picture = PictureNode(
                 node: order.node, size: size, type: order.type, isPlaceholder: true)
             guard let node = known(.picture(picture)),
