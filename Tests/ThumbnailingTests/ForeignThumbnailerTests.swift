@@ -42,8 +42,12 @@ import Testing
             cancellation: cancellation)
     }
 
-    private func failure(_ line: String, wallLimit: UInt64 = 15_000) -> ThumbnailFailure? {
-        #expect(throws: ThumbnailFailure.self) { try picture(line, wallLimit: wallLimit) }
+    private func failure(
+        _ line: String, of input: String = "input", wallLimit: UInt64 = 15_000
+    ) -> ThumbnailFailure? {
+        #expect(throws: ThumbnailFailure.self) {
+            try picture(line, of: input, wallLimit: wallLimit)
+        }
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
@@ -70,13 +74,33 @@ import Testing
         #expect(failure("kill -SEGV $$") == .died("signal 11 (Segmentation fault)"))
         #expect(failure("exit 3") == .died("exit code 3"))
         #expect(failure("sleep 60", wallLimit: 500) == .timedOut(milliseconds: 500))
-        #expect(failure("true") == .died("no picture: No such file or directory"))
+        #expect(failure("true") == .died("no picture"))
         #expect(failure("echo x > $2") == .died("something that is no picture"))
         #expect(failure("ln -s /etc/passwd $2") != nil)
         #expect(failure("mkfifo $2") == .died("something that is no picture"))
         // 32 MiB of file and 2 GiB of memory.
         #expect(failure("head -c 32000000 /dev/zero > $2") != nil)
         #expect(failure("head -c 2000000000 /dev/zero | tail | cp $1 $2") != nil)
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `what a program writes has a limit in all, wherever it writes`() throws {
+        // 80 MB in /tmp and beside the picture, 30 MB in /dev/shm, in files that are allowed alone.
+        let numbers = "1 2 3 4 5 6 7 8"
+        for (folder, numbers) in [
+            ("/tmp/", numbers), ("$2.", numbers), ("/dev/shm/", "1 2 3"),
+        ] {
+            let fill = "head -c 10000000 /dev/zero > \(folder)$i || exit 9"
+            #expect(
+                failure("for i in \(numbers); do \(fill); done; cp $1 $2", of: "picture")
+                    == .died("exit code 9"), "\(folder)")
+        }
+        // Nowhere else, and in no namespace of its own, where it could make room.
+        for line in ["touch /x", "touch /dev/x", "unshare -U true"] {
+            #expect(failure("\(line) && cp $1 $2", of: "picture") != nil, "\(line)")
+        }
+        let modest = "head -c 10000000 /dev/zero > /tmp/x && echo x > /dev/shm/x && cp $1 $2"
+        #expect(PNGFile(try picture(modest, of: "picture")) != nil)
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))

@@ -4,6 +4,7 @@ internal import Coordination
 internal import Glibc
 internal import Model
 internal import PathText
+internal import Pictures
 internal import SystemCalls
 
 /// The handlers of names, attributes and listings that do more than pass on.
@@ -48,14 +49,38 @@ extension FuseSession {
                 }
             }
         }
-        guard let pictures = volume.pictures,
-            let (subject, size) = virtual.pictureSubject(parent, name)
+        guard volume.pictures != nil,
+            let mirrored = try VirtualTree.mirrored(virtual.node(parent))
         else { return request.answer(try virtual.lookup(parent, name)) }
-        pictures.whenDrawn(subject, size) { [virtual] in
-            do throws(Errno) {
-                request.answer(try virtual.lookup(parent, name))
-            } catch {
-                request.fail(error)
+        lookUpPicture(
+            request, parent, name, mirrored,
+            until: MonotonicClock.after(milliseconds: Volume.namePatience))
+    }
+
+    /// A change of the document's name, and then the picture, are waited for, parked.
+    private func lookUpPicture(
+        _ request: Request, _ parent: UInt64, _ name: [UInt8],
+        _ mirrored: (directory: ItemNumber, size: PictureSize), until end: UInt64
+    ) {
+        let (directory, size) = mirrored
+        let names = [name] + (VirtualTree.document(ofPicture: name).map { [$0] } ?? [])
+        volume.whenCertain(names, in: directory) { [self] in
+            let answer: @Sendable () -> Void = { [virtual] in
+                do throws(Errno) {
+                    request.answer(try virtual.lookup(parent, name))
+                } catch {
+                    request.fail(error)
+                }
+            }
+            guard let pictures = volume.pictures,
+                let subject = virtual.pictureSubject(directory, name)
+            else { return answer() }
+            pictures.whenDrawn(subject, size) { [self] in
+                // Meanwhile it may have changed again.
+                guard MonotonicClock.now < end, volume.isUncertain(names, in: directory) else {
+                    return answer()
+                }
+                lookUpPicture(request, parent, name, (directory, size), until: end)
             }
         }
     }
@@ -118,8 +143,10 @@ extension FuseSession {
         throws(Errno)
     {
         try naming(request, (parent, name, .writeDeleting)) { [volume] (name) throws(Errno) in
-            let nodes = try volume.unlink(parent, name, request.caller)
-            volume.refresh(nodes) { request.succeed() }
+            let nodes = try volume.changing([(parent, name)]) { () throws(Errno) in
+                try volume.unlink(parent, name, request.caller)
+            }
+            volume.refresh(nodes, changedIn: [parent]) { request.succeed() }
         }
     }
 
@@ -127,8 +154,10 @@ extension FuseSession {
         throws(Errno)
     {
         try naming(request, (parent, name, .writeDeleting)) { [volume] (name) throws(Errno) in
-            try volume.removeDirectory(parent, name, request.caller)
-            volume.settlePictures { request.succeed() }
+            try volume.changing([(parent, name)]) { () throws(Errno) in
+                try volume.removeDirectory(parent, name, request.caller)
+            }
+            volume.refresh([], changedIn: [parent]) { request.succeed() }
         }
     }
 
@@ -137,8 +166,10 @@ extension FuseSession {
         _ name: UnsafeRawBufferPointer
     ) throws(Errno) {
         try naming(request, (parent, name, .write)) { [volume] (name) throws(Errno) in
-            let (entry, others) = try volume.link(node, parent, name, request.caller)
-            volume.refresh(others) { request.answer(entry) }
+            let (entry, others) = try volume.changing([(parent, name)]) { () throws(Errno) in
+                try volume.link(node, parent, name, request.caller)
+            }
+            volume.refresh(others, changedIn: [parent]) { request.answer(entry) }
         }
     }
 
@@ -161,23 +192,22 @@ extension FuseSession {
 
     private func renameNow(
         _ request: Request, _ from: NodeNumber, _ name: UnsafeRawBufferPointer, _ to: NodeNumber,
-        _ newName: UnsafeRawBufferPointer, _ flags: UInt32
+        _ newName: UnsafeRawBufferPointer, _ flags: UInt32, waited: Bool = false
     ) throws(Errno) {
-        switch try volume.rename(
-            from, name, to, newName, flags: flags, request.caller, waited: false)
-        {
-        case .done(let nodes): volume.refresh(nodes) { request.succeed() }
+        let answer = try volume.changing([(from, name), (to, newName)]) { () throws(Errno) in
+            try volume.rename(
+                from, name, to, newName, flags: flags, request.caller, waited: waited)
+        }
+        switch answer {
+        case .done(let nodes):
+            volume.refresh(nodes, changedIn: [from, to]) { request.succeed() }
         case .wait(let item):
             let (kept, newKept) = (Kept(Array(name)), Kept(Array(newName)))
             volume.afterClosing(item) { [self] in
                 defer { withExtendedLifetime((kept, newKept)) {} }
                 do throws(Errno) {
-                    let answer = try volume.rename(
-                        from, kept.bytes, to, newKept.bytes, flags: flags, request.caller,
-                        waited: true)
-                    if case .done(let nodes) = answer {
-                        volume.refresh(nodes) { request.succeed() }
-                    }
+                    try renameNow(
+                        request, from, kept.bytes, to, newKept.bytes, flags, waited: true)
                 } catch {
                     request.fail(error)
                 }

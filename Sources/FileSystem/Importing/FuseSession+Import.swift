@@ -11,7 +11,10 @@ extension FuseSession {
         // a name in it. Names that nothing led to are among what it has to forget.
         volume.notifier.post {
             for node in stale.nodes { volume.channel?.invalidate(node: node.rawValue, pages: true) }
-            volume.forget(names: stale.names) { volume.replayer?.add(stale.steps) }
+            // Pictures first: no new content is to be seen with the picture of the one before.
+            volume.settlePictures {
+                volume.forget(names: stale.names) { volume.replayer?.add(stale.steps) }
+            }
         }
     }
 }

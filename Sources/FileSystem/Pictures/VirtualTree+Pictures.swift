@@ -18,67 +18,77 @@ struct PictureNode: Hashable, Sendable {
 extension VirtualTree {
     static let pictureEnd = Array(".png".utf8)
 
-    /// What a name below a mirrored directory is: the directory of that name, or the picture of the
-    /// document whose name it is but for the end.
-    func pictured(_ directory: ItemNumber, _ name: [UInt8], _ size: PictureSize) throws(Errno)
-        -> VirtualNode
-    {
-        let found = try volume.read {
-            (state) throws(Errno) -> (VirtualNode?, PictureSubject?) in
-            let above = state.index.find(directory)
-            guard above != 0 else { throw Errno(ENOENT) }
-            func item(_ name: some Collection<UInt8>) -> MemoryIndex.Position {
-                let entry = Array(name).withUnsafeBytes { state.index.lookup(above, $0) }
-                return entry == 0 ? 0 : state.index[name: entry].pointee.item
-            }
-            let same = item(name)
-            if same != 0, state.index[item: same].pointee.isDirectory {
-                state.index[item: same].pointee.flags.insert(.isPictured)
-                return (.thumbnailsBelow(size, state.number(same)), nil)
-            }
-            guard name.count > Self.pictureEnd.count, name.suffix(4).elementsEqual(Self.pictureEnd)
-            else { throw Errno(ENOENT) }
-            let document = item(name.dropLast(4))
-            guard var subject = state.pictureSubject(document) else { throw Errno(ENOENT) }
-            state.index[item: document].pointee.flags.insert(.isPictured)
-            // A hard link's name counts, not the file's first.
-            subject.fileName = Array(name.dropLast(4))
-            subject.type = PictureType(fileName: subject.fileName)
-            return (nil, subject)
-        }
-        if let node = found.0 { return node }
-        guard let subject = found.1, let pictures = volume.pictures else { throw Errno(ENOENT) }
-        let isKept = pictures.kept(subject, size)?.places[size] != nil
-        return .picture(
-            PictureNode(
-                node: subject.node, size: size, type: subject.type, isPlaceholder: !isKept))
-    }
-
-    /// The document whose picture a LOOKUP is about, and the size; nil for everything else.
-    func pictureSubject(_ parent: UInt64, _ name: [UInt8]) -> (PictureSubject, PictureSize)? {
-        let directory: ItemNumber
-        let size: PictureSize
-        switch try? node(parent) {
-        case .thumbnailsOf(let found): (directory, size) = (.root, found)
-        case .thumbnailsBelow(let found, let item): (directory, size) = (item, found)
+    /// The directory that a folder of pictures mirrors, and their size; nil for all other nodes.
+    static func mirrored(_ node: VirtualNode) -> (directory: ItemNumber, size: PictureSize)? {
+        switch node {
+        case .thumbnailsOf(let size): return (ItemNumber.root, size)
+        case .thumbnailsBelow(let size, let item): return (item, size)
         default: return nil
         }
-        guard name.count > 4, name.suffix(4).elementsEqual(Self.pictureEnd) else { return nil }
-        let subject = volume.state.withLock { state -> PictureSubject? in
-            let above = state.index.find(directory)
-            if above == 0 { return nil }
-            let entry = Array(name.dropLast(4)).withUnsafeBytes { state.index.lookup(above, $0) }
-            return entry == 0 ? nil : state.pictureSubject(state.index[name: entry].pointee.item)
+    }
+
+    /// The document whose picture has this name; nil if it is no picture's.
+    static func document(ofPicture name: [UInt8]) -> [UInt8]? {
+        guard name.count > pictureEnd.count, name.suffix(4).elementsEqual(pictureEnd) else {
+            return nil
         }
-        return subject.map { ($0, size) }
+        return Array(name.dropLast(4))
+    }
+
+    /// What a name below a mirrored directory is: the directory of that name, or the picture of the
+    /// document whose name it is but for the end; and whether the kernel may keep that.
+    func pictured(_ directory: ItemNumber, _ name: [UInt8], _ size: PictureSize) throws(Errno)
+        -> (VirtualNode, lasts: Bool)
+    {
+        let (folder, subject, sights) = try volume.read {
+            (state) throws(Errno) -> (VirtualNode?, PictureSubject?, [ChangingNames.Sight]) in
+            guard state.index.find(directory) != 0 else { throw Errno(ENOENT) }
+            let (same, sight) = state.seen(ReplayStep.Place(parent: directory, name: name))
+            if same != 0, state.index[item: same].pointee.isDirectory {
+                // Nothing stands for a folder.
+                if sight == .uncertain { throw Errno(EAGAIN) }
+                state.index[item: same].pointee.flags.insert(.isPictured)
+                return (.thumbnailsBelow(size, state.number(same)), nil, [sight])
+            }
+            guard let document = Self.document(ofPicture: name) else { throw Errno(ENOENT) }
+            let (position, other) = state.seen(
+                ReplayStep.Place(parent: directory, name: document))
+            // A hard link's name counts, not the file's first.
+            guard let subject = state.pictureSubject(position, named: document) else {
+                throw Errno(ENOENT)
+            }
+            state.index[item: position].pointee.flags.insert(.isPictured)
+            return (nil, subject, [sight, other])
+        }
+        let lasts = sights.allSatisfy { $0 == .present }
+        if let folder { return (folder, lasts) }
+        guard let subject, let pictures = volume.pictures else { throw Errno(ENOENT) }
+        let isKept =
+            !sights.contains(.uncertain) && pictures.kept(subject, size)?.places[size] != nil
+        let picture = PictureNode(
+            node: subject.node, size: size, type: subject.type, isPlaceholder: !isKept)
+        return (.picture(picture), lasts)
+    }
+
+    /// The document whose picture has a name below a mirrored directory; nil if there is none, or
+    /// it is open which of two it is.
+    func pictureSubject(_ directory: ItemNumber, _ name: [UInt8]) -> PictureSubject? {
+        guard let document = Self.document(ofPicture: name) else { return nil }
+        return volume.state.withLock { state in
+            let (position, sight) = state.seen(
+                ReplayStep.Place(parent: directory, name: document))
+            return sight == .uncertain ? nil : state.pictureSubject(position, named: document)
+        }
     }
 
     /// The names below a mirrored directory.
-    func picturedNames(_ directory: ItemNumber, _ size: PictureSize) throws(Errno)
-        -> [(String, VirtualNode?)]
-    {
-        let found = try volume.read {
-            (state) throws(Errno) -> [(String, VirtualNode?, PictureSubject?)] in
+    ///
+    /// - Parameter changing: gets those that the kernel is not to keep.
+    func picturedNames(
+        _ directory: ItemNumber, _ size: PictureSize, _ changing: inout Set<String>
+    ) throws(Errno) -> [(String, VirtualNode?)] {
+        let (found, unsettled) = try volume.read {
+            (state) throws(Errno) -> ([(String, VirtualNode?, PictureSubject?)], [[UInt8]]) in
             let position = state.index.find(directory)
             guard position != 0 else { throw Errno(ENOENT) }
             var list: [(String, VirtualNode?, PictureSubject?)] = []
@@ -90,14 +100,18 @@ extension VirtualTree {
                 state.index[item: item].pointee.flags.insert(.isPictured)
                 if state.index[item: item].pointee.isDirectory {
                     list.append((text, .thumbnailsBelow(size, state.number(item)), nil))
-                } else if bytes.count <= 251, var subject = state.pictureSubject(item) {
-                    subject.fileName = bytes
-                    subject.type = PictureType(fileName: bytes)
+                } else if bytes.count <= 251,
+                    let subject = state.pictureSubject(item, named: bytes)
+                {
                     list.append((text + ".png", nil, subject))
                 }
                 name = state.index[name: name].pointee.next
             }
-            return list
+            return (list, state.changingNames.names(in: directory))
+        }
+        for name in unsettled {
+            let text = String(path: name)
+            changing.formUnion([text, text + ".png"])
         }
         return found.map { text, node, subject in
             guard let subject, let pictures = volume.pictures else { return (text, node) }
@@ -172,8 +186,8 @@ extension VirtualTree {
         return (modified, lasts)
     }
 
-    /// The nodes that the kernel knows of the placeholders of a version: the directory's, the
-    /// file's, the name; and the path from the root.
+    /// The nodes that the kernel knows of the placeholders of a version in whose place there are
+    /// pictures now: the directory's, the file's, the name; and the path from the root.
     func placeholders(
         of order: PictureOrder
     ) -> [(parent: UInt64, node: UInt64, name: [UInt8], path: [UInt8])] {
@@ -187,8 +201,10 @@ extension VirtualTree {
                 Array(state.index.nameBytes(name)), state.index.path(of: position) ?? []
             )
         }
-        guard let (parent, name, path) = place else { return [] }
-        return PictureSize.allCases.compactMap { size in
+        // The largest follows the others, and has its own announcement.
+        let head = volume.pictures?.shelf.head(order.node, order.type)
+        guard let (parent, name, path) = place, let head else { return [] }
+        return head.places.keys.sorted().compactMap { size in
             let picture = PictureNode(
                 node: order.node, size: size, type: order.type, isPlaceholder: true)
             guard let node = known(.picture(picture)),

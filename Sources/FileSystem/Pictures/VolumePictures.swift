@@ -117,7 +117,9 @@ final class VolumePictures: Sendable {
     /// Has the version drawn, if that can be.
     @discardableResult
     func ask(_ subject: PictureSubject, isLasting: Bool) -> Bool {
-        if subject.size == 0 || isTemporaryName(subject.fileName) { return false }
+        if subject.size == 0 || subject.fileName.isEmpty || isTemporaryName(subject.fileName) {
+            return false
+        }
         if subject.isPromise {
             guard mayFetch(subject) else { return false }
             return fetching.queue.ask(subject.order(staged: nil), isLasting: false)
@@ -216,7 +218,7 @@ final class VolumePictures: Sendable {
     // MARK: Following
 
     /// A document was published. Under the volume's lock.
-    fileprivate func published(_ subject: PictureSubject) {
+    func published(_ subject: PictureSubject) {
         if isTemporaryName(subject.fileName) { return }
         if !staged.follows(subject.node) { askAtOnce(subject) }
         desktop?.changed(subject.item, isOwn: true)
@@ -224,7 +226,7 @@ final class VolumePictures: Sendable {
 
     /// Has a version drawn that is seen from now on; who looks at its picture waits a moment. If
     /// there is a picture already the queue finds that out. Under the volume's lock.
-    fileprivate func askAtOnce(_ subject: PictureSubject) {
+    func askAtOnce(_ subject: PictureSubject) {
         let now = MonotonicClock.now
         publishes.withLock { publishes in
             if publishes.count >= Self.rememberedPublishes {
@@ -233,6 +235,12 @@ final class VolumePictures: Sendable {
             publishes[subject.item] = (subject.node, now)
         }
         ask(subject, isLasting: true)
+    }
+
+    /// Nobody needs pictures of the document any more. Who waits for one is called back.
+    func cancel(_ item: ItemNumber) {
+        queue.cancel(item)
+        fetching.queue.cancel(item)
     }
 
     /// A version's bytes are gone. Who has a picture of it open reads on.
@@ -317,82 +325,5 @@ final class VolumePictures: Sendable {
     func removeIfGone(_ node: NodeNumber) {
         let isGone = volume.state.withLock { $0.index.find(node.item) == 0 }
         if isGone { shelf.remove(node) }
-    }
-}
-
-extension VolumeState {
-    /// Whether the document's name is one of those types'. Without making a string: every publish
-    /// comes here.
-    func isDrawnAtPublish(_ position: MemoryIndex.Position) -> Bool {
-        let first = index[item: position].pointee.firstName
-        guard first != 0 else { return false }
-        let name = index.nameBytes(first)
-        // The ends have 4 to 9 letters.
-        guard let dot = name.suffix(10).lastIndex(of: UInt8(ascii: ".")), dot > 0,
-            name.count - dot > 4
-        else { return false }
-        return PictureType(fileName: name).isDrawnAtPublish
-    }
-
-    /// Lets pictures follow a change that was just recorded. Under the volume's lock.
-    @inline(__always)
-    func followPictures(
-        _ kind: ChangeKind, _ position: MemoryIndex.Position, _ effects: [Effect]
-    ) {
-        guard let pictures else { return }
-        switch kind {
-        case .published:
-            let item = number(position)
-            // What a source has published is not here, and is not fetched for its picture.
-            if !index[item: position].pointee.place.isAway, isDrawnAtPublish(position) {
-                if let subject = pictureSubject(position) { pictures.published(subject) }
-            } else {
-                pictures.desktop?.changed(item, isOwn: false)
-            }
-        case .renamed, .removed, .linked:
-            forgetPictures(position, effects)
-            pictures.moved(self, position, effects)
-        case .attributes:
-            forgetPictures(position)
-            if index[item: position].pointee.isRegular {
-                pictures.desktop?.changed(number(position), isOwn: false)
-            }
-        default: break
-        }
-    }
-}
-
-extension VolumePictures {
-    /// Names came and went. Under the volume's lock.
-    fileprivate func moved(
-        _ state: VolumeState, _ position: MemoryIndex.Position, _ effects: [Effect]
-    ) {
-        let record = state.index[item: position].pointee
-        guard record.isRegular || record.isDirectory else { return }
-        if record.isRegular, let subject = state.pictureSubject(position),
-            subject.type.isDrawnAtPublish, subject.node.ordinal > 0
-        {
-            // Saved by rename: it was published under a name that told nothing.
-            askAtOnce(subject)
-        }
-        if record.links == 0 {
-            // Who waits is called back, and takes the volume's lock.
-            let item = state.number(position)
-            volume.scheduler.at(MonotonicClock.now) { [weak self] in
-                self?.queue.cancel(item)
-                self?.fetching.queue.cancel(item)
-            }
-        }
-        guard let desktop else { return }
-        for effect in effects {
-            guard case .removeName(let parent, let name) = effect else { continue }
-            let above = state.index.find(parent)
-            guard above != 0, var path = state.index.path(of: above) else { continue }
-            if !path.isEmpty { path.append(UInt8(ascii: "/")) }
-            desktop.left(
-                path + name, now: record.links > 0 ? state.number(position) : nil,
-                isDirectory: record.isDirectory)
-        }
-        desktop.changed(state.number(position), isOwn: true)
     }
 }

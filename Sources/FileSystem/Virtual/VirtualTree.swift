@@ -81,6 +81,12 @@ final class VirtualTree: Sendable {
         let text = String(path: name)
         let above = try node(parent)
         if text == "." { return try entry(above, counted: true) }
+        if let (directory, size) = Self.mirrored(above) {
+            let (child, lasts) = try pictured(directory, name, size)
+            var found = try entry(child, counted: true)
+            if !lasts { found.timeout = 0 }
+            return found
+        }
         let found = try child(of: above, name, text)
         var entry = try entry(found, counted: true)
         // A bell that has rung since tells nothing any more.
@@ -138,10 +144,10 @@ final class VirtualTree: Sendable {
         case .thumbnails:
             guard let size = PictureSize(folderName: text) else { throw Errno(ENOENT) }
             return .thumbnailsOf(size)
-        case .thumbnailsOf(let size): return try pictured(.root, name, size)
-        case .thumbnailsBelow(let size, let item): return try pictured(item, name, size)
+        // Names of pictures are looked up apart.
         case .status, .events, .document, .bookmark, .recent, .findings, .found, .version, .picture,
-            .grants, .grantedNames, .grantedFindings, .grantedBell:
+            .grants, .grantedNames, .grantedFindings, .grantedBell, .thumbnailsOf,
+            .thumbnailsBelow:
             throw Errno(ENOTDIR)
         }
     }
@@ -302,6 +308,8 @@ final class VirtualTree: Sendable {
     ) throws(Errno) {
         let directory = try node(number)
         var entries: [(String, VirtualNode?)] = [(".", nil), ("..", nil)]
+        // Names that are about to lead elsewhere.
+        var changing: Set<String> = []
         switch directory {
         case .top:
             entries += [
@@ -313,8 +321,9 @@ final class VirtualTree: Sendable {
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
         case .thumbnails:
             entries += PictureSize.allCases.map { (String($0.pixels), .thumbnailsOf($0)) }
-        case .thumbnailsOf(let size): entries += try picturedNames(.root, size)
-        case .thumbnailsBelow(let size, let item): entries += try picturedNames(item, size)
+        case .thumbnailsOf(let size): entries += try picturedNames(.root, size, &changing)
+        case .thumbnailsBelow(let size, let item):
+            entries += try picturedNames(item, size, &changing)
         case .versions: entries += try mirroredNames(.root)
         case .versionsBelow(let item): entries += try mirroredNames(item)
         case .history(let document):
@@ -342,6 +351,7 @@ final class VirtualTree: Sendable {
                     if error.code == ENOENT { continue }
                     throw error
                 }
+                if changing.contains(name) { found.timeout = 0 }
             }
             if !body(name, UInt64(index) + 1, found) {
                 if counted, node != nil { forget(found.node, 1) }

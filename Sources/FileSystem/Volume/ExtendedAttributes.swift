@@ -53,18 +53,21 @@ extension Volume {
 
     private func ownAttribute(_ node: NodeNumber, _ key: String) throws(Errno) -> String? {
         try read { (state) throws(Errno) in
-            ownAttribute(state, try state.position(node), key)
+            ownAttribute(state, node, try state.position(node), key)
         }
     }
 
     private func ownAttribute(
-        _ state: VolumeState, _ position: MemoryIndex.Position, _ key: String
+        _ state: VolumeState, _ node: NodeNumber, _ position: MemoryIndex.Position, _ key: String
     ) -> String? {
         let record = state.index[item: position]
         switch key {
         case "id": return DocumentID(rawValue: record.pointee.document).description
         case "container": return container.name
-        case "version": return record.pointee.isRegular ? String(record.pointee.ordinal) : nil
+        case "version":
+            guard record.pointee.isRegular else { return nil }
+            // Who has an earlier version open asks about that one.
+            return String(state.oldNode(node)?.content.node.ordinal ?? record.pointee.ordinal)
         case "type":
             guard record.pointee.isRegular, record.pointee.firstName != 0 else { return nil }
             let name = state.index.nameBytes(record.pointee.firstName)

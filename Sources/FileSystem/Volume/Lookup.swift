@@ -124,10 +124,7 @@ extension Volume {
                     state.keepOldNode(node, old, at: position)
                 }
             }
-            if record.pointee.links == 0, !state.isKnown(position) {
-                state.dying[record.pointee.number] = MonotonicClock.now
-                return true
-            }
+            if state.noteIfDead(position) { return true }
             if unknown, record.pointee.flags.contains(.inSession) == false {
                 state.thinning.insert(DocumentID(rawValue: record.pointee.document))
             }

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import Pictures
 internal import SystemCalls
 
 extension Volume {
@@ -71,6 +72,9 @@ extension VolumeState {
             index[item: directory].pointee.links -= 1
         } else {
             record.pointee.links -= 1
+            if record.pointee.links == 0, record.pointee.isRegular, pictures != nil {
+                lastTypes[number(position)] = PictureType(fileName: bytes)
+            }
         }
         stamp(position, time)
         return [.removeName(parent: number(directory), name: bytes), touch(directory, time)]
@@ -81,6 +85,7 @@ extension VolumeState {
         let record = index[item: position]
         guard record.pointee.links == 0, !isKnown(position) else { return false }
         dying[record.pointee.number] = MonotonicClock.now
+        lastTypes[number(position)] = nil
         return true
     }
 }

@@ -38,6 +38,7 @@ package final class Volume: @unchecked Sendable {
     /// Tells it of names. A thread of its own: it waits for the lock of the directory, which is held by
     /// requests whose answers come after something that the other one tells.
     let nameNotifier = Notifier()
+    let nameWitness = NameWitness()
     let scheduler = Scheduler()
     let keeper = Keeper()
     let openNotes = OpenNotes()
@@ -182,6 +183,7 @@ package final class Volume: @unchecked Sendable {
         // After the keeper, which has settled what was opened last.
         recentFiles?.stop()
         scheduler.stop()
+        nameWitness.stop()
         nameNotifier.stop()
         notifier.stop()
     }

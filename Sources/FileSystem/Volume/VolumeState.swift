@@ -2,6 +2,7 @@ internal import Catalog
 internal import Content
 internal import Coordination
 internal import Model
+internal import Pictures
 internal import SystemCalls
 
 /// Who makes a request.
@@ -102,6 +103,10 @@ final class VolumeState {
     var forgottenRecents: [(document: DocumentID, time: Timestamp)] = []
     /// Unlinked items that the kernel has forgotten, with the moment from which they may go.
     var dying: [UInt64: UInt64] = [:]
+    /// What documents were by their last names, of those that lost them and that the kernel knows.
+    var lastTypes: [ItemNumber: PictureType] = [:]
+    /// Names that the kernel is about to change.
+    var changingNames = ChangingNames()
     /// Versions that are not sealed yet, in the order of their publish.
     var unsealed: [NodeNumber] = []
     /// How many were taken from there and are neither sealed yet nor in the queue for the store.

@@ -78,15 +78,14 @@ public struct ForeignThumbnailers: Sendable {
         let end = fileName.split(separator: ".").last.map {
             $0.filter { $0.isLetter || $0.isNumber }
         }
+        let output = try newFile(folder + "/picture.png")
         let input = Sandbox.Shown(path: path, inside: "/tmp/document.\(end ?? "")")
-        let output = Sandbox.Shown(path: folder, inside: "/tmp/output")
-        let command = entry.arguments(
-            input: input.inside, output: output.inside + "/picture.png", size: size)
+        let command = entry.arguments(input: input.inside, output: Sandbox.picture, size: size)
         let ending = try sandbox.run(
-            command, input: input, output: output, milliseconds: wallLimit,
+            command, input: input, output: output.number, milliseconds: wallLimit,
             cancellation: cancellation)
         switch ending {
-        case .exit(0): return try result(folder + "/picture.png", size)
+        case .exit(0): return try picture(in: output, size)
         // Bubblewrap passes on the end of its child by a signal as 128 and its number.
         case .exit(let code) where code > 128:
             throw .died(ChildProcess.End.signal(code - 128).description)
@@ -101,10 +100,8 @@ public struct ForeignThumbnailers: Sendable {
         let folder = try temporaryFolder()
         defer { try? Directories.removeTree(folder) }
         let path = folder + "/document"
-        do throws(Errno) {
-            let file = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
-            try file.write(bytes, at: 0)
-        } catch {
+        let file = try newFile(path)
+        do throws(Errno) { try file.write(bytes, at: 0) } catch {
             throw .unavailable("\(path) cannot be written: \(error)")
         }
         return try picture(
@@ -131,30 +128,31 @@ public struct ForeignThumbnailers: Sendable {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// What the program wrote, of which nothing is believed.
-    private func result(_ path: String, _ size: Int) throws(ThumbnailFailure) -> [UInt8] {
+    private func newFile(_ path: String) throws(ThumbnailFailure) -> OwnedDescriptor {
         do throws(Errno) {
-            let file = try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-            let status = try file.status()
-            if status.st_mode & S_IFMT == S_IFREG, status.st_size <= Sandbox.fileBytes {
-                var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-                var count = 0
-                var problem: Errno?
-                bytes.withUnsafeMutableBytes { buffer in
-                    do throws(Errno) { count = try file.read(into: buffer, at: 0) } catch {
-                        problem = error
-                    }
-                }
-                if let problem { throw problem }
-                if let file = PNGFile(Array(bytes[..<count])), file.width <= size,
-                    file.height <= size
-                {
-                    return file.bytes()
-                }
-            }
+            return try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        } catch {
+            throw .unavailable("\(path) cannot be made: \(error)")
+        }
+    }
+
+    /// What the program wrote, of which nothing is believed.
+    private func picture(
+        in file: borrowing OwnedDescriptor, _ size: Int
+    ) throws(ThumbnailFailure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        do throws(Errno) {
+            let length = Int(try file.status().st_size)
+            bytes = [UInt8](repeating: 0, count: min(length, Sandbox.fileBytes))
+            let count = try file.read(into: &bytes, at: 0)
+            bytes.removeLast(bytes.count - count)
         } catch {
             throw .died("no picture: \(error)")
         }
-        throw .died("something that is no picture")
+        if bytes.isEmpty { throw .died("no picture") }
+        guard let picture = PNGFile(bytes), picture.width <= size, picture.height <= size else {
+            throw .died("something that is no picture")
+        }
+        return picture.bytes()
     }
 }

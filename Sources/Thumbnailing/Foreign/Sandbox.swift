@@ -2,10 +2,27 @@ internal import Glibc
 internal import SystemCalls
 
 /// A command that runs where it sees the machine's programs and one file, and reaches nobody.
+///
+/// It can write to `/tmp` and `/dev/shm` only, which are in memory, have a size, and go with it; of
+/// what it leaves one file is given out.
 struct Sandbox: Sendable {
     private static let addressSpace = 1 << 30
     private static let processorSeconds = 10
     static let fileBytes = 16 << 20
+    /// What the files in `/tmp` may have together: some programs unpack the document there.
+    private static let folderBytes = 64 << 20
+    /// The same of `/dev/shm`.
+    private static let sharedBytes = 16 << 20
+
+    /// Where a command puts the file that is given out.
+    static let picture = "/tmp/picture.png"
+    /// Runs the command and writes that file to the standard output, which the command does not
+    /// have. A line stands for what is no file, so that it is told from nothing.
+    private static let script = """
+        file=$1; shift; "$@" > /dev/null 2>&1; code=$?
+        if [ -f "$file" ]; then cat "$file"; elif [ -e "$file" ]; then echo; fi
+        exit $code
+        """
 
     let bubblewrap: String
     let prlimit: String
@@ -26,7 +43,7 @@ struct Sandbox: Sendable {
         let sandbox = Sandbox(bubblewrap: bubblewrap, prlimit: prlimit)
         do throws(ThumbnailFailure) {
             let end = try sandbox.run(
-                ["/usr/bin/true"], input: nil, output: nil, milliseconds: 5_000)
+                ["/usr/bin/true"], input: nil, milliseconds: 5_000)
             if end != .exit(0) { throw .died(end.description) }
         } catch {
             throw Missing(reason: "bubblewrap does not work here: \(error)")
@@ -41,15 +58,19 @@ struct Sandbox: Sendable {
     }
 
     /// Runs a command to its end, which comes at the latest after the time given.
+    ///
+    /// - Parameter output: the descriptor of the file that gets what it leaves in ``picture``, at
+    ///   most ``fileBytes``; negative for none.
     func run(
-        _ command: [String], input: Shown?, output: Shown?, milliseconds: UInt64,
+        _ command: [String], input: Shown?, output: Int32 = -1, milliseconds: UInt64,
         cancellation: Cancellation? = nil
     ) throws(ThumbnailFailure) -> ChildProcess.End {
+        let giving = output < 0 ? [] : ["/bin/sh", "-c", Self.script, "sh", Self.picture]
         let process: ChildProcess
         do throws(Errno) {
             process = try ChildProcess(
-                limits + [bubblewrap] + surroundings(input, output) + ["--"] + command,
-                environment: [:])
+                limits + [bubblewrap] + surroundings(input) + ["--"] + giving + command,
+                environment: [:], output: output)
         } catch {
             throw .unavailable("bubblewrap cannot be started: \(error)")
         }
@@ -72,8 +93,10 @@ struct Sandbox: Sendable {
         ]
     }
 
-    private func surroundings(_ input: Shown?, _ output: Shown?) -> [String] {
+    private func surroundings(_ input: Shown?) -> [String] {
         var result = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+        // In a user namespace of its own it could mount folders without a size.
+        result += ["--unshare-user", "--disable-userns"]
         result += ["--ro-bind", "/usr", "/usr"]
         for folder in ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"] {
             if let target = try? SymbolicLink.target(of: folder) {
@@ -88,11 +111,13 @@ struct Sandbox: Sendable {
         ] {
             result += ["--ro-bind-try", path, path]
         }
-        result += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--chdir", "/tmp"]
+        result += ["--proc", "/proc", "--dev", "/dev", "--chdir", "/tmp"]
+        result += ["--size", "\(Self.sharedBytes)", "--tmpfs", "/dev/shm"]
+        result += ["--size", "\(Self.folderBytes)", "--tmpfs", "/tmp"]
         result += ["--setenv", "HOME", "/tmp", "--setenv", "PATH", "/usr/bin:/bin"]
         result += ["--setenv", "LANG", "C.UTF-8", "--setenv", "GIO_USE_VFS", "local"]
         if let input { result += ["--ro-bind", input.path, input.inside] }
-        if let output { result += ["--bind", output.path, output.inside] }
-        return result
+        // These are in memory too, and without a size. Last: in them are the places of the others.
+        return result + ["--remount-ro", "/dev", "--remount-ro", "/"]
     }
 }

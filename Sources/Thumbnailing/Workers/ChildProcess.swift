@@ -26,10 +26,11 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Starts a program, found by its path or in PATH. Its standard input is the descriptor given,
-    /// else nothing; its outputs go nowhere; it has no other descriptors.
+    /// Starts a program, found by its path or in PATH. Its standard input and output are the
+    /// descriptors given, else nothing; its messages go nowhere; it has no other descriptors.
     package init(
-        _ arguments: [String], environment: [String: String], input: Int32 = -1
+        _ arguments: [String], environment: [String: String], input: Int32 = -1,
+        output: Int32 = -1
     ) throws(Errno) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -39,9 +40,12 @@ package final class ChildProcess: Sendable {
         } else {
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         }
-        for output: Int32 in [1, 2] {
-            posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0)
+        if output >= 0 {
+            posix_spawn_file_actions_adddup2(&actions, output, 1)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         }
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         shim_spawn_close_from(&actions, 3)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

@@ -63,6 +63,36 @@ struct PublishedPictureTests {
         }
     }
 
+    @Test func `a placeholder stands in for the largest, and who watches it is told`() throws {
+        try withPictures(thumbnailer: HaltedWorkers.thumbnailer()) { desk in
+            let (agent, workers) = (desk.agent, HaltedWorkers(desk))
+            let slides = (0..<2).map { PictureDesk.slide($0) }
+            let largest = try slides.map { try desk.reference($0, "slide", 1024) }
+            agent.store("empty.slide", "")
+            let placeholder = desk.picture("empty.slide", 1024)
+            // The picture of an earlier version, which the kernel keeps.
+            agent.store("a.slide", slides[0])
+            #expect(waitUntil { desk.picture("a.slide", 1024) == largest[0] })
+            #expect(desk.picture("a.slide", 1024) == largest[0])
+            try workers.stop()
+            agent.store("a.slide", slides[1])
+            #expect(agent.content("a.slide") == slides[1])
+            #expect(desk.picture("a.slide", 1024) == placeholder)
+            let folder = "\(desk.container.mountPoint)/.shapeedit/thumbnails"
+            let usual = try #require(Watch("\(folder)/256/a.slide.png"))
+            let large = try #require(Watch("\(folder)/1024/a.slide.png"))
+            let above = try #require(Watch("\(folder)/1024"))
+            try workers.goOn()
+            #expect(usual.sees(UInt32(IN_DELETE_SELF), seconds: 20))
+            // It follows a second later, and nothing is said of it before.
+            usleep(200_000)
+            #expect(!large.sees(UInt32(IN_DELETE_SELF), seconds: 0))
+            #expect(large.sees(UInt32(IN_DELETE_SELF), seconds: 20))
+            #expect(above.sees(UInt32(IN_ATTRIB), of: "a.slide.png", seconds: 20))
+            #expect(desk.picture("a.slide", 1024) == largest[1])
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `no reader sees a new content without its picture`(_ dataPath: DataPath) throws {
         try withPictures(dataPath, patience: Self.patience) { desk in

@@ -59,7 +59,7 @@ struct DocumentContent {
     var progress: Int64 { (try? value("user.shapeedit.progress")).flatMap { Int64($0) } ?? 0 }
 
     /// Why the last thing that was asked for did not happen.
-    var problem: String? { try? value("user.shapeedit.error") }
+    var problem: String? { try? text("user.shapeedit.error") }
 
     func set(_ name: String, _ value: String) throws(Failure) {
         do throws(Errno) { try MountAttributes.set(name, Array(value.utf8), of: path) } catch {
@@ -68,11 +68,11 @@ struct DocumentContent {
     }
 
     private func value(_ name: String) throws(Failure) -> String {
-        do throws(Errno) {
-            return String(decoding: try PathAttributes.value(name, of: path), as: UTF8.self)
-        } catch {
-            throw failure(error)
-        }
+        do throws(Errno) { return try text(name) } catch { throw failure(error) }
+    }
+
+    private func text(_ name: String) throws(Errno) -> String {
+        String(decoding: try PathAttributes.value(name, of: path), as: UTF8.self)
     }
 
     private func failure(_ error: Errno) -> Failure {

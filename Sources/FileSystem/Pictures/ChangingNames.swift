@@ -1,0 +1,125 @@
+internal import Catalog
+internal import Model
+
+/// Names that the kernel has asked to be changed, until it is known to have made the change itself.
+/// It does so some moments after the answer, and keeps the directory locked from before the request
+/// until then; meanwhile it goes on leading whoever opens a name to where the name led before.
+///
+/// A value: the volume's lock guards it. What it gives back to be called is called without that.
+struct ChangingNames: Sendable {
+    /// What somebody finds who opens a name.
+    enum Sight: Equatable {
+        /// What the name leads to here.
+        case present
+        /// What it led to before, an item or nothing: the request is not answered yet.
+        case former(ItemNumber?)
+        /// One or the other.
+        case uncertain
+    }
+
+    /// What one request changes in one directory.
+    private struct Change {
+        var serial: UInt64
+        /// What the names led to.
+        var former: [(name: [UInt8], item: ItemNumber?)] = []
+        /// When the request was answered, of `MonotonicClock`; nil while it is not.
+        var answered: UInt64?
+        /// Called when the kernel has made the change.
+        var waiting: [@Sendable () -> Void] = []
+    }
+
+    /// Directories that are remembered however long ago their last change was answered.
+    private static let usualLimit = 1_024
+    /// How long the others are, in nanoseconds: the kernel is done long before.
+    private static let lifetime: UInt64 = 10_000_000_000
+
+    private var changes: [ItemNumber: Change] = [:]
+    private var serial: UInt64 = 0
+    private var limit = usualLimit
+
+    /// A request has come that changes names. The kernel has their directories locked for it, so it
+    /// has made all changes in them that were answered before.
+    ///
+    /// - Parameter names: and what they lead to now.
+    /// - Returns: what waited for those changes, to be called.
+    mutating func begin(
+        _ names: [(place: ReplayStep.Place, item: ItemNumber?)]
+    ) -> [@Sendable () -> Void] {
+        var waiting: [@Sendable () -> Void] = []
+        for (place, _) in names {
+            waiting += changes.removeValue(forKey: place.parent)?.waiting ?? []
+        }
+        serial += 1
+        let change = Change(serial: serial)
+        for (place, item) in names {
+            changes[place.parent, default: change].former.append((place.name, item))
+        }
+        return waiting
+    }
+
+    /// The request that changed names in these directories is about to be answered.
+    mutating func answer(in directories: [ItemNumber], at now: UInt64) {
+        for directory in directories { changes[directory]?.answered = now }
+        guard changes.count > limit else { return }
+        changes = changes.filter { _, change in
+            guard let answered = change.answered, change.waiting.isEmpty else { return true }
+            return now < answered + Self.lifetime
+        }
+        limit = max(Self.usualLimit, 2 * changes.count)
+    }
+
+    func sight(of place: ReplayStep.Place) -> Sight {
+        guard let change = changes[place.parent],
+            let former = change.former.first(where: { $0.name == place.name })
+        else { return .present }
+        return change.answered == nil ? .former(former.item) : .uncertain
+    }
+
+    /// The names in a directory that are not settled.
+    func names(in directory: ItemNumber) -> [[UInt8]] {
+        changes[directory]?.former.map(\.name) ?? []
+    }
+
+    /// Has `then` called when the kernel has made the change of one of these names; nil if there is
+    /// nothing to wait for.
+    ///
+    /// - Returns: the change, and whether it was not waited for before.
+    mutating func wait(
+        for names: [[UInt8]], in directory: ItemNumber, then: @escaping @Sendable () -> Void
+    ) -> (change: UInt64, isFirst: Bool)? {
+        guard let change = changes[directory], change.answered != nil,
+            change.former.contains(where: { names.contains($0.name) })
+        else { return nil }
+        changes[directory]?.waiting.append(then)
+        return (change.serial, change.waiting.isEmpty)
+    }
+
+    /// Whether somebody waits for the change.
+    func isAwaited(_ change: UInt64, in directory: ItemNumber) -> Bool {
+        guard let found = changes[directory] else { return false }
+        return found.serial == change && !found.waiting.isEmpty
+    }
+
+    /// The kernel has made the change; what waited for it, to be called.
+    mutating func settle(_ change: UInt64, in directory: ItemNumber) -> [@Sendable () -> Void] {
+        guard changes[directory]?.serial == change else { return [] }
+        return changes.removeValue(forKey: directory)?.waiting ?? []
+    }
+
+    /// Nobody is to wait for the change any longer; who did, to be called.
+    mutating func giveUp(_ change: UInt64, in directory: ItemNumber) -> [@Sendable () -> Void] {
+        guard let found = changes[directory], found.serial == change else { return [] }
+        changes[directory]?.waiting = []
+        return found.waiting
+    }
+}
+
+extension VolumeState {
+    /// The item that a name leads to for whoever opens it by its path, as far as that is known, and
+    /// else the one that it leads to here; 0 for none.
+    func seen(_ place: ReplayStep.Place) -> (MemoryIndex.Position, ChangingNames.Sight) {
+        let sight = changingNames.sight(of: place)
+        guard case .former(let item) = sight else { return (self.item(at: place), sight) }
+        return (item.map { index.find($0) } ?? 0, sight)
+    }
+}

@@ -1,0 +1,129 @@
+internal import Model
+internal import SystemCalls
+
+/// Changes of names as those see them who open documents and pictures by their paths: both change
+/// at once. See the page Pictures.
+extension Volume {
+    /// How long a look at a picture waits for the kernel to change its name, in milliseconds.
+    static let namePatience: UInt64 = 1_000
+    /// How long the kernel is left alone with that, in nanoseconds. Mostly it is done by then and
+    /// the directory's lock free, or its next request for the directory shows that it is done.
+    private static let nameDelay: UInt64 = 300_000
+    /// A name that is looked for in vain.
+    private static let noName = Array(".shapeedit-none".utf8)
+
+    /// Carries out a request of the kernel to change names, whose directories it has locked. The
+    /// answer goes by ``refresh(_:changedIn:then:)``.
+    func changing<Result>(
+        _ names: [(parent: NodeNumber, name: UnsafeRawBufferPointer)],
+        _ body: () throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        guard pictures != nil else { return try body() }
+        let places = names.map { ReplayStep.Place(parent: $0.parent.item, name: Array($0.name)) }
+        let waiting = state.withLock { state in
+            state.changingNames.begin(
+                places.map { place -> (place: ReplayStep.Place, item: ItemNumber?) in
+                    let position = state.item(at: place)
+                    return (place, position == 0 ? nil : state.number(position))
+                })
+        }
+        for look in waiting { look() }
+        do throws(Errno) { return try body() } catch {
+            answerChange(in: names.map(\.parent))
+            throw error
+        }
+    }
+
+    /// Tells the kernel what ``refresh(_:then:)`` does after names were changed in directories,
+    /// then runs `reply`, which lets it make the change itself.
+    func refresh(
+        _ nodes: [NodeNumber], changedIn directories: [NodeNumber],
+        then reply: @escaping @Sendable () -> Void
+    ) {
+        refresh(nodes) { [self] in
+            answerChange(in: directories)
+            reply()
+        }
+    }
+
+    /// From here on the kernel may have made the change.
+    private func answerChange(in directories: [NodeNumber]) {
+        guard pictures != nil else { return }
+        state.withLock { state in
+            state.changingNames.answer(in: directories.map(\.item), at: MonotonicClock.now)
+        }
+    }
+
+    /// Whether it is open to which of two items one of the names leads.
+    func isUncertain(_ names: [[UInt8]], in directory: ItemNumber) -> Bool {
+        state.withLock { state in
+            names.contains { name in
+                let place = ReplayStep.Place(parent: directory, name: name)
+                return state.changingNames.sight(of: place) == .uncertain
+            }
+        }
+    }
+
+    /// Calls `then` when the kernel has made the last change of the names that was answered; at
+    /// once if it has, and in any case after a while.
+    func whenCertain(
+        _ names: [[UInt8]], in directory: ItemNumber, then: @escaping @Sendable () -> Void
+    ) {
+        let ticket = state.withLock {
+            $0.changingNames.wait(for: names, in: directory, then: then)
+        }
+        guard let ticket else { return then() }
+        guard ticket.isFirst else { return }
+        let now = MonotonicClock.now
+        scheduler.at(now + Self.nameDelay) { [weak self] in
+            self?.witness(ticket.change, in: directory)
+        }
+        scheduler.at(now + Self.namePatience * 1_000_000) { [weak self] in
+            guard let self else { return }
+            let waiting = state.withLock { $0.changingNames.giveUp(ticket.change, in: directory) }
+            for look in waiting { look() }
+        }
+    }
+
+    /// Finds out when the kernel has made a change: to forget a name in the directory, even one
+    /// that is not there, it waits for the directory's lock.
+    private func witness(_ change: UInt64, in directory: ItemNumber) {
+        guard state.withLock({ $0.changingNames.isAwaited(change, in: directory) }) else { return }
+        nameWitness.look { [self] in
+            channel?.invalidateEntry(parent: directory.rawValue, name: Self.noName)
+            let waiting = state.withLock { $0.changingNames.settle(change, in: directory) }
+            for look in waiting { look() }
+        }
+    }
+}
+
+/// Waits for locks of directories, each on a thread of its own: who has one of them locked may wait
+/// for somebody who waits for another.
+final class NameWitness: Sendable {
+    private struct State {
+        var running = 0
+        var ended = false
+    }
+    private let state = Monitor(State())
+
+    /// Runs `body` on a thread; not after ``stop()``.
+    func look(_ body: @escaping @Sendable () -> Void) {
+        let starts = state.withLock { state -> Bool in
+            if !state.ended { state.running += 1 }
+            return !state.ended
+        }
+        guard starts else { return }
+        Threads.start("names") { [state] in
+            body()
+            state.signal { $0.running -= 1 }
+        }
+    }
+
+    /// Returns when all threads are gone, or after 5 s.
+    func stop() {
+        state.signal { $0.ended = true }
+        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
+            $0.running == 0 ? true : nil
+        }
+    }
+}

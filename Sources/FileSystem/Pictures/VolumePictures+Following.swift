@@ -1,0 +1,82 @@
+internal import Catalog
+internal import Model
+internal import Pictures
+internal import SystemCalls
+
+extension VolumeState {
+    /// Whether the document's name is one of those types'. Without making a string: every publish
+    /// comes here.
+    func isDrawnAtPublish(_ position: MemoryIndex.Position) -> Bool {
+        let first = index[item: position].pointee.firstName
+        guard first != 0 else { return false }
+        let name = index.nameBytes(first)
+        // The ends have 4 to 9 letters.
+        guard let dot = name.suffix(10).lastIndex(of: UInt8(ascii: ".")), dot > 0,
+            name.count - dot > 4
+        else { return false }
+        return PictureType(fileName: name).isDrawnAtPublish
+    }
+
+    /// Lets pictures follow a change that was just recorded. Under the volume's lock.
+    @inline(__always)
+    func followPictures(
+        _ kind: ChangeKind, _ position: MemoryIndex.Position, _ effects: [Effect]
+    ) {
+        guard let pictures else { return }
+        switch kind {
+        case .published:
+            let item = number(position)
+            // A session had them forgotten when it began.
+            if !index[item: position].pointee.flags.contains(.inSession) {
+                forgetPictures(position)
+            }
+            // What a source has published is not here, and is not fetched for its picture.
+            if !index[item: position].pointee.place.isAway, isDrawnAtPublish(position) {
+                if let subject = pictureSubject(position) { pictures.published(subject) }
+            } else {
+                pictures.desktop?.changed(item, isOwn: false)
+            }
+        case .renamed, .removed, .linked:
+            forgetPictures(position, effects)
+            pictures.moved(self, position, effects)
+        case .attributes:
+            forgetPictures(position)
+            if index[item: position].pointee.isRegular {
+                pictures.desktop?.changed(number(position), isOwn: false)
+            }
+        default: break
+        }
+    }
+}
+
+extension VolumePictures {
+    /// Names came and went. Under the volume's lock.
+    fileprivate func moved(
+        _ state: VolumeState, _ position: MemoryIndex.Position, _ effects: [Effect]
+    ) {
+        let record = state.index[item: position].pointee
+        guard record.isRegular || record.isDirectory else { return }
+        if record.isRegular, let subject = state.pictureSubject(position),
+            subject.type.isDrawnAtPublish, subject.node.ordinal > 0
+        {
+            // Saved by rename: it was published under a name that told nothing.
+            askAtOnce(subject)
+        }
+        if record.links == 0 {
+            // Who waits is called back, and takes the volume's lock.
+            let item = state.number(position)
+            volume.scheduler.at(MonotonicClock.now) { [weak self] in self?.cancel(item) }
+        }
+        guard let desktop else { return }
+        for effect in effects {
+            guard case .removeName(let parent, let name) = effect else { continue }
+            let above = state.index.find(parent)
+            guard above != 0, var path = state.index.path(of: above) else { continue }
+            if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+            desktop.left(
+                path + name, now: record.links > 0 ? state.number(position) : nil,
+                isDirectory: record.isDirectory)
+        }
+        desktop.changed(state.number(position), isOwn: true)
+    }
+}
