@@ -19,8 +19,8 @@ package final class SharedDescriptor: Sendable {
 /// Open files of recently used contents, so that the daemon needs few descriptors however many
 /// files are open through the mount. Any thread.
 package final class DescriptorCache: Sendable {
-    /// Descriptors kept; the soft limit on open files is 1,024 on most systems.
-    private static let limit = 256
+    /// Descriptors kept.
+    private static let limit = Descriptors.share
 
     private struct Entry {
         let descriptor: SharedDescriptor

@@ -8,8 +8,10 @@ internal import SystemCalls
 extension Downloads {
     /// Others are waited for so long, in milliseconds, unless somebody waits for one of them.
     private static let gathering: UInt64 = 200
-    /// Contents at a time; each has a file in memory until then.
-    private static let batch = 128
+    /// Contents at a time.
+    private static let batch = 64
+    /// As many wait for that at most, since each has a file open; others do not begin to come.
+    static let mostQueued = max(batch / 2, Descriptors.share)
 
     /// Contents that are whole and have not been taken over.
     struct Finished {
@@ -30,6 +32,7 @@ extension Downloads {
             defer { finished.isWorked = true }
             return !finished.isWorked
         }
+        state.queued += 1
         if !starts { return }
         state.workers += 1
         Threads.start("adoption") { [self] in
@@ -42,7 +45,7 @@ extension Downloads {
         while true {
             let ripe = finished.withLock { $0.since + Self.gathering * 1_000_000 }
             let _: Bool? = finished.wait(until: ripe) {
-                $0.isUrgent || $0.contents.count >= Self.batch ? true : nil
+                $0.isUrgent || $0.contents.count >= min(Self.batch, Self.mostQueued) ? true : nil
             }
             let batch = finished.withLock { finished -> [Download] in
                 let batch = Array(finished.contents.prefix(Self.batch))
@@ -57,6 +60,7 @@ extension Downloads {
                 Result { () throws(Errno) in try download.incoming?.land() }
             }
             for (download, landing) in zip(batch, landings) { finish(download, landing) }
+            state.signal { $0.queued -= batch.count }
         }
     }
 }

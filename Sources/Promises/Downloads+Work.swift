@@ -120,6 +120,7 @@ extension Downloads {
         for awaited in [true, false] where !awaited || state.waiting > 0 {
             for download in state.order
             where awaited ? !download.waiters.isEmpty : download.wantsAll {
+                if state.queued >= Self.mostQueued, comesWhole(download.blob) { continue }
                 let incoming: Incoming
                 do throws(Errno) { incoming = try download.open(content, kind) } catch {
                     return Self.task(download, .failure(error), 0..<0, awaited)
@@ -218,7 +219,7 @@ extension Downloads {
             download.isFinishing = true
             Self.strike(download, &state)
             // Who reads it has it already, and waits for nothing.
-            let isQueued = kind == .foreign && incoming?.isInBlocks == false
+            let isQueued = comesWhole(download.blob)
             if isQueued { queue(download, &state) }
             return (true, isQueued)
         }

@@ -41,6 +41,8 @@ package final class Downloads: Sendable {
         var tickets: [UInt64: Ticket] = [:]
         var nextTicket: UInt64 = 1
         var workers = 0
+        /// Whole contents that have not been taken over, each with an open file.
+        var queued = 0
         /// Foreign contents that were taken over a moment ago, and how long that counts, of
         /// ``MonotonicClock``: who looked before may ask for them still.
         var adopted: [ContentHash: UInt64] = [:]
@@ -131,7 +133,10 @@ package final class Downloads: Sendable {
                 let download = Self.download(blob, &state)
                 download.nodes.insert(node)
                 var blocks: Range<Int>?
-                if let range {
+                if let range, !range.isEmpty, comesWhole(blob), download.incoming == nil {
+                    // Its file is opened when its turn comes: thousands may wait.
+                    blocks = 0..<1
+                } else if let range {
                     let incoming = try download.open(content, kind)
                     let wanted = incoming.blocks(range)
                     download.note(wanted)
@@ -157,7 +162,9 @@ package final class Downloads: Sendable {
             }
         } catch {
             state.withLock { _ = $0.tickets.removeValue(forKey: ticket) }
-            reply(ContentProblem(ofDisk: error))
+            let problem = ContentProblem(ofDisk: error)
+            failed([node], problem)
+            reply(problem)
         }
     }
 
@@ -271,6 +278,19 @@ package final class Downloads: Sendable {
     /// Whether the content can be read before it has become local. A foreign one can also when it
     /// comes whole: until it has its hash and is on the disk takes longer than it takes to come.
     package func isReadInBlocks(_ blob: Blob) -> Bool { kind == .foreign || isOpenedAtOnce(blob) }
+
+    /// Whether it is a foreign content that comes as one block.
+    func comesWhole(_ blob: Blob) -> Bool {
+        kind == .foreign && blob.size <= BlockDigests.wholeSize
+    }
+
+    /// Whether the content has come whole and is about to be the container's own, for which nobody
+    /// waits any more after this question.
+    package func isArriving(_ hash: ContentHash) -> Bool {
+        let isFinishing = state.withLock { $0.active[hash]?.isFinishing ?? false }
+        if isFinishing { finished.signal { $0.isUrgent = true } }
+        return isFinishing
+    }
 
     /// Whether nobody has to wait with opening it.
     package func isOpenedAtOnce(_ blob: Blob) -> Bool {

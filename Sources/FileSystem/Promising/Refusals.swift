@@ -32,7 +32,7 @@ final class Refusals: Sendable {
     private static let block = BlockDigests.blockSize
 
     /// All of a content, however large.
-    static let all: Range<Int64> = 0..<(Int64.max / block * block)
+    static let all: Range<Int64> = 0..<((Int64.max / block - 1) * block)
 
     /// Notes that bytes of a node's content do not come; before anybody is told.
     ///

@@ -26,7 +26,7 @@ extension Volume {
     /// Lets the local copy of a document's current version go, or stops bringing it. Throws EBUSY if
     /// it has to stay for now, ENOTSUP without a store; the reason is kept for the user.
     func evict(_ node: NodeNumber) throws(Errno) {
-        if stopBringing(node) { return }
+        if try stopBringing(node) { return }
         guard let link else { throw Errno(ENOTSUP) }
         if pin(of: node) == .keep {
             reasons.note("it is pinned: `shapeedit unpin` first", for: currentNode(node))
@@ -143,7 +143,7 @@ extension Volume {
 
     /// What is still elsewhere need not be evicted: says whether the content is, and does not bring it
     /// any more unless somebody waits for it.
-    private func stopBringing(_ node: NodeNumber) -> Bool {
+    private func stopBringing(_ node: NodeNumber) throws(Errno) -> Bool {
         guard let sources, sources.isInUse else { return false }
         let name = state.withLock { state -> ContentHash? in
             let position = state.index.find(node.item)
@@ -153,6 +153,10 @@ extension Volume {
             return state.index[item: position].pointee.hash
         }
         guard let name else { return false }
+        if sources.downloads.isArriving(name) {
+            reasons.note("it has just come, and is being put on the disk", for: currentNode(node))
+            throw Errno(EBUSY)
+        }
         sources.downloads.leave(name)
         return true
     }

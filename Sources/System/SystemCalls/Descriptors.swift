@@ -7,6 +7,17 @@ public enum Descriptors {
     /// The number of standard error.
     public static let error: Int32 = 2
 
+    /// How many one kind of use may keep open, of four at most: a quarter of what the process may have,
+    /// and no more than is of any use.
+    public static let share: Int = {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            return mostShared
+        }
+        return Int(min(limit.rlim_cur / 4, rlim_t(mostShared)))
+    }()
+    private static let mostShared = 256
+
     /// Writes all of `bytes` where the descriptor stands. Blocks while nobody reads.
     public static func write(_ bytes: [UInt8], to number: Int32) throws(Errno) {
         var done = 0
