@@ -33,6 +33,19 @@ struct ImportTests {
         try volume.run("getfattr", "--only-values", "-n", "user.shapeedit.error", name).text
     }
 
+    @Test(.enabled(if: isInstalled("prlimit"), "needs prlimit"))
+    func `more small contents than there are descriptors are read at once`() throws {
+        try withSource(.passthrough) { volume, agent, source in
+            let container = try #require(volume.container)
+            agent.shell("cd \(source); mkdir many; cd many; seq 1500 | split -l 1 -a 3 - f")
+            try volume.shapeedit("import", "--promise", source, "@in")
+            let daemon = try #require(container.daemon)
+            agent.shell("prlimit --pid \(daemon) --nofile=700:")
+            agent.shell("cd in/many && ls | xargs -P 16 -n 25 cat > /dev/null")
+            agent.shell("diff -r in/many \(source)/many")
+        }
+    }
+
     @Test(arguments: DataPath.ofPromises)
     func `a folder is shown from its listing alone, and read when it is opened`(
         _ dataPath: DataPath
