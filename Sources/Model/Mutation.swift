@@ -5,7 +5,9 @@
 package enum Effect: Hashable, Sendable {
     case putItem(ItemRow)
     case removeItem(ItemNumber)
-    case putName(parent: ItemNumber, name: [UInt8], item: ItemNumber)
+    /// `rank` is the name's age among those of the item: 0 but for hard links, which are younger
+    /// than the name that the document goes by.
+    case putName(parent: ItemNumber, name: [UInt8], item: ItemNumber, rank: UInt32 = 0)
     case removeName(parent: ItemNumber, name: [UInt8])
     case putAttribute(ItemNumber, name: [UInt8], value: [UInt8])
     case removeAttribute(ItemNumber, name: [UInt8])

@@ -209,7 +209,7 @@ import Testing
         try database.apply([mutation(4, [])])
         // In the middle of a table, a reader's snapshot keeps the log from being emptied.
         var failure: Failure?
-        try other.loadNames { _, _, _ in
+        try other.loadNames { _, _, _, _ in
             do {
                 try database.apply([mutation(5, [])])
                 try database.checkpoint()

@@ -25,7 +25,9 @@ final class TemporaryFolder {
 
 /// All that a catalog holds, for comparing two.
 struct Tables: Equatable {
-    struct NameRow: Hashable { var parent: ItemNumber, name: [UInt8], item: ItemNumber }
+    struct NameRow: Hashable {
+        var parent: ItemNumber, name: [UInt8], item: ItemNumber, rank: UInt32
+    }
     struct AttributeRow: Hashable { var item: ItemNumber, name: [UInt8], value: [UInt8] }
 
     var items: [ItemRow] = []
@@ -50,7 +52,7 @@ struct Tables: Equatable {
     init(_ database: CatalogDatabase) throws {
         try database.loadItems { items.append($0) }
         try database.loadNames {
-            names.append(NameRow(parent: $0, name: Array($1), item: $2))
+            names.append(NameRow(parent: $0, name: Array($1), item: $2, rank: $3))
         }
         try database.loadAttributes {
             attributes.append(AttributeRow(item: $0, name: Array($1), value: Array($2)))
@@ -152,7 +154,10 @@ extension SplitMix {
         return switch below(24) {
         case 0: .putItem(self.item(item))
         case 1: .removeItem(item)
-        case 2: .putName(parent: item, name: name, item: ItemNumber(rawValue: UInt64(below(6) + 1)))
+        case 2:
+            .putName(
+                parent: item, name: name, item: ItemNumber(rawValue: UInt64(below(6) + 1)),
+                rank: chance(50) ? 0 : UInt32(below(3)))
         case 3: .removeName(parent: item, name: name)
         case 4: .putAttribute(item, name: name, value: bytes(atMost: 5))
         case 5: .removeAttribute(item, name: name)

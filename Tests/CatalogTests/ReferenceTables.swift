@@ -5,9 +5,10 @@ import Model
 struct ReferenceTables {
     private struct Pair: Hashable { var item: ItemNumber, ordinal: Ordinal }
     private struct Key: Hashable { var item: ItemNumber, name: [UInt8] }
+    private struct Named { var item: ItemNumber, rank: UInt32 }
 
     private var items: [ItemNumber: ItemRow] = [:]
-    private var names: [Key: ItemNumber] = [:]
+    private var names: [Key: Named] = [:]
     private var attributes: [Key: [UInt8]] = [:]
     private var versions: [Pair: VersionRow] = [:]
     private var sessions: [Pair: SessionRow] = [:]
@@ -45,7 +46,8 @@ struct ReferenceTables {
         case .removeItem(let number):
             items[number] = nil
             attributes = attributes.filter { $0.key.item != number }
-        case .putName(let parent, let name, let item): names[Key(item: parent, name: name)] = item
+        case .putName(let parent, let name, let item, let rank):
+            names[Key(item: parent, name: name)] = Named(item: item, rank: rank)
         case .removeName(let parent, let name): names[Key(item: parent, name: name)] = nil
         case .putAttribute(let item, let name, let value):
             attributes[Key(item: item, name: name)] = value
@@ -95,7 +97,8 @@ struct ReferenceTables {
         var tables = Tables()
         tables.items = items.values.sorted { $0.number < $1.number }
         tables.names = sorted(names).map {
-            .init(parent: $0.key.item, name: $0.key.name, item: $0.value)
+            .init(
+                parent: $0.key.item, name: $0.key.name, item: $0.value.item, rank: $0.value.rank)
         }
         tables.attributes = sorted(attributes).map {
             .init(item: $0.key.item, name: $0.key.name, value: $0.value)

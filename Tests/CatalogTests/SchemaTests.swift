@@ -48,14 +48,22 @@ import Testing
         var origin = OriginRow(
             item: node.item, source: .root, path: [97], identity: [], tag: [1], content: nil)
         let old = try CatalogDatabase(path: path, create: true)
-        try old.apply([mutation(1, [.putVersion(row), .putOrigin(origin)])])
+        try old.apply([
+            mutation(
+                1,
+                [
+                    .putVersion(row), .putOrigin(origin),
+                    .putName(parent: .root, name: [97], item: node.item),
+                ])
+        ])
         old.close()
         // Takes the last steps of the migrations back.
         let aged = try run([
             "sqlite3", path,
             """
             DROP TABLE version_apart; ALTER TABLE origin DROP COLUMN waiting_parent;
-            ALTER TABLE origin DROP COLUMN waiting_name; PRAGMA user_version = 8
+            ALTER TABLE origin DROP COLUMN waiting_name; ALTER TABLE name DROP COLUMN rank;
+            PRAGMA user_version = 8
             """,
         ])
         try #require(aged.status == 0, "\(aged)")
@@ -63,8 +71,16 @@ import Testing
         #expect(try database.origins() == [origin])
         origin.waitsAt = NamePlace(parent: .root, name: [98])
         try database.apply([
-            mutation(2, [.keepApart(node.item, node.ordinal), .putOrigin(origin)])
+            mutation(
+                2,
+                [
+                    .keepApart(node.item, node.ordinal), .putOrigin(origin),
+                    .putName(parent: .root, name: [98], item: node.item, rank: 1),
+                ])
         ])
+        var ranks: [UInt32] = []
+        try database.loadNames { ranks.append($3) }
+        #expect(ranks == [0, 1])
         #expect(try database.version(node.item, node.ordinal) == row)
         #expect(try database.versionsKeptApart(of: row.document) == [node])
         #expect(try database.origins() == [origin])

@@ -129,9 +129,12 @@ package final class MemoryIndex {
     }
 
     /// Adds a name at the end of its directory. The caller has seen that it is not there.
+    ///
+    /// - Parameter rank: the name's age among those of the item, see ``nextRank(of:)``; more than
+    ///   ``NameRecord/lastRank`` is taken for that.
     @discardableResult
     package func insertName(
-        _ parent: Position, _ name: UnsafeRawBufferPointer, item: Position
+        _ parent: Position, _ name: UnsafeRawBufferPointer, item: Position, rank: UInt32 = 0
     ) -> Position {
         var position = freeName
         if position != 0 {
@@ -146,8 +149,8 @@ package final class MemoryIndex {
         record.pointee = NameRecord(
             parent: parent, item: item, place: bytes.store(name), hash: nameHash(parent, name),
             previous: directory.pointee.lastChild, next: 0,
-            nextOfItem: items[item].pointee.firstName,
-            sequence: directory.pointee.nextSequence, length: UInt32(name.count))
+            sequence: directory.pointee.nextSequence,
+            lengthAndRank: UInt32(name.count) | min(rank, NameRecord.lastRank) << 12)
         directory.pointee.nextSequence &+= 1
         directory.pointee.childCount += 1
         if record.pointee.previous == 0 {
@@ -156,7 +159,7 @@ package final class MemoryIndex {
             names[record.pointee.previous].pointee.next = position
         }
         directory.pointee.lastChild = position
-        items[item].pointee.firstName = position
+        attach(position, to: item)
         nameTable.insert(position, hash: record.pointee.hash) { names[$0].pointee.hash }
         return position
     }
@@ -177,16 +180,7 @@ package final class MemoryIndex {
             names[record.next].pointee.previous = record.previous
         }
         directory.pointee.childCount -= 1
-        let item = items[record.item]
-        if item.pointee.firstName == position {
-            item.pointee.firstName = record.nextOfItem
-        } else {
-            var other = item.pointee.firstName
-            while names[other].pointee.nextOfItem != position {
-                other = names[other].pointee.nextOfItem
-            }
-            names[other].pointee.nextOfItem = record.nextOfItem
-        }
+        detach(position, from: record.item)
         bytes.remove(record.place, length: Int(record.length))
         names[position].pointee = NameRecord()
         names[position].pointee.next = freeName

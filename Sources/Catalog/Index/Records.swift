@@ -24,7 +24,8 @@ package struct ItemRecord: BitwiseCopyable {
     package var nextOrdinal: UInt32 = 0
     /// Blocks of 4 KiB of the current version.
     package var blocks: UInt32 = 0
-    /// The first of the item's names, linked by ``NameRecord/nextOfItem``.
+    /// The oldest of the item's names, the one that its document goes by; the others, in no order,
+    /// are linked by ``NameRecord/nextOfItem``.
     package var firstName: UInt32 = 0
     /// How often the kernel has looked up the current node and not forgotten it.
     package var lookups: UInt32 = 0
@@ -109,5 +110,15 @@ package struct NameRecord: BitwiseCopyable {
     package var nextOfItem: UInt32 = 0
     /// Grows along the directory's list.
     package var sequence: UInt32 = 0
-    package var length: UInt32 = 0
+    /// The length in the low 12 bits (no name has more than 255 bytes), above it the rank.
+    var lengthAndRank: UInt32 = 0
+
+    /// The highest rank there is; names beyond it are as old as each other.
+    package static let lastRank: UInt32 = 0xf_ffff
+
+    /// Bytes of the name.
+    package var length: UInt32 { lengthAndRank & 0xfff }
+
+    /// Where the name stands among those of its item, by age: 0 but for hard links.
+    package var rank: UInt32 { lengthAndRank >> 12 }
 }

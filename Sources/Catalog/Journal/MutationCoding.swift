@@ -12,6 +12,8 @@ enum MutationCoding {
         case keepApart
         /// An origin whose item waits for its name.
         case putWaitingOrigin
+        /// A name that has a rank.
+        case putLink
     }
 
     static func encode(_ mutation: Mutation) -> [UInt8] {
@@ -61,11 +63,12 @@ enum MutationCoding {
         case .removeItem(let item):
             writer.put(Tag.removeItem.rawValue)
             writer.put(item.rawValue)
-        case .putName(let parent, let name, let item):
-            writer.put(Tag.putName.rawValue)
+        case .putName(let parent, let name, let item, let rank):
+            writer.put((rank == 0 ? Tag.putName : .putLink).rawValue)
             writer.put(parent.rawValue)
             writer.put(name)
             writer.put(item.rawValue)
+            if rank > 0 { writer.put(rank) }
         case .removeName(let parent, let name):
             writer.put(Tag.removeName.rawValue)
             writer.put(parent.rawValue)
@@ -190,10 +193,12 @@ enum MutationCoding {
         let item = ItemNumber(rawValue: try reader.unsigned())
         switch tag {
         case .removeItem: return .removeItem(item)
-        case .putName:
+        case .putName, .putLink:
             let name = try reader.string()
-            return .putName(
-                parent: item, name: name, item: ItemNumber(rawValue: try reader.unsigned()))
+            let named = ItemNumber(rawValue: try reader.unsigned())
+            var rank: UInt32 = 0
+            if tag == .putLink { rank = try reader.unsigned32() }
+            return .putName(parent: item, name: name, item: named, rank: rank)
         case .removeName: return .removeName(parent: item, name: try reader.string())
         case .putAttribute:
             let name = try reader.string()

@@ -61,15 +61,18 @@ extension CatalogDatabase {
         for (number, row) in batch.items.sorted(by: { $0.key < $1.key }) {
             if let row { try put(row) } else { try delete("item WHERE id = ?", number) }
         }
-        for (key, item) in batch.names.sorted(by: { $0.key.parent < $1.key.parent }) {
+        for (key, named) in batch.names.sorted(by: { $0.key.parent < $1.key.parent }) {
             let sql =
-                item == nil
+                named == nil
                 ? "DELETE FROM name WHERE parent = ? AND name = ?"
-                : "INSERT OR REPLACE INTO name VALUES (?, ?, ?)"
+                : "INSERT OR REPLACE INTO name VALUES (?, ?, ?, ?)"
             let statement = try connection.statement(sql)
             statement.bind(1, key.parent.rawValue)
             statement.bind(2, key.name)
-            if let item { statement.bind(3, item.rawValue) }
+            if let named {
+                statement.bind(3, named.item.rawValue)
+                statement.bind(4, named.rank)
+            }
             try statement.run()
         }
         for number in batch.strippedItems { try delete("xattr WHERE item = ?", number) }

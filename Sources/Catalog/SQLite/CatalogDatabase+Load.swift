@@ -24,16 +24,16 @@ extension CatalogDatabase {
     }
 
     /// Shows every name once, by parent and then by the name's bytes. The bytes are valid only
-    /// during the call. `body` takes the directory, the name and the item.
+    /// during the call. `body` takes the directory, the name, the item and the name's rank.
     package func loadNames(
-        _ body: (ItemNumber, UnsafeRawBufferPointer, ItemNumber) -> Void
+        _ body: (ItemNumber, UnsafeRawBufferPointer, ItemNumber, UInt32) -> Void
     ) throws(Failure) {
         let select = try connection.statement("SELECT * FROM name ORDER BY parent, name")
         defer { select.reset() }
         while try select.step() {
             body(
                 ItemNumber(rawValue: select.unsigned(0)), select.blob(1),
-                ItemNumber(rawValue: select.unsigned(2)))
+                ItemNumber(rawValue: select.unsigned(2)), select.unsigned32(3))
         }
     }
 

@@ -10,6 +10,11 @@ struct EffectBatch {
         var name: [UInt8]
     }
 
+    struct NamedItem {
+        var item: ItemNumber
+        var rank: UInt32
+    }
+
     struct SessionKey: Hashable {
         var item: ItemNumber
         var ordinal: Ordinal
@@ -22,7 +27,7 @@ struct EffectBatch {
 
     // In all of these, `nil` as a value means that the row goes.
     private(set) var items: [ItemNumber: ItemRow?] = [:]
-    private(set) var names: [NameKey: ItemNumber?] = [:]
+    private(set) var names: [NameKey: NamedItem?] = [:]
     private(set) var attributes: [ItemNumber: [[UInt8]: [UInt8]?]] = [:]
     private(set) var versions: [ItemNumber: [Ordinal: VersionRow?]] = [:]
     private(set) var sessions: [SessionKey: SessionRow?] = [:]
@@ -57,8 +62,9 @@ struct EffectBatch {
             items.updateValue(nil, forKey: number)
             attributes[number] = nil
             strippedItems.insert(number)
-        case .putName(let parent, let name, let item):
-            names.updateValue(item, forKey: NameKey(parent: parent, name: name))
+        case .putName(let parent, let name, let item, let rank):
+            let named = NamedItem(item: item, rank: rank)
+            names.updateValue(named, forKey: NameKey(parent: parent, name: name))
         case .removeName(let parent, let name):
             names.updateValue(nil, forKey: NameKey(parent: parent, name: name))
         case .putAttribute(let item, let name, let value):

@@ -50,6 +50,7 @@ enum Schema {
     /// has been released, only append.
     private static let migrations: [[String]] = [
         first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth,
+        eleventh,
     ]
 
     // Versions that were replaced unseen; an older program would thin them out.
@@ -85,6 +86,12 @@ enum Schema {
     private static let tenth = [
         "ALTER TABLE origin ADD COLUMN waiting_parent INTEGER",
         "ALTER TABLE origin ADD COLUMN waiting_name BLOB",
+    ]
+
+    // The age of hard links. An older program would call documents by their newest name. Those that
+    // are there are taken to be as old as each other.
+    private static let eleventh = [
+        "ALTER TABLE name ADD COLUMN rank INTEGER NOT NULL DEFAULT 0"
     ]
 
     // Items that are objects of a foreign tree. An older program does not know where their contents

@@ -126,13 +126,13 @@ extension ContainerCheck {
     ) {
         let new = repair.freeName(like: name.bytes, item)
         remove(name, of: item)
-        names[item, default: []].append(Name(parent: .root, bytes: new))
+        names[item, default: []].append(Name(parent: .root, bytes: new, rank: name.rank))
         repair.adjusted.formUnion([.root, name.parent])
         fix(
             "\(problem); it is \(Self.text(new)) at the root now", item,
             [
                 .removeName(parent: name.parent, name: name.bytes),
-                .putName(parent: .root, name: new, item: item),
+                .putName(parent: .root, name: new, item: item, rank: name.rank),
             ])
     }
 

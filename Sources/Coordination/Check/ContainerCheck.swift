@@ -34,6 +34,8 @@ package struct ContainerCheck {
     struct Name {
         var parent: ItemNumber
         var bytes: [UInt8]
+        /// Its age among the names of the item.
+        var rank: UInt32 = 0
     }
 
     /// Checks the container in `path`, which nobody has open, and repairs what it can.
@@ -149,7 +151,7 @@ package struct ContainerCheck {
             if row.links == 0 { orphans.insert(row.number) }
         }
         // One that has a name is not an orphan, whatever it counts.
-        try database.loadNames { _, _, item in orphans.remove(item) }
+        try database.loadNames { _, _, item, _ in orphans.remove(item) }
         let recovery = try Recovery(
             index: index, database: database, content: content, orphans: orphans.sorted())
         guard let report = try recovery.run(replayed: replayed) else { return [] }
@@ -163,8 +165,9 @@ package struct ContainerCheck {
         var names: [ItemNumber: [Name]] = [:]
         var count = 0
         try database.loadItems { rows[$0.number] = $0 }
-        try database.loadNames { parent, name, item in
-            names[item, default: []].append(Name(parent: parent, bytes: Array(name)))
+        try database.loadNames { parent, name, item, rank in
+            names[item, default: []].append(
+                Name(parent: parent, bytes: Array(name), rank: rank))
         }
         var last: [ItemNumber: VersionRow] = [:]
         try database.forEachVersion { version in

@@ -239,13 +239,13 @@ package final class Container: @unchecked Sendable {
         }
         index.reserveNames()
         var dangling = 0
-        try database.loadNames { parent, bytes, item in
+        try database.loadNames { parent, bytes, item, rank in
             let directory = index.find(parent)
             let position = index.find(item)
             if directory == 0 || position == 0 || !index[item: directory].pointee.isDirectory {
                 dangling += 1
             } else {
-                index.insertName(directory, bytes, item: position)
+                index.insertName(directory, bytes, item: position, rank: rank)
             }
         }
         if dangling > 0 {

@@ -47,7 +47,7 @@ extension VolumeState {
         for effect in effects {
             switch effect {
             case .removeName(let parent, let name): names.append((parent, name))
-            case .putName(let parent, let name, let item):
+            case .putName(let parent, let name, let item, _):
                 names.append((parent, name))
                 items.append(item)
             case .putItem(let row): items.append(row.number)

@@ -57,7 +57,7 @@ extension VolumeState {
     private static func haveWords(_ effects: [Effect]) -> Bool {
         effects.contains { effect in
             switch effect {
-            case .removeName(_, let name), .putName(_, let name, _): TextType.of(name) != nil
+            case .removeName(_, let name), .putName(_, let name, _, _): TextType.of(name) != nil
             default: false
             }
         }

@@ -132,8 +132,13 @@ extension VolumeState {
         _ process: Int32, _ time: Timestamp
     ) -> Bool {
         if newName.count > oldName.count, newName.contains(oldName) { return true }
-        guard let maker = makers[number(position)] else { return true }
-        return maker.process != process || time.secondsSince(maker.at) >= IdentityTunnel.lifetime
+        return !isJustMade(position, process, time)
+    }
+
+    /// Whether the process itself has made the item a moment ago, as programs make temporary files.
+    func isJustMade(_ position: MemoryIndex.Position, _ process: Int32, _ time: Timestamp) -> Bool {
+        guard let maker = makers[number(position)] else { return false }
+        return maker.process == process && time.secondsSince(maker.at) < IdentityTunnel.lifetime
     }
 
     /// Whether a name can be put into the directory at all.

@@ -20,8 +20,11 @@ extension Volume {
             let time = VolumeState.now()
             let process = CallerProcess.process(of: caller.thread)
             let nameBytes = Array(name)
-            // With other names left, the document lives on under those.
-            if state.index[item: position].pointee.links == 1 {
+            // With other names left, the document lives on under the oldest of those, until a save
+            // makes its own name anew.
+            if state.index[item: position].pointee.links == 1
+                || state.index.isFirst(found) && !state.isJustMade(position, process, time)
+            {
                 state.rememberDocument(position, directory, nameBytes, process, time)
             }
             let effects = state.removeName(found, time)

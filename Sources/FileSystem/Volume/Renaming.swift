@@ -80,20 +80,27 @@ extension VolumeState {
         let process = CallerProcess.process(of: caller.thread)
         let oldName = Array(index.nameBytes(name))
         let bytes = Array(newName)
+        let rank = index[name: name].pointee.rank
+        // A later hard link is not what its document is called.
+        let isOwnName = index.isFirst(name)
         var effects: [Effect] = []
         var unseen: NodeNumber?
         if old != 0 {
-            unseen = unseenVersion(of: old, replacedBy: position, process)
-            effects += replace(covered, old, with: position, time)
+            let isSave =
+                isOwnName && index.isFirst(covered) && record.pointee.isRegular
+                && index[item: old].pointee.isRegular
+            if isSave { unseen = unseenVersion(of: old, process) }
+            effects += replace(covered, old, with: position, isSave: isSave, time)
         }
-        if old == 0, isBackup(position, oldName, bytes, process, time) {
+        if old == 0, isOwnName, isBackup(position, oldName, bytes, process, time) {
             rememberDocument(position, source, oldName, process, time)
         }
         index.removeName(name)
         effects.append(.removeName(parent: number(source), name: oldName))
-        index.insertName(target, newName, item: position)
-        effects.append(.putName(parent: number(target), name: bytes, item: number(position)))
-        if old == 0, record.pointee.isRegular,
+        index.insertName(target, newName, item: position, rank: rank)
+        effects.append(
+            .putName(parent: number(target), name: bytes, item: number(position), rank: rank))
+        if old == 0, isOwnName, record.pointee.isRegular,
             let inherited = inheritDocument(target, bytes, process, time)
         {
             unseen = inherited.unseen
@@ -114,6 +121,8 @@ extension VolumeState {
         var dying = false
         if old != 0 {
             nodes += self.nodes(old)
+            // One that lives on under another name may be another document now.
+            followTexts(.renamed, old)
             dying = noteIfDead(old)
         }
         return ((nodes, dying), sequence)
@@ -121,28 +130,26 @@ extension VolumeState {
 
     /// The version of a document that another file is renamed over, if whoever does that has only seen
     /// earlier ones.
-    private func unseenVersion(
-        of old: MemoryIndex.Position, replacedBy position: MemoryIndex.Position, _ process: Int32
-    ) -> NodeNumber? {
+    private func unseenVersion(of old: MemoryIndex.Position, _ process: Int32) -> NodeNumber? {
         let other = index[item: old].pointee
-        guard other.isRegular, index[item: position].pointee.isRegular, other.links == 1,
-            other.size > 0,
+        guard other.size > 0,
             isUnseen(other.node, of: DocumentID(rawValue: other.document), by: process)
         else { return nil }
         return other.node
     }
 
-    /// The covered name goes; a document hands its id to the one that takes its name.
+    /// The covered name goes; in a save the document hands its id to the one that takes its name.
     private func replace(
         _ covered: MemoryIndex.Position, _ old: MemoryIndex.Position,
-        with position: MemoryIndex.Position, _ time: Timestamp
+        with position: MemoryIndex.Position, isSave: Bool, _ time: Timestamp
     ) -> [Effect] {
         var effects = removeName(covered, time)
         let other = index[item: old]
-        let record = index[item: position]
-        if other.pointee.isRegular, record.pointee.isRegular, other.pointee.links == 0 {
+        if isSave {
             let document = DocumentID(rawValue: other.pointee.document)
-            other.pointee.document = record.pointee.document
+            // What has another name, as a backup that is a hard link, lives on as a new document.
+            other.pointee.document =
+                other.pointee.links == 0 ? index[item: position].pointee.document : takeNumber()
             effects += adopt(position, document)
             thinning.insert(document)
         }
@@ -165,10 +172,16 @@ extension VolumeState {
         let parents = (index[name: first].pointee.parent, index[name: second].pointee.parent)
         let names = (Array(index.nameBytes(first)), Array(index.nameBytes(second)))
         if items.0 == items.1 { return log.head }
+        // Each item's new name is as old as the one that it had.
+        let ranks = (index[name: first].pointee.rank, index[name: second].pointee.rank)
         index.removeName(first)
         index.removeName(second)
-        names.0.withUnsafeBytes { _ = index.insertName(parents.0, $0, item: items.1) }
-        names.1.withUnsafeBytes { _ = index.insertName(parents.1, $0, item: items.0) }
+        names.0.withUnsafeBytes {
+            _ = index.insertName(parents.0, $0, item: items.1, rank: ranks.1)
+        }
+        names.1.withUnsafeBytes {
+            _ = index.insertName(parents.1, $0, item: items.0, rank: ranks.0)
+        }
         if parents.0 != parents.1 {
             let difference =
                 (index[item: items.1].pointee.isDirectory ? 1 : 0)
@@ -181,8 +194,10 @@ extension VolumeState {
         for item in [items.0, items.1] { stamp(item, time) }
         let effects: [Effect] = [
             .putItem(index.row(items.1)),
-            .putName(parent: number(parents.0), name: names.0, item: number(items.1)),
-            .putName(parent: number(parents.1), name: names.1, item: number(items.0)),
+            .putName(
+                parent: number(parents.0), name: names.0, item: number(items.1), rank: ranks.1),
+            .putName(
+                parent: number(parents.1), name: names.1, item: number(items.0), rank: ranks.0),
             touch(parents.0, time), touch(parents.1, time),
         ]
         let process = CallerProcess.process(of: caller.thread)
@@ -211,14 +226,16 @@ extension Volume {
             if state.index.lookup(directory, name) != 0 { throw Errno(EEXIST) }
             let time = VolumeState.now()
             let bytes = Array(name)
-            state.index.insertName(directory, name, item: position)
+            let rank = state.index.nextRank(of: position)
+            state.index.insertName(directory, name, item: position, rank: rank)
             record.pointee.links += 1
             state.stamp(position, time)
             let sequence = state.record(
                 .linked, position, parent: directory, name: bytes,
                 process: CallerProcess.process(of: caller.thread), at: time,
                 [
-                    .putName(parent: state.number(directory), name: bytes, item: node.item),
+                    .putName(
+                        parent: state.number(directory), name: bytes, item: node.item, rank: rank),
                     state.touch(directory, time),
                 ])
             // The kernel links the inode it has: answer with the same node, not a newer one.

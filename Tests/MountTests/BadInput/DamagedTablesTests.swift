@@ -53,7 +53,10 @@ struct DamagedTablesTests {
             says: ["was inside itself"]),
         TableDamage(
             testDescription: "a directory with two names",
-            statement: "insert into name values (1, cast('other' as blob), ITEM(folder))",
+            statement: """
+                insert into name (parent, name, item)
+                values (1, cast('other' as blob), ITEM(folder))
+                """,
             says: ["had a second name"]),
         TableDamage(
             testDescription: "names that cannot be",

@@ -139,6 +139,25 @@ struct GrantedDocumentTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `a hard link, and a save that leaves it as backup, take no granted document away`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            here.link("a.txt", "b.txt")
+            #expect(there.names("in test") == ["a.txt"])
+            here.store(".new", "two")
+            here.rename(".new", "a.txt")
+            #expect(there.names("in test") == ["a.txt"])
+            #expect(there.content(Self.document) == "two")
+            there.store(Self.document, "three")
+            #expect(here.content("a.txt") == "three")
+            #expect(here.content("b.txt") == "one")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `a document granted for reading is not changed`(_ place: DataPath) throws {
         try withOwnerAndApp(place) { both in
             let (here, there) = (try both.owner.agent(), try both.appAgent())

@@ -9,6 +9,14 @@ import Testing
 struct IdentityTests {
     private static let id: ByteString = "user.shapeedit.id"
 
+    /// What the document with the id is called, from the root of the mount.
+    private static func place(
+        _ id: ByteString, _ volume: Volume, _ agent: Agent
+    ) -> ByteString {
+        let target = agent.readLink(volume.root + "/.shapeedit/documents/" + id)
+        return ByteString(Array(target.bytes.dropFirst("../../".utf8.count)))
+    }
+
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `every document has an id of its own that stays`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
@@ -85,6 +93,127 @@ struct IdentityTests {
             let after = try volume.agent()
             #expect(after.attribute("letter.shape", Self.id) == id)
             #expect(after.attribute("letter.shape~", Self.id) != id)
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `saving with a hard link as backup keeps the id at the name`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let author = try volume.agent()
+            author.store("letter.shape", "one")
+            let id = author.attribute("letter.shape", Self.id)
+            var known: Set<ByteString> = [id]
+            // As GLib does it, the second time after a remount.
+            for (old, new): (ByteString, ByteString) in [("one", "two"), ("two", "three")] {
+                let agent = try volume.agent()
+                agent.setAttribute("letter.shape", "user.shapeedit.apart", "current")
+                agent.store("new.shape", new)
+                agent.link("letter.shape", "backup.shape")
+                agent.rename("new.shape", "letter.shape")
+                #expect(agent.attribute("letter.shape", Self.id) == id)
+                let backup = agent.attribute("backup.shape", Self.id)
+                #expect(known.insert(backup).inserted)
+                try volume.remount()
+                let after = try volume.agent()
+                #expect(after.attribute("letter.shape", Self.id) == id)
+                #expect(Self.place(id, volume, after) == "work/letter.shape")
+                #expect(after.content("letter.shape") == new)
+                #expect(after.attribute("backup.shape", Self.id) == backup)
+                #expect(Self.place(backup, volume, after) == "work/backup.shape")
+                #expect(after.content("backup.shape") == old)
+                let versions = volume.root + "/.shapeedit/versions/work/letter.shape"
+                let contents = after.names(versions).map {
+                    after.content(versions + "/" + ByteString($0))
+                }
+                #expect(contents.contains(old), "\(contents)")
+                after.unlink("backup.shape")
+            }
+            // The name goes before the new file comes.
+            let editor = try volume.agent()
+            editor.link("letter.shape", "backup.shape")
+            editor.unlink("letter.shape")
+            #expect(editor.attribute("backup.shape", Self.id) == id)
+            editor.store("letter.shape", "four")
+            #expect(editor.attribute("letter.shape", Self.id) == id)
+            #expect(known.insert(editor.attribute("backup.shape", Self.id)).inserted)
+            #expect(editor.content("backup.shape") == "three")
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a document goes by its oldest name`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory("backup")
+            agent.store("m", "content")
+            let id = agent.attribute("m", Self.id)
+            agent.link("m", "backup/m")
+            agent.link("m", "b")
+            #expect(Self.place(id, volume, agent) == "work/m")
+            // Neither the order of the names nor a rename makes another one the oldest.
+            agent.rename("b", "a")
+            #expect(Self.place(id, volume, agent) == "work/m")
+            agent.rename("m", "z")
+            #expect(Self.place(id, volume, agent) == "work/z")
+            try volume.remount()
+            let second = try volume.agent()
+            #expect(Self.place(id, volume, second) == "work/z")
+            second.unlink("z")
+            #expect(Self.place(id, volume, second) == "work/backup/m")
+            second.link("a", "0")
+            #expect(Self.place(id, volume, second) == "work/backup/m")
+            try volume.remount()
+            let third = try volume.agent()
+            #expect(Self.place(id, volume, third) == "work/backup/m")
+            third.store("other", "another")
+            third.rename("other", "backup/m", flags: RENAME_EXCHANGE)
+            #expect(Self.place(id, volume, third) == "work/other")
+            try volume.remount()
+            let last = try volume.agent()
+            #expect(Self.place(id, volume, last) == "work/other")
+            last.unlink("other")
+            #expect(Self.place(id, volume, last) == "work/a")
+            last.unlink("a")
+            #expect(Self.place(id, volume, last) == "work/0")
+            #expect(last.attribute("0", Self.id) == id)
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a later hard link neither takes a document along nor loses it`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.store("first", "one")
+            let id = agent.attribute("first", Self.id)
+            // Saved at the later name by renaming over it, and by renaming it away.
+            agent.link("first", "later")
+            agent.store("temp", "two")
+            let other = agent.attribute("temp", Self.id)
+            agent.rename("temp", "later")
+            agent.link("first", "third")
+            agent.rename("third", "third~")
+            agent.store("third", "three")
+            // As "ln -f later replaced".
+            agent.store("replaced", "four")
+            agent.link("later", "link")
+            agent.rename("link", "replaced")
+            for round in 0..<2 {
+                if round == 1 { try volume.remount() }
+                let agent = try volume.agent()
+                #expect(agent.attribute("first", Self.id) == id)
+                #expect(agent.attribute("third~", Self.id) == id)
+                #expect(Self.place(id, volume, agent) == "work/first")
+                #expect(agent.content("first") == "one")
+                #expect(agent.attribute("later", Self.id) == other)
+                #expect(agent.attribute("replaced", Self.id) == other)
+                #expect(Self.place(other, volume, agent) == "work/later")
+                #expect(agent.content("replaced") == "two")
+                #expect(![id, other].contains(agent.attribute("third", Self.id)))
+            }
         }
     }
 
