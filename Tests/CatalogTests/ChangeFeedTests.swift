@@ -81,7 +81,9 @@ import Testing
         log.close()
     }
 
-    @Test func `what nobody waits for wakes who follows, and is told when the journal has it`() throws {
+    @Test func `what nobody waits for wakes who follows, and is told when the journal has it`()
+        throws
+    {
         let woken = Lock(0)
         let subscription = feed.subscribe(after: nil) { woken.withLock { $0 += 1 } }
         log.append(mutation(0, []))

@@ -83,8 +83,8 @@ import Testing
         }
     }
 
-    /// The keeper flushes once a second what nobody waits for, and what follows on something else waits
-    /// for a quiet tenth of a second. The quickest of some saves has waited for neither.
+    /// The keeper flushes once a second what nobody waits for, and what follows on something else
+    /// waits for a quiet tenth of a second. The quickest of some saves has waited for neither.
     @Test(arguments: [0, 10_000] as [UInt32])
     func `after a quiet time a save in place is told at once`(_ pause: UInt32) throws {
         try withContainer { container, follower in

@@ -135,9 +135,9 @@ package final class ChangeLog: @unchecked Sendable {
         }
     }
 
-    /// Has what was appended told soon, though whoever appended it does not wait for the journal: those
-    /// who follow are woken, and flush before they look. They are told nothing before the journal has
-    /// it. If nobody follows nothing is done. Not under the volume's lock.
+    /// Has what was appended told soon, though whoever appended it does not wait for the journal:
+    /// those who follow are woken, and flush before they look. So they are told nothing that the
+    /// journal does not have. If nobody follows nothing is done. Not under the volume's lock.
     package func announce() { feed.announce() }
 
     /// Returns when everything appended so far survives power loss.

@@ -136,8 +136,8 @@ package final class VolumeEvents: Sendable {
         }
     }
 
-    /// Nobody else may wait for what was recorded last (`ChangeLog.announce`). If the journal cannot
-    /// be written, that is not told.
+    /// Nobody else may wait for what was recorded last (`ChangeLog.announce`). If the journal
+    /// cannot be written, that is not told.
     private func flush() { try? container.log.flush(upTo: container.log.head) }
 
     /// Tells a follower what is new, as far as it reads.

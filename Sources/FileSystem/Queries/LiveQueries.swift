@@ -177,8 +177,8 @@ package final class LiveQueries: Sendable {
                 engine.collect()
                 return isDue ? engine.tell() : false
             }
-            // What a close makes safe before the version is published concerns no query: the version is
-            // still the first after a quiet time.
+            // What a close makes safe before the version is published concerns no query: the
+            // version is still the first change after a quiet time.
             if isNews { orders.withLock { $0.told = MonotonicClock.now } }
             if MonotonicClock.now >= cleaned + Self.pace * 1_000_000 {
                 tidy.withLock { $0 }()

@@ -96,8 +96,8 @@ struct QueryEngine {
 
     // MARK: Changes
 
-    /// What is told is there after a crash. If the journal cannot be written, what was recorded last is
-    /// not told.
+    /// What is told is there after a crash. If the journal cannot be written, what was recorded
+    /// last is not told.
     func flush() { try? volume.log.flush(upTo: volume.log.head) }
 
     /// Notes what has changed.

@@ -166,8 +166,8 @@ extension Volume {
             return session.parked
         }
         keeper.published()
-        // What a close must keep is in the journal already, so nobody waits for this record; who follows
-        // what happens would hear of it when the keeper next flushes the log.
+        // What a close must keep is in the journal already, so nobody waits for this record: who
+        // follows what happens would not hear of it before the keeper flushes the log.
         if isPublished { log.announce() }
         for retry in parked { retry() }
         pictures?.writeStaged(session.node)
