@@ -122,8 +122,8 @@ struct QueryEngine {
         dirty.formUnion(row.others)
     }
 
-    /// Looks at what has changed, and tells the queries whose results are others. False if nothing has
-    /// changed that concerns queries.
+    /// Looks at what has changed, and tells the queries whose results are others. False if nothing
+    /// has changed that concerns queries.
     mutating func tell() -> Bool {
         if live.isEmpty { return false }
         followWords()
