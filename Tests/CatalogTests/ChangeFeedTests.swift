@@ -81,6 +81,23 @@ import Testing
         log.close()
     }
 
+    @Test func `what nobody waits for wakes who follows, and is told when the journal has it`()
+        throws
+    {
+        let woken = Lock(0)
+        let subscription = feed.subscribe(after: nil) { woken.withLock { $0 += 1 } }
+        log.append(mutation(0, []))
+        log.announce()
+        #expect(woken.withLock { $0 } == 1)
+        #expect(try sequences(subscription) == [])
+        try log.flush(upTo: log.head)
+        #expect(try sequences(subscription) == [1])
+        feed.cancel(subscription)
+        log.announce()
+        #expect(woken.withLock { $0 } == 2)
+        log.close()
+    }
+
     @Test func `who is further behind than the memory reaches is told so`() throws {
         try make(5)
         let past = feed.subscribe(after: 2) {}

@@ -43,7 +43,11 @@ final class InsideContainer {
     }
 
     /// Writes the document whole, as `open(O_TRUNC|O_CREAT)`, write, close do.
-    func save(_ name: String, _ bytes: [UInt8], synchronize: Bool = false) throws(Errno) {
+    ///
+    /// - Parameter pause: how long the kernel lets go of the file after the close, in microseconds.
+    func save(
+        _ name: String, _ bytes: [UInt8], synchronize: Bool = false, pause: UInt32 = 0
+    ) throws(Errno) {
         let (node, handle) = try open(name)
         var released = false
         defer { if !released { volume.release(node, handle) } }
@@ -63,6 +67,7 @@ final class InsideContainer {
         volume.wrote(session, handle, by: 0) {}
         if synchronize { try volume.synchronize(node, handle) }
         try volume.flush(node, handle, owner: 0) {}
+        if pause > 0 { usleep(pause) }
         released = true
         volume.release(node, handle)
     }

@@ -1,4 +1,5 @@
 import Coordination
+import Glibc
 import Model
 import SystemCalls
 import Testing
@@ -79,6 +80,26 @@ import Testing
             follower.letGo()
             #expect(try follower.becomes(container.found(Query())), "\(follower.paths ?? [])")
             #expect(follower.paths == ["came", "changed", "first", "new", "stays"])
+        }
+    }
+
+    /// The keeper flushes once a second what nobody waits for, and what follows on something else
+    /// waits for a quiet tenth of a second. The quickest of some saves has waited for neither.
+    @Test(arguments: [0, 10_000] as [UInt32])
+    func `after a quiet time a save in place is told at once`(_ pause: UInt32) throws {
+        try withContainer { container, follower in
+            try container.save("document", [])
+            container.follow(Query(), follower)
+            #expect(try follower.becomes(container.found(Query())))
+            var quickest = UInt64.max
+            for size in 1...6 {
+                usleep(150_000)
+                try container.save("document", [UInt8](repeating: 1, count: size), pause: pause)
+                let start = MonotonicClock.now
+                #expect(try follower.becomes(container.found(Query())))
+                quickest = min(quickest, MonotonicClock.now - start)
+            }
+            #expect(quickest < 50_000_000)
         }
     }
 

@@ -67,11 +67,17 @@ package final class ChangeFeed: Sendable {
         for wake in wakes { wake() }
     }
 
+    /// Wakes those who follow: there are changes that nobody brings to the journal yet.
+    func announce() {
+        for wake in state.withLock({ $0.subscribers.values.map(\.wake) }) { wake() }
+    }
+
     /// Begins to follow.
     ///
     /// - Parameters:
     ///   - sequence: the last change that is known; `nil`: the last there is.
-    ///   - wake: called when there is something; see ``ChangeFeed``.
+    ///   - wake: called when there is something, or will be once the log is flushed
+    ///     (``ChangeLog/announce()``); see ``ChangeFeed``.
     package func subscribe(
         after sequence: ChangeSequence?, wake: @escaping @Sendable () -> Void
     ) -> Subscription {

@@ -135,6 +135,11 @@ package final class ChangeLog: @unchecked Sendable {
         }
     }
 
+    /// Has what was appended told soon, though whoever appended it does not wait for the journal:
+    /// those who follow are woken, and flush before they look. So they are told nothing that the
+    /// journal does not have. If nobody follows nothing is done. Not under the volume's lock.
+    package func announce() { feed.announce() }
+
     /// Returns when everything appended so far survives power loss.
     package func synchronize() throws(Errno) {
         try writer.withLock { (state) throws(Errno) in

@@ -19,7 +19,8 @@ package final class ChangeReader: Sendable {
 
     /// - Parameters:
     ///   - sequence: the last change that is known; `nil`: the last there is.
-    ///   - wake: called when there is something; it may only note that (``ChangeFeed``).
+    ///   - wake: called when there is something, or will be once the log is flushed; it may only
+    ///     note that (``ChangeFeed``).
     package init(
         _ container: Container, after sequence: ChangeSequence?,
         wake: @escaping @Sendable () -> Void

@@ -124,6 +124,7 @@ package final class VolumeEvents: Sendable {
             }
             guard let followers else { return }
             backlogs = backlogs.filter { followers[$0.key] != nil }
+            if followers.values.contains(where: \.stream.wantsLines) { flush() }
             for (handle, follower) in followers {
                 tell(follower, &backlogs[handle, default: Backlog()])
             }
@@ -134,6 +135,10 @@ package final class VolumeEvents: Sendable {
             }
         }
     }
+
+    /// Nobody else may wait for what was recorded last (`ChangeLog.announce`). If the journal
+    /// cannot be written, that is not told.
+    private func flush() { try? container.log.flush(upTo: container.log.head) }
 
     /// Tells a follower what is new, as far as it reads.
     private func tell(_ follower: Follower, _ backlog: inout Backlog) {
@@ -149,7 +154,7 @@ package final class VolumeEvents: Sendable {
             var places = lookUp(backlog.rows)
             if places.contains(where: { $0.path == nil }) {
                 // What happened since tells where it was: everything recorded so far is looked at.
-                try? container.log.flush(upTo: container.log.head)
+                flush()
                 _ = try? take(follower.reader, &backlog)
                 places = lookUp(backlog.rows)
             }

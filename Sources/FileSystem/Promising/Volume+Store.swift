@@ -101,6 +101,7 @@ extension Volume {
             }
             state.place(node, .stored, job.blob.hash, .uploaded)
         }
+        log.announce()
         reasons.forget([node])
         pictures?.upload(node)
         if pin(of: node) == .onlineOnly {
@@ -227,6 +228,7 @@ extension Volume {
                 state.place(node, .stored, found.hash, .materialized)
             }
         }
+        log.announce()
     }
 }
 

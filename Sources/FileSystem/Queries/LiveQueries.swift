@@ -58,7 +58,7 @@ package final class LiveQueries: Sendable {
         var isStirred = false
         var first: UInt64 = 0
         var last: UInt64 = 0
-        /// When it was looked at last.
+        /// When something that concerns queries was looked at last.
         var told: UInt64 = 0
         var isRunning = false
         var ended = false
@@ -153,7 +153,7 @@ package final class LiveQueries: Sendable {
             takeOrders(&engine)
             engine.flush()
             engine.collect()
-            engine.tell()
+            _ = engine.tell()
         }
     }
 
@@ -170,12 +170,16 @@ package final class LiveQueries: Sendable {
     private func run() {
         var cleaned = MonotonicClock.now
         while let isDue = next(until: cleaned + Self.pace * 1_000_000) {
-            engine.withLock { engine in
+            let isNews = engine.withLock { engine -> Bool in
                 takeOrders(&engine)
+                // Nobody else may wait for what was recorded last (`ChangeLog.announce`).
+                if isDue { engine.flush() }
                 engine.collect()
-                if isDue { engine.tell() }
+                return isDue ? engine.tell() : false
             }
-            if isDue { orders.withLock { $0.told = MonotonicClock.now } }
+            // What a close makes safe before the version is published concerns no query: the
+            // version is still the first change after a quiet time.
+            if isNews { orders.withLock { $0.told = MonotonicClock.now } }
             if MonotonicClock.now >= cleaned + Self.pace * 1_000_000 {
                 tidy.withLock { $0 }()
                 cleaned = MonotonicClock.now

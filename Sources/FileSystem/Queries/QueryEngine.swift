@@ -96,7 +96,8 @@ struct QueryEngine {
 
     // MARK: Changes
 
-    /// What is told is there after a crash.
+    /// What is told is there after a crash. If the journal cannot be written, what was recorded
+    /// last is not told.
     func flush() { try? volume.log.flush(upTo: volume.log.head) }
 
     /// Notes what has changed.
@@ -121,16 +122,17 @@ struct QueryEngine {
         dirty.formUnion(row.others)
     }
 
-    /// Looks at what has changed, and tells the queries whose results are others.
-    mutating func tell() {
-        if live.isEmpty { return }
+    /// Looks at what has changed, and tells the queries whose results are others. False if nothing
+    /// has changed that concerns queries.
+    mutating func tell() -> Bool {
+        if live.isEmpty { return false }
         followWords()
         followGranted()
         spread()
         // Those of other containers are none of the volume's.
         let items = Array(dirty.filter { !GrantedResults.has($0) })
         dirty = []
-        if items.isEmpty, live.allSatisfy({ $0.changes.isEmpty }) { return }
+        if items.isEmpty, live.allSatisfy({ $0.changes.isEmpty }) { return false }
         flush()
         for start in stride(from: 0, to: items.count, by: Self.step) {
             let part = items[start..<min(start + Self.step, items.count)]
@@ -144,6 +146,7 @@ struct QueryEngine {
             live.changes = []
             if !batch.difference.isEmpty { live.follower.take(.changed(batch)) }
         }
+        return true
     }
 
     /// Finds what else has changed with what was renamed or lost.

@@ -3,18 +3,21 @@ internal import Model
 internal import PathText
 internal import SystemCalls
 
-/// A name that came or went in the folder of a saved query.
-struct QueryLink: Sendable {
-    var query: String
+/// A name that came or went in `.shapeedit/queries`: the folder of a query, or a link in one.
+struct QueryEntry: Sendable {
+    /// Whose folder the name is in; nil for the name of a query.
+    var query: String?
     var name: String
     /// What it leads to, or led to.
     var node: VirtualNode
     var isGone: Bool
 
+    var isFolder: Bool { query == nil }
     /// Below the root.
-    var path: [UInt8] { "\(Self.folder(query))/\(name)".pathBytes }
+    var path: [UInt8] { "\(query.map(Self.folder) ?? Self.top)/\(name)".pathBytes }
 
-    static func folder(_ query: String) -> String { ".shapeedit/queries/\(query)" }
+    private static let top = ".shapeedit/queries"
+    static func folder(_ query: String) -> String { "\(top)/\(query)" }
 }
 
 /// The folders of saved queries: a live query each, as long as the kernel knows the folder. Only then can
@@ -25,11 +28,19 @@ struct QueryLink: Sendable {
 final class QueryFolders: Sendable {
     private let followed = Lock<[String: FollowedFolder]>([:])
     private let queries: LiveQueries
+    private let isWatchable: @Sendable () -> Bool
     private unowned let volume: Volume
 
-    init(_ volume: Volume, _ queries: LiveQueries, known: @escaping @Sendable () -> Set<String>) {
+    /// - Parameters:
+    ///   - known: the queries whose folders the kernel knows.
+    ///   - isWatchable: whether it knows the folder that they are in.
+    init(
+        _ volume: Volume, _ queries: LiveQueries, known: @escaping @Sendable () -> Set<String>,
+        isWatchable: @escaping @Sendable () -> Bool
+    ) {
         self.volume = volume
         self.queries = queries
+        self.isWatchable = isWatchable
         queries.setTidy { [weak self] in self?.keep(known()) }
     }
 
@@ -48,6 +59,14 @@ final class QueryFolders: Sendable {
         guard let before = followed.withLock({ $0[name] }), before.query != query else { return }
         guard let query else { return end([name]) }
         volume.whenAsked(query) { [weak self] in self?.begin(name, query) }
+    }
+
+    /// A query got a name, or lost it, otherwise than by rmdir(2): who watches the names is told.
+    func announce(_ name: String, isGone: Bool) {
+        guard isWatchable() else { return }
+        volume.replayer?.add([
+            QueryEntry(query: nil, name: name, node: .query(name), isGone: isGone)
+        ])
     }
 
     private func follow(_ name: String, _ query: Query) -> FollowedFolder? {
@@ -135,11 +154,11 @@ private final class FollowedFolder: QueryFollower, @unchecked Sendable {
         let came = now.links.filter { before.node($0.0) != $0.1 }
         if gone.isEmpty, came.isEmpty { return }
         guard gone.count + came.count <= Self.most else {
-            replayer.add(path: QueryLink.folder(name).pathBytes)
+            replayer.add(path: QueryEntry.folder(name).pathBytes)
             return
         }
         replayer.add(
-            gone.map { QueryLink(query: name, name: $0.0, node: $0.1, isGone: true) }
-                + came.map { QueryLink(query: name, name: $0.0, node: $0.1, isGone: false) })
+            gone.map { QueryEntry(query: name, name: $0.0, node: $0.1, isGone: true) }
+                + came.map { QueryEntry(query: name, name: $0.0, node: $0.1, isGone: false) })
     }
 }

@@ -76,7 +76,7 @@ extension VirtualTree {
         guard case .queries = try node(parent) else { throw Errno(EROFS) }
         let text = String(path: name)
         state.withLock { $0.folders[text] = nil }
-        do throws(Errno) { return try volume.forgetQuery(text, caller) } catch {
+        do throws(Errno) { return try volume.forgetQuery(text, isTold: true, caller) } catch {
             throw error.code == ENODATA ? Errno(ENOENT) : error
         }
     }

@@ -49,15 +49,20 @@ extension Volume {
             let query = Query(text)
         else { throw Errno(EINVAL) }
         let value = Array(query.description.utf8)
+        let isNew = (try? savedQuery(name)) == nil
         let nodes = try keep(node, Self.attribute(of: name), value, flags: flags, caller)
         queryFolders?.changed(name, query)
+        if isNew { queryFolders?.announce(name, isGone: false) }
         return nodes
     }
 
     /// Forgets a query; ENODATA if there is none of that name.
-    func forgetQuery(_ name: String, _ caller: Caller) throws(Errno) -> [NodeNumber] {
+    ///
+    /// - Parameter isTold: the kernel tells by itself that its folder went.
+    func forgetQuery(_ name: String, isTold: Bool, _ caller: Caller) throws(Errno) -> [NodeNumber] {
         let nodes = try letGo(Self.root, Self.attribute(of: name), caller)
         queryFolders?.changed(name, nil)
+        if !isTold { queryFolders?.announce(name, isGone: true) }
         return nodes
     }
 }

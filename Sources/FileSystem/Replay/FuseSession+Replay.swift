@@ -18,7 +18,7 @@ extension FuseSession {
         _ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer
     ) -> Bool {
         if parent.rawValue & VirtualTree.bit != 0 {
-            return lookupReplayedLink(request, parent.rawValue, Array(name))
+            return lookupReplayedQuery(request, parent.rawValue, Array(name))
         }
         let place = ReplayStep.Place(parent: parent.item, name: Array(name))
         switch volume.replayer?.look(at: place) ?? .ordinary {
@@ -37,21 +37,29 @@ extension FuseSession {
         _ request: Request, _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer
     ) throws(Errno) {
         if parent & VirtualTree.bit != 0 {
-            guard replayedLink(parent, Array(name)) != nil else { throw Errno(EROFS) }
+            guard let made = replayedQuery(parent, Array(name)) else { throw Errno(EROFS) }
+            // The folder of a query is followed when somebody looks it up, not before.
+            if made.isFolder { return request.answer(try virtual.entry(made.node, counted: true)) }
             return request.answer(try virtual.lookup(parent, Array(name)))
         }
         request.answer(try replayedEntry(parent, name))
     }
 
-    /// The link in the folder of a saved query that the helper is at, if it is this one.
-    private func replayedLink(_ parent: UInt64, _ name: [UInt8]) -> QueryLink? {
-        guard case .query(let query)? = try? virtual.node(parent) else { return nil }
-        return volume.replayer?.link(query, name)
+    /// The name among the saved queries, or in the folder of one, that the helper is at, if it is
+    /// this one.
+    private func replayedQuery(_ parent: UInt64, _ name: [UInt8]) -> QueryEntry? {
+        switch try? virtual.node(parent) {
+        case .queries?: return volume.replayer?.entry(of: nil, name)
+        case .query(let query)?: return volume.replayer?.entry(of: query, name)
+        default: return nil
+        }
     }
 
-    private func lookupReplayedLink(_ request: Request, _ parent: UInt64, _ name: [UInt8]) -> Bool {
-        guard let link = replayedLink(parent, name) else { return false }
-        if link.isGone, let entry = try? virtual.entry(link.node, counted: true) {
+    private func lookupReplayedQuery(
+        _ request: Request, _ parent: UInt64, _ name: [UInt8]
+    ) -> Bool {
+        guard let replayed = replayedQuery(parent, name) else { return false }
+        if replayed.isGone, let entry = try? virtual.entry(replayed.node, counted: true) {
             request.answer(entry)
         } else {
             request.answer(Entry(node: 0, status: stat(), timeout: 0))
@@ -87,7 +95,7 @@ extension FuseSession {
         _ request: Request, _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer
     ) throws(Errno) {
         if parent & VirtualTree.bit != 0 {
-            guard replayedLink(parent, Array(name))?.isGone == true else { throw Errno(EROFS) }
+            guard replayedQuery(parent, Array(name))?.isGone == true else { throw Errno(EROFS) }
         } else if !isAbsent(parent, name) {
             throw Errno(EBUSY)
         }

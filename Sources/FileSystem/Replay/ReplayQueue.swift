@@ -15,8 +15,8 @@ struct ReplayQueue: Sendable {
         case directory(ItemNumber)
         /// What a path from the root names has changed: a picture.
         case path([UInt8])
-        /// The folder of a saved query has another name in it.
-        case link(QueryLink)
+        /// There is another saved query, or another name in the folder of one.
+        case query(QueryEntry)
     }
 
     private var work: [Work] = []
@@ -46,8 +46,8 @@ struct ReplayQueue: Sendable {
         if hasRoom(now) { work.append(.path(path)) }
     }
 
-    mutating func add(link: QueryLink, now: UInt64) {
-        if hasRoom(now) { work.append(.link(link)) }
+    mutating func add(query entry: QueryEntry, now: UInt64) {
+        if hasRoom(now) { work.append(.query(entry)) }
     }
 
     private mutating func add(directory: ItemNumber) {

@@ -24,7 +24,7 @@ final class Replayer: Sendable {
         var queue = ReplayQueue()
         /// What the helper is at.
         var current: ReplayStep?
-        var link: QueryLink?
+        var entry: QueryEntry?
         var isRunning = false
         var ended = false
     }
@@ -62,11 +62,11 @@ final class Replayer: Sendable {
     /// What a path from the root names has changed.
     func add(path: [UInt8]) { add { $0.add(path: path, now: MonotonicClock.now) } }
 
-    /// Names that came and went in the folders of saved queries.
-    func add(_ links: [QueryLink]) {
+    /// Names that came and went among the saved queries and in their folders.
+    func add(_ entries: [QueryEntry]) {
         add { queue in
             let now = MonotonicClock.now
-            for link in links { queue.add(link: link, now: now) }
+            for entry in entries { queue.add(query: entry, now: now) }
         }
     }
 
@@ -133,13 +133,10 @@ final class Replayer: Sendable {
             guard let path else { return true }
             return ask(.touch(root + path), worker) != nil
         case .path(let path): return ask(.touch(root + path), worker) != nil
-        case .link(let link):
-            state.withLock { $0.link = link }
-            defer { state.withLock { $0.link = nil } }
-            let path = root + link.path
-            return ask(
-                link.isGone ? .unlink(path) : .symlink(path, target: link.name.pathBytes), worker
-            ) != nil
+        case .query(let entry):
+            state.withLock { $0.entry = entry }
+            defer { state.withLock { $0.entry = nil } }
+            return ask(call(for: entry), worker) != nil
         case .step(let step):
             state.withLock { $0.current = step }
             defer { state.withLock { $0.current = nil } }
@@ -215,6 +212,12 @@ final class Replayer: Sendable {
         }
     }
 
+    private func call(for entry: QueryEntry) -> ReplayCall {
+        let path = root + entry.path
+        if entry.isFolder { return entry.isGone ? .removeFolder(path) : .folder(path) }
+        return entry.isGone ? .unlink(path) : .symlink(path, target: entry.name.pathBytes)
+    }
+
     private func isWatchable(_ place: ReplayStep.Place, _ state: VolumeState) -> Bool {
         let directory = state.index.find(place.parent)
         return directory != 0 && state.isWatchable(directory)
@@ -240,13 +243,13 @@ final class Replayer: Sendable {
         case present(ReplayStep)
     }
 
-    /// The link that the helper is at, if it is this one.
-    func link(_ query: String, _ name: [UInt8]) -> QueryLink? {
+    /// What the helper is at in the folder of a query, or (nil) among the queries, if it has this
+    /// name.
+    func entry(of query: String?, _ name: [UInt8]) -> QueryEntry? {
         state.withLock { state in
-            guard let link = state.link, link.query == query, link.name.pathBytes == name else {
-                return nil
-            }
-            return link
+            guard let entry = state.entry, entry.query == query, entry.name.pathBytes == name
+            else { return nil }
+            return entry
         }
     }
 

@@ -119,6 +119,7 @@ extension Volume {
 
     /// Ends the session if nobody writes any more: publishes what changed, else discards it.
     func finish(_ session: WriteSession, _ item: ItemNumber) {
+        var isPublished = false
         let parked = state.withLock { state -> [@Sendable () -> Void] in
             let position = state.index.find(item)
             guard position != 0, state.sessions[position] === session else { return [] }
@@ -156,6 +157,7 @@ extension Volume {
             if let status, changed {
                 content.settle(session.node)
                 state.publish(session, at: position, status)
+                isPublished = true
             } else {
                 state.discard(session, at: position)
                 if session.isStaged { content.removeStaging(session.node) }
@@ -164,6 +166,9 @@ extension Volume {
             return session.parked
         }
         keeper.published()
+        // What a close must keep is in the journal already, so nobody waits for this record: who
+        // follows what happens would not hear of it before the keeper flushes the log.
+        if isPublished { log.announce() }
         for retry in parked { retry() }
         pictures?.writeStaged(session.node)
     }

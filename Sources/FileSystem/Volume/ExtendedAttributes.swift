@@ -161,7 +161,8 @@ extension Volume {
                 return []
             }
             if node.item == .root, key.hasPrefix(Self.queryPrefix) {
-                return try forgetQuery(String(key.dropFirst(Self.queryPrefix.count)), caller)
+                return try forgetQuery(
+                    String(key.dropFirst(Self.queryPrefix.count)), isTold: false, caller)
             }
         }
         try checkSettable(name, caller)

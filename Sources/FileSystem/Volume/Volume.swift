@@ -144,7 +144,9 @@ package final class Volume: @unchecked Sendable {
         grantedResults = granted.map { GrantedResults(self, $0) }
         let queries = LiveQueries(self, grantedResults)
         liveQueries = queries
-        queryFolders = QueryFolders(self, queries) { [unowned tree] in tree.knownQueries() }
+        queryFolders = QueryFolders(
+            self, queries, known: { [unowned tree] in tree.knownQueries() },
+            isWatchable: { [unowned tree] in tree.known(.queries) != nil })
         let notifier = nameNotifier
         state.withLock { state in
             state.bells.ringer = { [unowned tree] application, number in

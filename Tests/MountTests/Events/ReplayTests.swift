@@ -159,4 +159,36 @@ struct ReplayTests {
             agent.shell("! touch \(folder)/x 2> /dev/null; ! rm \(folder)/b.txt 2> /dev/null")
         }
     }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `who watches the saved queries is told which are saved and forgotten`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let root = volume.root.text
+            let queries = root + "/.shapeedit/queries"
+            let save = "setfattr -n user.shapeedit.query."
+            agent.shell("echo a > a.txt")
+            let mounted = try Transcript(volume, queries)
+            agent.shell("\(save)texts -v type=txt \(root)")
+            #expect(mounted.events(until: "/texts CREATE")["texts"] == ["CREATE,ISDIR"])
+            // Another query of that name has the folder that is there.
+            agent.shell("\(save)texts -v type=md \(root); \(save)other -v type=txt \(root)")
+            let saved = mounted.events(until: "/other CREATE")
+            #expect(saved["texts"] == ["CREATE,ISDIR"] && saved["other"] == ["CREATE,ISDIR"])
+            #expect(agent.shell("ls \(queries); ls \(queries)/other") == "other\ntexts\na.txt\n")
+            // The one is told by the kernel, the other is repeated: each once.
+            agent.shell("rmdir \(queries)/other; setfattr -x user.shapeedit.query.texts \(root)")
+            let told = mounted.events(until: "/texts DELETE,ISDIR")
+            for name in ["other", "texts"] {
+                let count = told[name]?.filter { $0 == "DELETE,ISDIR" }.count
+                #expect(count == 1, "\(told)")
+            }
+            mounted.end()
+            #expect(agent.shell("ls \(queries)") == "")
+            agent.shell("\(save)texts -v type=txt \(root)")
+            #expect(agent.shell("ls \(queries)/texts") == "a.txt\n")
+        }
+    }
 }
