@@ -183,8 +183,11 @@ extension FuseSession {
         table.read = { request, number, size, offset, info in
             let isDone = serve(request, GrantedTree.has(number)) {
                 (session, request, granted) throws(Errno) in
+                // Only what a program reads itself comes with the owner of its locks.
+                let isCached = (info?.pointee.lock_owner ?? 0) == 0
                 try session.readGranted(
-                    request, granted, info?.pointee.fh ?? 0, size, Int64(offset))
+                    request, granted, number, info?.pointee.fh ?? 0, size, Int64(offset),
+                    isCached: isCached)
             }
             if !isDone { plain.read?(request, number, size, offset, info) }
         }
