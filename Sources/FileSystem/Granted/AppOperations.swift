@@ -136,6 +136,15 @@ extension FuseSession {
                 } || refuse(request, crosses, EXDEV) || refuse(request, isOwners, EPERM)
             if !isDone { plain.rename?(request, parent, text, newParent, newText, flags) }
         }
+        table.link = { request, number, newParent, text in
+            let isDone = serve(request, GrantedTree.has(newParent)) {
+                (session, request, granted) throws(Errno) in
+                guard let text else { throw Errno(EINVAL) }
+                try session.copyGranted(
+                    request, granted, number, newParent, String(cPath: text))
+            }
+            if !isDone { plain.link?(request, number, newParent, text) }
+        }
     }
 
     private static func listOperations(_ table: inout fuse_lowlevel_ops) {
