@@ -98,6 +98,7 @@ package final class FuseSession: @unchecked Sendable {
         volume.grantedResults?.stop()
         granted?.forwarding.stop()
         volume.stop()
+        granted?.pages.stop()
         fuse_session_destroy(session)
         self.session = nil
     }

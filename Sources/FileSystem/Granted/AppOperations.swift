@@ -136,6 +136,15 @@ extension FuseSession {
                 } || refuse(request, crosses, EXDEV) || refuse(request, isOwners, EPERM)
             if !isDone { plain.rename?(request, parent, text, newParent, newText, flags) }
         }
+        table.link = { request, number, newParent, text in
+            let isDone = serve(request, GrantedTree.has(newParent)) {
+                (session, request, granted) throws(Errno) in
+                guard let text else { throw Errno(EINVAL) }
+                try session.copyGranted(
+                    request, granted, number, newParent, String(cPath: text))
+            }
+            if !isDone { plain.link?(request, number, newParent, text) }
+        }
     }
 
     private static func listOperations(_ table: inout fuse_lowlevel_ops) {
@@ -183,8 +192,11 @@ extension FuseSession {
         table.read = { request, number, size, offset, info in
             let isDone = serve(request, GrantedTree.has(number)) {
                 (session, request, granted) throws(Errno) in
+                // Only what a program reads itself comes with the owner of its locks.
+                let isCached = (info?.pointee.lock_owner ?? 0) == 0
                 try session.readGranted(
-                    request, granted, info?.pointee.fh ?? 0, size, Int64(offset))
+                    request, granted, number, info?.pointee.fh ?? 0, size, Int64(offset),
+                    isCached: isCached)
             }
             if !isDone { plain.read?(request, number, size, offset, info) }
         }

@@ -147,9 +147,9 @@ extension FuseSession {
         _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ name: String,
         _ value: [UInt8]?, flags: Int32 = 0
     ) throws(Errno) {
-        guard name.hasPrefix("user."),
-            !name.hasPrefix(String(decoding: Volume.ownPrefix, as: UTF8.self))
-        else { throw Errno(EPERM) }
+        if name.hasPrefix(String(decoding: Volume.ownPrefix, as: UTF8.self)) { throw Errno(EPERM) }
+        // As everywhere in a mount: who copies permissions does without ACLs then.
+        guard name.hasPrefix("user.") else { throw Errno(EOPNOTSUPP) }
         try onGranted(request, granted, number, shared: true) { (path) throws(Errno) in
             if let value {
                 let isThere = (try? PathAttributes.value(name, of: path)) != nil

@@ -62,8 +62,9 @@ extension FuseSession {
             return { isAwaited in
                 guard isAwaited else { return }
                 let handle = granted.hold(file)
-                // Nothing of it goes to this mount's page cache: it would be read from there after the
-                // grant was revoked.
+                // Nothing of it is kept in this mount's page cache: it would be read from there
+                // after the grant was revoked. What gets there all the same goes at once
+                // (`GrantedPages`).
                 let sent = shim_reply_open(
                     request.pointer, handle, UInt32(SHIM_FOPEN_DIRECT_IO), 0)
                 if sent == -ENOENT { _ = granted.letGo(handle) }
@@ -71,14 +72,24 @@ extension FuseSession {
         }
     }
 
+    /// - Parameter isCached: whether the kernel reads it into its page cache.
     func readGranted(
-        _ request: Request, _ granted: GrantedTree, _ handle: UInt64, _ size: Int, _ offset: Int64
+        _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ handle: UInt64,
+        _ size: Int, _ offset: Int64, isCached: Bool
     ) throws(Errno) {
-        try withGranted(request, granted, handle) { (file) throws(Errno) in
+        try withGranted(request, granted, handle) { [volume] (file) throws(Errno) in
             var bytes = [UInt8](repeating: 0, count: size)
             let count = try file.descriptor.read(into: &bytes, at: offset)
             let answer = Array(bytes[..<count])
-            return { isAwaited in if isAwaited { request.answer(answer) } }
+            return { isAwaited in
+                guard isAwaited else { return }
+                if isCached {
+                    granted.pages.note(number, of: file.owner, volume.scheduler) {
+                        volume.channel?.invalidate(node: number, pages: true)
+                    }
+                }
+                request.answer(answer)
+            }
         }
     }
 

@@ -82,6 +82,35 @@ extension FuseSession {
         }
     }
 
+    /// link(2) of a document under a name that a file of the app's may have: a file with what the
+    /// caller would read. GLib makes its backups by linking or renaming, and in no other way. EXDEV
+    /// for all else.
+    func copyGranted(
+        _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ parent: UInt64,
+        _ name: String
+    ) throws(Errno) {
+        let owner = try Self.scratchOwner(granted, parent, name, refusal: EXDEV)
+        guard GrantedTree.has(number),
+            case .document(let holder, let document) = try granted.node(number), holder == owner
+        else { throw Errno(EXDEV) }
+        let caller = request.caller
+        let process = CallerProcess.process(of: caller.thread)
+        let shared = granted.isWriter(process, of: document, in: owner)
+        forward(request, granted, to: owner) { () throws(Errno) in
+            let scratch = granted.owners.scratch
+            let made = try granted.owners.copy(document, of: owner, shared: shared, to: name)
+            _ = fchown(made.number, caller.user, caller.group)
+            let status = try made.status()
+            return { isAwaited in
+                guard isAwaited else {
+                    Glibc.unlink(scratch.path(owner, name).cPath)
+                    return
+                }
+                request.answer(granted.scratchEntry(owner, name, status, counted: true))
+            }
+        }
+    }
+
     /// The owner of the folder, if a file of the app's may have the name there; `refusal` if not.
     private static func scratchOwner(
         _ granted: GrantedTree, _ parent: UInt64, _ name: String, refusal: Int32

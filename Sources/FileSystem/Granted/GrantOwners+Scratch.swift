@@ -61,6 +61,19 @@ extension GrantOwners {
         }
     }
 
+    /// Makes a file of the app's that has what a document has.
+    ///
+    /// - Parameter shared: as its writers see it; else the current version.
+    /// - Returns: the new file, open; EEXIST if the name is taken.
+    func copy(
+        _ document: DocumentID, of owner: String, shared: Bool, to name: String
+    ) throws(Errno) -> OwnedDescriptor {
+        try on(document, of: owner, shared: shared) { (shown) throws(Errno) -> OwnedDescriptor in
+            let source = try OwnedDescriptor.open(shown, O_RDONLY | O_NOCTTY)
+            return try scratch.copy(source, owner, name)
+        }
+    }
+
     /// Where a document lies now.
     private static func place(of document: DocumentID, in point: String) throws(Errno) -> String {
         let target = try SymbolicLink.target(of: "\(point)/.shapeedit/documents/\(document)")

@@ -75,6 +75,7 @@ final class GrantedTree: Sendable {
     private let state = Lock(State())
     let owners: GrantOwners
     let forwarding: Forwarding
+    let pages = GrantedPages()
     /// When the folders came.
     let started = VolumeState.now()
 

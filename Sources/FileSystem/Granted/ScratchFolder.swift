@@ -48,10 +48,28 @@ struct ScratchFolder: Sendable {
     func open(_ owner: String, _ name: String, _ flags: Int32, mode: mode_t) throws(Errno)
         -> OwnedDescriptor
     {
-        try Directories.make(container.scratch)
-        try Directories.make(folder(owner))
+        try make(owner)
         return try OwnedDescriptor.open(
             path(owner, name), flags | O_CREAT | O_NOFOLLOW | O_NOCTTY, mode: mode)
+    }
+
+    /// Makes a file that has what another one has, whole or not at all; EEXIST if the name is
+    /// taken.
+    func copy(
+        _ source: borrowing OwnedDescriptor, _ owner: String, _ name: String
+    ) throws(Errno) -> OwnedDescriptor {
+        try make(owner)
+        let status = try source.status()
+        return try WholeFile.create(
+            path(owner, name), mode: status.st_mode & 0o777 | 0o600,
+            write: { (file) throws(Errno) in
+                try WholeFile.copy(source, to: file, size: Int64(status.st_size))
+            })
+    }
+
+    private func make(_ owner: String) throws(Errno) {
+        try Directories.make(container.scratch)
+        try Directories.make(folder(owner))
     }
 
     /// Removes what nobody has needed for long.

@@ -109,9 +109,21 @@ package enum WholeFile {
 
     /// Makes a new file; EEXIST if the name is taken. No half-written file is ever seen under it.
     package static func create(_ path: String, _ bytes: [UInt8]) throws(Errno) {
-        _ = try make(
-            mode: 0o666, beside: path,
-            write: { (file) throws(Errno) in try file.write(bytes, at: 0) }, prepare: { _ in },
+        _ = try create(
+            path, mode: 0o666, write: { (file) throws(Errno) in try file.write(bytes, at: 0) })
+    }
+
+    /// As the other one.
+    ///
+    /// - Parameters:
+    ///   - mode: its permissions, less what the process's umask takes.
+    ///   - write: fills the file; if it throws, nothing is left of it.
+    /// - Returns: the new file, open for writing.
+    package static func create(
+        _ path: String, mode: mode_t, write: (borrowing OwnedDescriptor) throws(Errno) -> Void
+    ) throws(Errno) -> OwnedDescriptor {
+        try make(
+            mode: mode, beside: path, write: write, prepare: { _ in },
             name: { _, temporary throws(Errno) in
                 try Directories.renameExclusively(temporary, path)
             })

@@ -7,13 +7,14 @@ import Testing
 struct HandOverTests {
     /// Gives a test a desk and the folder of a mounted app, `notes`.
     private static func withApp(
-        _ place: DataPath, mounted: Bool = true, _ body: (Desk, String) throws -> Void
+        _ place: DataPath, mounted: Bool = true, asApp: Bool = true,
+        _ body: (Desk, String) throws -> Void
     ) throws {
         try withDesk(place) { desk in
             let owner = try #require(desk.volume.container)
             let app = try Container(name: "notes", user: owner.user, dataHome: owner.dataHome)
             defer { app.remove() }
-            if mounted { try app.mount(asApp: true) }
+            if mounted { try app.mount(asApp: asApp) }
             try body(desk, app.mountPoint)
             if mounted { try app.unmount() }
         }
@@ -51,15 +52,22 @@ struct HandOverTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
-    func `an app that is not mounted gets the grant, and no copy`(_ place: DataPath) throws {
+    func `an app that is not mounted gets no grant and no copy`(_ place: DataPath) throws {
         try Self.withApp(place, mounted: false) { desk, _ in
             try desk.run("new", "s.shape")
-            let result = try desk.shapeedit(["open-in-place", "s.shape", "--app", "notes"])
-            #expect(result.status == 0 && result.errorText.contains("not mounted"), "\(result)")
-            try desk.run("open-in-place", "s.shape", "--app", "notes", "--json")
-            #expect(try desk.run("grants", "test") == "test:work/s.shape  notes may write\n")
+            for command in ["open-in-place", "import-copy"] {
+                #expect(
+                    try desk.fail(69, command, "s.shape", "--app", "notes")
+                        .contains("`shapeedit mount --app notes DIR`"))
+            }
+            #expect(try !desk.run("grants", "test").contains("notes"))
+        }
+        // Its mount shows its own documents only.
+        try Self.withApp(place, asApp: false) { desk, _ in
+            try desk.run("new", "s.shape")
             #expect(
-                try desk.fail(69, "import-copy", "s.shape", "--app", "notes").contains("mount"))
+                try desk.fail(69, "open-in-place", "s.shape", "--app", "notes")
+                    .contains("`shapeedit mount --app notes DIR`"))
         }
     }
 

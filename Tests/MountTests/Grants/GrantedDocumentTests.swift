@@ -227,6 +227,52 @@ struct GrantedDocumentTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `what the kernel keeps of a document goes with the grant`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let there = try both.appAgent()
+            let out = there.open("out", O_RDWR | O_CREAT)
+            for command in ["revoke", "grant"] {
+                try both.run("grant", "a.txt", "--to", "notes")
+                let file = there.open(Self.document, O_RDONLY)
+                let mapping = there.map(file, length: 3, writable: false, shared: false)
+                #expect(there.memory(mapping, count: 3) == "one")
+                #expect(there.sendFile(from: file, to: out, count: 3) == 3)
+                if command == "revoke" {
+                    try both.run("revoke", "a.txt", "--to", "notes")
+                } else {
+                    try both.run("grant", "a.txt", "--to", "notes", "--until", "1s")
+                    usleep(2_000_000)
+                }
+                usleep(500_000)
+                there.sendFile(from: file, to: out, count: 3, fails: EACCES)
+                there.write(out, mapping, fails: EFAULT)
+                there.unmap(mapping)
+                there.close(file)
+            }
+            there.close(out)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `who writes a document sees what its owner writes, also past read(2)`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let out = there.open("out", O_RDWR | O_CREAT)
+            let (mine, theirs) = (here.open("a.txt", O_RDWR), there.open(Self.document, O_RDWR))
+            #expect(there.sendFile(from: theirs, to: out, count: 3) == 3)
+            here.write(mine, "ONE")
+            usleep(500_000)
+            #expect(there.sendFile(from: theirs, to: out, count: 3) == 3)
+            #expect(there.content("out") == "oneONE")
+            for file in [out, theirs] { there.close(file) }
+            here.close(mine)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `nothing else of the owner can be reached`(_ place: DataPath) throws {
         try withOwnerAndApp(place) { both in
             let (here, there) = (try both.owner.agent(), try both.appAgent())

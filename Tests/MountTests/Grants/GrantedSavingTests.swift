@@ -47,7 +47,8 @@ struct GrantedSavingTests {
             let (here, there) = (try both.owner.agent(), try both.appAgent())
             try both.run("grant", "a.txt", "--to", "notes", "--write")
             here.store("a.txt", "one\n")
-            there.shell("sed -i s/one/two/ 'in test/a.txt'")
+            // It says nothing: permissions are kept, and there are no ACLs to keep.
+            #expect(there.shell("sed -i s/one/two/ 'in test/a.txt' 2>&1") == "")
             #expect(here.content("a.txt") == "two\n")
             there.store("in test/.~lock.a.txt#", "me")
             there.open("in test/.~lock.a.txt#", O_WRONLY | O_CREAT | O_EXCL, fails: EEXIST)
@@ -55,6 +56,8 @@ struct GrantedSavingTests {
             there.rename("in test/a.txt~", "in test/.a.txt.swp")
             there.changeMode("in test/.a.txt.swp", 0o600)
             #expect(there.status("in test/.a.txt.swp").mode & 0o7777 == 0o600)
+            there.setAttribute("in test/.a.txt.swp", "user.tag", "blue")
+            #expect(there.attribute("in test/.a.txt.swp", "user.tag") == "blue")
             let open = there.open("in test/.a.txt.swp", O_RDWR)
             there.unlink("in test/.a.txt.swp")
             there.write(open, "goes on")
@@ -70,6 +73,34 @@ struct GrantedSavingTests {
             #expect(here.names(".") == ["a.txt", "secret.txt"])
             later.unlink("in test/.~lock.a.txt#")
             later.status("in test/.~lock.a.txt#", fails: ENOENT)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a link under a backup's name is a copy`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            there.link(Self.document, "in test/a.txt~")
+            there.store(Self.document, "two")
+            #expect(there.content("in test/a.txt~") == "one")
+            there.link(Self.document, "in test/a.txt~", fails: EEXIST)
+            there.link(Self.document, "in test/new.txt", fails: EXDEV)
+            there.link("in test/a.txt~", "in test/b.txt~", fails: EXDEV)
+            there.store("own", "x")
+            there.link("own", "in test/own~", fails: EXDEV)
+            #expect(there.names("in test") == ["a.txt", "a.txt~"])
+            if isInstalled("gio") {
+                there.shell("printf three | gio save -b 'in test/a.txt'")
+                #expect(there.content("in test/a.txt~") == "two")
+                #expect(here.content("a.txt") == "three")
+            }
+            #expect(here.names(".") == ["a.txt", "secret.txt"])
+            // It is the app's, so it stays when the document is not.
+            try both.run("grant", "a.txt", "--to", "notes")
+            there.unlink("in test/a.txt~")
+            there.link(Self.document, "in test/a.txt~")
+            #expect(there.content("in test/a.txt~") == here.content("a.txt"))
         }
     }
 

@@ -176,6 +176,22 @@ extension Agent {
         ).result
     }
 
+    /// sendfile(2) from a position; how many bytes it moved. Reads through the page cache.
+    @discardableResult
+    package func sendFile(
+        from source: Descriptor, offset: Int = 0, to target: Descriptor, count: Int,
+        fails: Int32..., at location: SourceLocation = #_sourceLocation
+    ) -> Int {
+        let position = withUnsafeBytes(of: Int64(offset)) { Array($0) }
+        return call(
+            "sendfile of \(count) at \(offset)", SYS_sendfile,
+            [
+                .integer(target.number), .integer(source.number), .both(position),
+                .integer(count),
+            ], fails: fails, at: location
+        ).result
+    }
+
     /// fcntl(2) with a number; what it returned.
     @discardableResult
     package func control(

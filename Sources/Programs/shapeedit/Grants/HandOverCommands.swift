@@ -11,7 +11,9 @@ struct OpenInPlaceCommand: ParsableCommand {
         commandName: "open-in-place", abstract: "Let an app work on a document where it is.",
         discussion: """
             Grants the document to the app, for writing, and prints its path in the app's mount. What \
-            the app saves is saved in the document. `shapeedit import-copy` gives it a copy instead.
+            the app saves is saved in the document. Both have to be mounted: else nothing is \
+            granted; `shapeedit grant` grants all the same. `shapeedit import-copy` gives the app a \
+            copy instead.
             """)
 
     @Argument(
@@ -22,12 +24,22 @@ struct OpenInPlaceCommand: ParsableCommand {
 
     func run() throws {
         let subject = try GrantSubject(document)
-        try subject.grant(to: app, GrantTerms(access: .write, until: nil))
-        let path = try AppMount(app)?.path(of: subject)
-        HandOver(document: document, app: app, path: path, isCopy: false).say(json: json)
-        if path == nil {
-            Console.complain("\(app) is not mounted; `shapeedit mount --app \(app) DIR` shows it")
+        try Containers.check(app)
+        let mount = try AppMount(mountedFor: app)
+        guard let original = subject.mountedPath else {
+            throw Failure(
+                .unavailable,
+                "\(subject.container) is not mounted; "
+                    + "`shapeedit mount \(subject.container) DIR` first")
         }
+        try subject.grant(to: app, GrantTerms(access: .write, until: nil))
+        guard let path = mount.path(of: original, in: subject.container) else {
+            throw Failure(
+                .unavailable,
+                "\(document) is granted, but not shown at \(mount.point): "
+                    + "it has to be mounted by `shapeedit mount --app \(app) DIR`")
+        }
+        HandOver(document: document, app: app, path: path, isCopy: false).say(json: json)
     }
 }
 
@@ -48,11 +60,7 @@ struct ImportCopyCommand: ParsableCommand {
 
     func run() throws {
         try Containers.check(app)
-        guard let mount = try AppMount(app) else {
-            throw Failure(
-                .unavailable,
-                "\(app) is not mounted; `shapeedit mount --app \(app) DIR` first")
-        }
+        let mount = try AppMount(mountedFor: app)
         let path = try mount.copy(document)
         HandOver(document: document, app: app, path: path, isCopy: true).say(json: json)
     }
@@ -62,8 +70,8 @@ struct ImportCopyCommand: ParsableCommand {
 private struct HandOver {
     let document: String
     let app: String
-    /// In the app's mount; `nil` if it is not mounted.
-    let path: String?
+    /// In the app's mount.
+    let path: String
     let isCopy: Bool
 
     func say(json: Bool) {
@@ -73,31 +81,33 @@ private struct HandOver {
                 ("document", JSONText.string(document)), ("app", JSONText.string(app)),
                 ("how", JSONText.string(how)),
             ]
-            members += path.map { JSONText.path("path", $0) } ?? [("path", "null")]
+            members += JSONText.path("path", path)
             Console.say(JSONText.object(members))
         } else {
-            Console.say("\(how): \(path ?? document)")
+            Console.say("\(how): \(path)")
         }
     }
 }
 
 /// The mount of an app.
 private struct AppMount {
-    private let point: String
+    let point: String
 
-    /// `nil` if the app is not mounted.
-    init?(_ app: String) throws(Failure) {
-        guard let point = NamedToken.mountPoint(of: app) else { return nil }
+    /// Fails if the app is not mounted.
+    init(mountedFor app: String) throws(Failure) {
+        guard let point = NamedToken.mountPoint(of: app) else {
+            throw Failure(
+                .unavailable, "\(app) is not mounted; `shapeedit mount --app \(app) DIR` first")
+        }
         self.point = point
     }
 
     /// Where the app sees a document that was granted to it; `nil` if it does not: it was mounted
-    /// without --app, or the document's container is not mounted.
-    func path(of subject: GrantSubject) throws(Failure) -> String? {
-        guard let original = subject.mountedPath else { return nil }
+    /// without --app.
+    func path(of original: String, in container: String) -> String? {
         let attribute = "user.shapeedit.id"
         let id = try? PathAttributes.value(attribute, of: original)
-        let folder = "\(point)/in \(subject.container)"
+        let folder = "\(point)/in \(container)"
         return ((try? Directories.names(in: folder)) ?? []).map { "\(folder)/\($0)" }
             .first { id != nil && (try? PathAttributes.value(attribute, of: $0)) == id }
     }
