@@ -1,4 +1,4 @@
-internal import Glibc
+package import Glibc
 internal import PathText
 
 /// Reading and writing files as a whole. Blocks on the disk.

@@ -70,7 +70,7 @@ import Testing
                 let words = ["flock", "-n", name, "true"]
                 return try Probing.run(words, directory: desk.folder).status != 0
             }
-            for name in names { for _ in 0..<5000 where try !isHeld(name) { usleep(1000) } }
+            for name in names { try waitUntil { try isHeld(name) } }
             let programs = try names.map { try desk.start(["set", $0, "title=x"]) }
             for (index, program) in programs.enumerated() {
                 let (result, holder) = (program.wait(), holders[index].process)

@@ -129,7 +129,7 @@ struct ReplayTests {
             #expect(told["f50"]?.first == "CREATE")
             mounted.end()
             #expect(agent.shell("stat -c '%n %Y %Z %i' in/a in/sub") == before)
-            for _ in 0..<100 where agent.shell(helpers) != "0\n" { usleep(100_000) }
+            waitUntil { agent.shell(helpers) == "0\n" }
             #expect(agent.shell(helpers) == "0\n")
             #expect(agent.shell("find in -name 'f*' | wc -l") == "50\n")
         }

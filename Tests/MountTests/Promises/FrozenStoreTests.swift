@@ -184,7 +184,7 @@ struct FrozenStoreTests {
                 try RunningProgram(
                     ["cat", "large"].map { Array($0.utf8) }, directory: volume.directory)
             }
-            for _ in 0..<100 where try volume.state("large") != "downloading" { usleep(50_000) }
+            try waitUntil { try volume.state("large") == "downloading" }
             usleep(300_000)
             try volume.shapeedit("cancel", "@large")
             // Before the server would have been given up.
@@ -192,7 +192,7 @@ struct FrozenStoreTests {
                 let result = reader.wait(seconds: 10)
                 #expect(result.status == 1, "\(result)")
             }
-            for _ in 0..<100 where try volume.state("large") != "promise" { usleep(50_000) }
+            try waitUntil { try volume.state("large") == "promise" }
             #expect(try volume.state("large") == "promise")
             let reason = try volume.run(
                 "getfattr", "--only-values", "-n", "user.shapeedit.error", "large")

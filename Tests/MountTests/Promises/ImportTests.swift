@@ -70,9 +70,7 @@ struct ImportTests {
             after.shell("in/run | grep ran")
             after.shell("diff -r in \(source)")
             #expect(try volume.fetchedBytes() <= 9_300_100 + 1_100_000)
-            for _ in 0..<200 where try volume.state("in/sub/deep/large") != "local" {
-                usleep(50_000)
-            }
+            try waitUntil { try volume.state("in/sub/deep/large") == "local" }
             #expect(try volume.state("in/sub/deep/large") == "local")
             // From now on the source is not needed for what came.
             #expect(rename(source, source + ".away") == 0)
@@ -208,9 +206,7 @@ struct ImportTests {
                     try BuiltPrograms.shapeedit(), "import", "--promise", source,
                     "\(volume.directory)/in",
                 ].map { Array($0.utf8) })
-            for _ in 0..<1000 where (try volume.run("ls", "in/a.txt")).status != 0 {
-                usleep(10_000)
-            }
+            try waitUntil { try volume.run("ls", "in/a.txt").status == 0 }
             work.kill(signal: SIGKILL, group: true)
             _ = work.wait(seconds: 10)
             try volume.remount()

@@ -64,7 +64,7 @@ struct PromiseTests {
             #expect(try volume.fetchedBytes() <= 7 << 20)
             agent.shell("sha256sum -c sum && cp large copy && cmp large copy")
             #expect(try volume.fetchedBytes() <= 40_000_001 + 1_100_000)
-            for _ in 0..<100 where try volume.state("large") != "local" { usleep(50_000) }
+            try waitUntil { try volume.state("large") == "local" }
             #expect(try volume.state("large") == "local")
         }
     }
@@ -185,7 +185,7 @@ struct PromiseTests {
             #expect(try volume.state("doc") == "promise")
             // A pin brings it back.
             try volume.shapeedit("pin", "@doc")
-            for _ in 0..<100 where try volume.state("doc") != "local" { usleep(50_000) }
+            try waitUntil { try volume.state("doc") == "local" }
             #expect(try volume.state("doc") == "local")
             try volume.remount()
             #expect(
@@ -230,8 +230,8 @@ struct PromiseTests {
                 try Probing.run(["cat", log]).text.split(separator: "\n")
                     .filter { $0.contains("\(volume.directory)/doc\"") }
             }
-            for _ in 0..<600 where try !lines().contains(where: { $0.contains("\"local\"") }) {
-                usleep(50_000)
+            try waitUntil(seconds: 30) {
+                try lines().contains { $0.contains("\"local\"") }
             }
             watch.kill(signal: SIGTERM, group: true)
             _ = watch.wait(seconds: 10)

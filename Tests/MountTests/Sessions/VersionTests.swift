@@ -145,7 +145,7 @@ struct VersionTests {
             for number in 0..<200 { agent.store("file", "save \(number)") }
             let folder = volume.root + "/.shapeedit/versions/work/file"
             // What the rule does not keep may go in the background.
-            for _ in 0..<100 where agent.names(folder).count >= 20 { usleep(100_000) }
+            waitUntil { agent.names(folder).count < 20 }
             #expect(agent.names(folder).count < 20)
             #expect(agent.content("file") == "save 199")
         }
