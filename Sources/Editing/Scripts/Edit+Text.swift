@@ -5,6 +5,10 @@ extension Edit {
         words.map(quoted).joined(separator: " ")
     }
 
+    /// A text as a word of an edit that reads it as that text: its line ends, tabs and backslashes
+    /// are written out.
+    public static func word(of text: String) -> String { EscapedText.escaped(text) }
+
     private static func quoted(_ word: String) -> String {
         let line = word.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             .joined(separator: "\\n")

@@ -148,7 +148,5 @@ extension EditorState {
     }
 
     /// A text as edits take it.
-    func escaped(_ text: String) -> String {
-        text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n").replacing("\t", with: "\\t")
-    }
+    func escaped(_ text: String) -> String { Edit.word(of: text) }
 }

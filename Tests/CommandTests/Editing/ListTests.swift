@@ -55,6 +55,19 @@ import Testing
         }
     }
 
+    @Test func `what is pasted from standard input is taken as it is`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "a.list")
+            try desk.run("new", "b.list")
+            let text = #"C:\temp"# + "\n" + #"get c:\new \\"# + "\none\ttwo\n"
+            try desk.run("list", "paste", "a.list", input: Array(("\r\n  " + text).utf8))
+            let copied = try desk.run("list", "copy", "a.list")
+            #expect(copied == text)
+            try desk.run("list", "paste", "b.list", input: Array(copied.utf8))
+            #expect(try desk.run("list", "copy", "b.list") == text)
+        }
+    }
+
     @Test func `what is no part of the list is said`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "a.list")

@@ -71,7 +71,8 @@ struct ListCommand: ParsableCommand {
         case "paste" where words.isEmpty:
             guard let text = String(validating: try DocumentSource.standardInput(), as: UTF8.self)
             else { throw Failure(.badData, "standard input: not UTF-8 text") }
-            try change(file, path, ["paste", text])
+            // It is data: a backslash in it stands for itself.
+            try change(file, path, ["paste", Edit.word(of: text)])
         default: try change(file, path, [action] + words)
         }
     }
