@@ -23,6 +23,22 @@ import Testing
         }
     }
 
+    @Test func `a byte order mark before text is no part of it`() throws {
+        try withDesk(.plain) { desk in
+            let lines = Array("\u{feff}milk\n".utf8)
+            try desk.write(lines, to: "b.txt")
+            try desk.run("convert", "b.txt", "b.list")
+            #expect(try desk.run("list", "copy", "b.list") == "milk\n")
+            try desk.run("convert", "-", "c.list", "--type", "text", input: lines)
+            try desk.run("list", "paste", "c.list", input: lines)
+            #expect(try desk.run("list", "copy", "c.list") == "milk\nmilk\n")
+            try desk.run("new", "s.shape")
+            let script = Array("\u{feff}title Marked\n".utf8)
+            try desk.run("apply", "s.shape", "-", input: script)
+            #expect(try desk.get("s.shape", "title") == "Marked")
+        }
+    }
+
     @Test func `standard input may be a socket`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")

@@ -19,12 +19,7 @@ struct ApplyCommand: ParsableCommand {
     @OptionGroup var options: EditOptions
 
     func run() throws {
-        let bytes =
-            script == "-"
-            ? try DocumentSource.standardInput() : try DocumentSource.bytes(of: script)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure(.badData, "\(script): not UTF-8 text")
-        }
+        let text = try DocumentSource.text(of: script)
         let edits = try Edits.script(text, from: script)
         let file = try DocumentFile(self.file, type: try options.documentType)
         options.report(try file.apply(edits, from: script, dryRun: options.dryRun), of: self.file)

@@ -83,12 +83,7 @@ struct ConvertCommand: ParsableCommand {
     }
 
     private func listFromText() throws(Failure) -> [UInt8] {
-        let bytes =
-            source == "-"
-            ? try DocumentSource.standardInput() : try DocumentSource.bytes(of: source)
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure(.badData, "\(source): not UTF-8 text")
-        }
+        let text = try DocumentSource.text(of: source)
         guard try targetType(.list) == .list else {
             throw Failure(.usage, "\(target): lines of text become a .list")
         }

@@ -43,6 +43,19 @@ enum DocumentSource {
         }
     }
 
+    /// The text of a file that is no document, or of standard input as `-`; without the byte order
+    /// mark that some editors put before it.
+    static func text(of name: String) throws(Failure) -> String {
+        let isInput = name == "-"
+        let all = isInput ? try standardInput() : try bytes(of: name)
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let body = all.starts(with: mark) ? all.dropFirst(mark.count) : all[...]
+        guard let text = String(validating: body, as: UTF8.self) else {
+            throw Failure(.badData, (isInput ? "standard input" : name) + ": not UTF-8 text")
+        }
+        return text
+    }
+
     /// All bytes of a file that is no document, bounded as documents are.
     static func bytes(of path: String) throws(Failure) -> [UInt8] {
         do throws(Errno) {

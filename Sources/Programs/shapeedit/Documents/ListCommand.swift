@@ -69,8 +69,7 @@ struct ListCommand: ParsableCommand {
         case "show": try show(file, path)
         case "copy": try copy(file, path, words)
         case "paste" where words.isEmpty:
-            guard let text = String(validating: try DocumentSource.standardInput(), as: UTF8.self)
-            else { throw Failure(.badData, "standard input: not UTF-8 text") }
+            let text = try DocumentSource.text(of: "-")
             // It is data: a backslash in it stands for itself.
             try change(file, path, ["paste", Edit.word(of: text)])
         default: try change(file, path, [action] + words)
