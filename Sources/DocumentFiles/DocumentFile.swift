@@ -14,9 +14,12 @@ package struct DocumentFile: Sendable {
     package struct Loaded: Sendable {
         package var document: EditableDocument
         package var bytes: [UInt8]
-        /// What was repaired or is wrong, in words.
-        package var notes: [String]
+        /// What was repaired in reading, in words.
+        package var repairs: [String]
         package var stamp: FileStamp
+
+        /// What was repaired or is wrong, in words.
+        package var notes: [String] { repairs + document.problems() }
     }
 
     /// Absolute, without symlinks.
@@ -71,14 +74,14 @@ package struct DocumentFile: Sendable {
     /// The document as it is now: one whole version.
     package func load() throws(Failure) -> Loaded {
         let (bytes, stamp) = try Self.read(path, name)
-        let (document, notes) = try parse(bytes)
-        return Loaded(document: document, bytes: bytes, notes: notes, stamp: stamp)
+        let (document, repairs) = try parse(bytes)
+        return Loaded(document: document, bytes: bytes, repairs: repairs, stamp: stamp)
     }
 
     private func parse(_ bytes: [UInt8]) throws(Failure) -> (EditableDocument, [String]) {
         do throws(DocumentError) {
-            let read = try EditableDocument.read(bytes, as: type)
-            return (read.document, read.notes)
+            let read = try EditableDocument.repaired(bytes, as: type)
+            return (read.document, read.repairs)
         } catch { throw Failure(name, error) }
     }
 

@@ -29,6 +29,15 @@ public enum EditableDocument: Hashable, Sendable {
     public static func read(
         _ bytes: [UInt8], as type: DocumentType
     ) throws(DocumentError) -> (document: EditableDocument, notes: [String]) {
+        let (document, repairs) = try repaired(bytes, as: type)
+        return (document, repairs + document.problems())
+    }
+
+    /// Reads a document and tells only what was repaired in it, not what is wrong with it as it is
+    /// then.
+    public static func repaired(
+        _ bytes: [UInt8], as type: DocumentType
+    ) throws(DocumentError) -> (document: EditableDocument, repairs: [String]) {
         var repairs: [String] = []
         let document: EditableDocument
         switch type {
@@ -40,7 +49,7 @@ public enum EditableDocument: Hashable, Sendable {
             repairs = list.map(\.description)
             document = .slide(slide)
         }
-        return (document, repairs + document.problems())
+        return (document, repairs)
     }
 
     /// The bytes of the document. With the bytes it was read from, what did not change is written

@@ -51,6 +51,22 @@ import Testing
         }
     }
 
+    @Test func `what is wrong is shown once, apart from what was repaired`() throws {
+        try withDesk(.plain) { desk in
+            try desk.write(
+                #"{"elements": [{"shapeType": "circle", "originx": 1, "originy": 1, "#
+                    + #""radius": -1,}], "title": "T"}"#, to: "a.slide")
+            let said = try desk.shapeedit(["show", "a.slide"]).errorText
+            let lines = said.split(separator: "\n")
+            #expect(lines.count == 2 && Set(lines).count == 2, "\(said)")
+            let shown = try JSONValue.read(try desk.run("show", "a.slide", "--json"))
+            #expect(shown["notes"]?.elements.count == 1)
+            #expect(shown["notes"]?.elements.first?.text?.contains("trailing comma") == true)
+            #expect(shown["problems"]?.elements.count == 1)
+            #expect(shown["problems"]?.elements.first?.text?.contains("negative") == true)
+        }
+    }
+
     @Test func `a bulk file becomes slides, all or none`() throws {
         try withDesk(.plain) { desk in
             let slide = #"{"elements": [], "title": "T"}"#

@@ -10,14 +10,19 @@ enum DocumentSource {
     /// What was read, with what is wrong about it.
     struct Content {
         var document: EditableDocument
-        var notes: [String]
+        /// What was repaired in reading.
+        var repairs: [String]
         var bytes: [UInt8]
+
+        /// What was repaired or is wrong.
+        var notes: [String] { repairs + document.problems() }
     }
 
     static func load(_ name: String, type: DocumentType?) throws(Failure) -> Content {
         if name != "-" {
             let loaded = try DocumentFile(name, type: type).load()
-            return Content(document: loaded.document, notes: loaded.notes, bytes: loaded.bytes)
+            return Content(
+                document: loaded.document, repairs: loaded.repairs, bytes: loaded.bytes)
         }
         let bytes = try standardInput()
         guard let type = type ?? DocumentType(content: bytes) else {
@@ -27,8 +32,8 @@ enum DocumentSource {
             )
         }
         do throws(DocumentError) {
-            let read = try EditableDocument.read(bytes, as: type)
-            return Content(document: read.document, notes: read.notes, bytes: bytes)
+            let read = try EditableDocument.repaired(bytes, as: type)
+            return Content(document: read.document, repairs: read.repairs, bytes: bytes)
         } catch { throw Failure(.badData, "standard input: \(error)") }
     }
 

@@ -29,13 +29,13 @@ struct ShowCommand: ParsableCommand {
                     [
                         ("type", JSONText.string(content.document.type.rawValue)),
                         ("facts", JSONText.array(content.document.summary.map(JSONText.string))),
-                        ("notes", JSONText.array(content.notes.map(JSONText.string))),
+                        ("notes", JSONText.array(content.repairs.map(JSONText.string))),
                         ("problems", JSONText.array(problems.map(JSONText.string))),
                     ]))
             return
         }
         for line in content.document.summary { Console.say(line) }
-        for note in content.notes { Console.complain("\(file): \(note)") }
+        for repair in content.repairs { Console.complain("\(file): \(repair)") }
         for problem in problems { Console.complain("\(file): \(problem)") }
         guard let graphics = terminal.graphics.encoding else { return }
         let picture = DocumentPicture.picture(of: content.document, named: file, mode: .app)

@@ -26,11 +26,7 @@ struct ValidateCommand: ParsableCommand {
             var remarks: [String] = []
             do throws(Failure) {
                 let content = try DocumentSource.load(file, type: type)
-                problems =
-                    content.notes
-                    + content.document.problems().filter {
-                        !content.notes.contains($0)
-                    }
+                problems = content.notes
                 remarks = content.document.remarks()
                 if !problems.isEmpty { worst = worst ?? .badData }
                 if !json {
