@@ -25,6 +25,15 @@ import Testing
         #expect(Color(text) == nil)
     }
 
+    @Test(arguments: [
+        "rgb(300,0,0)", "rgb(0,-1,0)", "rgb(101%,0%,0%)", "rgba(0,0,0,1.5)", "rgb(0 0 0 / 120%)",
+    ])
+    func `parts beyond their range count as the nearest only for the tolerant`(text: String) {
+        #expect(Color(text) != nil)
+        #expect(Color(text, isTolerant: false) == nil)
+        #expect(Color("rgba(255, 100%, 0, 1)", isTolerant: false) == Color("#ffff00"))
+    }
+
     @Test func `documents of our own take only hexadecimal colours`() {
         #expect(Color(hexadecimal: "#abc") == Color("#aabbcc"))
         #expect(Color(hexadecimal: "red") == nil)

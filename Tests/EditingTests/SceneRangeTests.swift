@@ -18,6 +18,7 @@ import Testing
         ("camera zoom 1e-30", "camera zoom", "1000000000"),
         ("camera zoom 1e30", "camera zoom", "1e-06"),
         ("set camera.position=0,0,1e40", "camera.position", "1000000000"),
+        ("set Ball.color='rgb(300,0,0)'", "Ball.color", "0 to 255"),
     ])
     func `values that count as others are refused`(
         script: String, place: String, reason: String

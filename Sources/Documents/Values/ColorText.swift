@@ -2,7 +2,10 @@ extension Color {
     /// Reads a colour: `#rgb`, `#rgba`, `#rrggbb`, `#rrggbbaa`, a CSS name, `rgb(r, g, b)`,
     /// `rgba(r, g, b, a)` with numbers or percents, `clear` or `transparent`. Case and blanks
     /// around it do not matter; nil for anything else.
-    public init?(_ text: String) {
+    ///
+    /// - Parameter isTolerant: parts of `rgb` and `rgba` beyond their range count as the nearest in
+    ///   it, as in CSS; else such a text is no colour.
+    public init?(_ text: String, isTolerant: Bool = true) {
         // The longest text that can be a colour is far shorter; hostile ones are not worth a look.
         guard text.utf8.count <= 128 else { return nil }
         let lower = text.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }
@@ -11,7 +14,7 @@ extension Color {
         if first == UInt8(ascii: "#") {
             self.init(hexadecimalDigits: trimmed.dropFirst())
         } else if trimmed.last == UInt8(ascii: ")") {
-            self.init(function: trimmed)
+            self.init(function: trimmed, isTolerant: isTolerant)
         } else {
             let name = String(decoding: trimmed, as: UTF8.self)
             guard let value = Color.names[name] else { return nil }
@@ -44,7 +47,7 @@ extension Color {
             blue: values[4] << 4 | values[5], alpha: values[6] << 4 | values[7])
     }
 
-    private init?(function text: ArraySlice<UInt8>) {
+    private init?(function text: ArraySlice<UInt8>, isTolerant: Bool) {
         guard let open = text.firstIndex(of: UInt8(ascii: "(")) else { return nil }
         let name = text[..<open]
         guard name.elementsEqual("rgb".utf8) || name.elementsEqual("rgba".utf8) else { return nil }
@@ -58,17 +61,18 @@ extension Color {
         guard parts.count == 3 || parts.count == 4 else { return nil }
         var channels: [UInt8] = []
         for (index, part) in parts.enumerated() {
-            guard let channel = Color.channel(part.trimmingBlanks(), isAlpha: index == 3) else {
-                return nil
-            }
-            channels.append(channel)
+            guard let channel = Color.channel(part.trimmingBlanks(), isAlpha: index == 3),
+                isTolerant || (0...255).contains(channel)
+            else { return nil }
+            channels.append(UInt8(min(max(channel.rounded(), 0), 255)))
         }
         self.init(
             red: channels[0], green: channels[1], blue: channels[2],
             alpha: channels.count == 4 ? channels[3] : 255)
     }
 
-    private static func channel(_ text: ArraySlice<UInt8>, isAlpha: Bool) -> UInt8? {
+    /// A part of a colour, of which 255 is the whole; it may be beyond its range.
+    private static func channel(_ text: ArraySlice<UInt8>, isAlpha: Bool) -> Double? {
         var digits = text
         var whole = isAlpha ? 1.0 : 255.0
         if digits.last == UInt8(ascii: "%") {
@@ -81,7 +85,7 @@ extension Color {
         guard allowed, let number = Double(String(decoding: digits, as: UTF8.self)) else {
             return nil
         }
-        return UInt8(min(max((number * 255 / whole).rounded(), 0), 255))
+        return number * 255 / whole
     }
 }
 

@@ -89,7 +89,13 @@ enum ValueText {
 
     /// A colour as in CSS.
     static func color(_ text: String) throws(EditError) -> Color {
-        guard let color = Color(text) else {
+        guard let color = Color(text, isTolerant: false) else {
+            guard Color(text) == nil else {
+                throw EditError(
+                    .outOfRange,
+                    "'\(text)' where red, green and blue from 0 to 255 or 0% to 100%, and an alpha "
+                        + "from 0 to 1 or 0% to 100%, are expected")
+            }
             let near = NearNames.nearest(to: text, among: colorNames)
             throw EditError(
                 .data,
