@@ -18,6 +18,12 @@ import Testing
         ("camera zoom 1e-30", "camera zoom", "1000000000"),
         ("camera zoom 1e30", "camera zoom", "1e-06"),
         ("set camera.position=0,0,1e40", "camera.position", "1000000000"),
+        ("scale Ball 1e300", "scale", "at most 1e+41"),
+        ("scale Ball 1e30\nscale Ball 1e30", "scale", "at most 1e+41"),
+        ("rotate Ball 1e300", "rotate", "at most 1e+41"),
+        ("rotate Ball z -1e300", "rotate", "at least -1e+41"),
+        ("rotate Ball 1e41\nrotate Ball 1e41", "rotate", "at most 1e+41"),
+        ("move Ball 1e41,0,0\nmove Ball 1e41,0,0", "move", "at most 1e+41"),
         ("set Ball.color='rgb(300,0,0)'", "Ball.color", "0 to 255"),
     ])
     func `values that count as others are refused`(

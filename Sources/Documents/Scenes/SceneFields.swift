@@ -52,9 +52,15 @@ struct SceneFields {
         guard let elements = value.array else {
             throw error(.wrongType, key, "\(value.typeName) where \(expected) is expected")
         }
-        let numbers = elements.compactMap(\.double).filter { $0.magnitude <= Limits.sceneNumber }
+        let numbers = elements.compactMap(\.double)
         guard elements.count == count, numbers.count == count else {
             throw error(.badValue, key, "not what is expected: \(expected)")
+        }
+        guard numbers.allSatisfy({ $0.magnitude <= Limits.sceneNumber }) else {
+            throw error(
+                .badValue, key,
+                "out of range: numbers from -\(Limits.sceneNumber) to \(Limits.sceneNumber) "
+                    + "are expected")
         }
         return numbers
     }

@@ -67,11 +67,7 @@ enum RotationText {
         guard let text, text != "none" else { return .none }
         let parts = try ValueText.numbers(
             text, count: 4...4, "x,y,z,degrees (an axis and how far) or none")
-        for part in parts where part.magnitude > Limits.sceneNumber {
-            throw EditError(
-                .outOfRange,
-                "\(ValueText.text(part)) where at most \(Limits.sceneNumber) is expected")
-        }
+        for part in parts { try ValueText.checkForScenes(part) }
         return Rotation(axis: Vector3(parts[0], parts[1], parts[2]), degrees: parts[3])
     }
 }
@@ -83,10 +79,7 @@ enum ScaleText {
         guard parts.count != 2 else {
             throw EditError(.data, "'\(text.prefix(64))' where a factor or x,y,z is expected")
         }
-        for part in parts where part <= 0 || part > Limits.sceneNumber {
-            throw EditError(
-                .outOfRange, "\(ValueText.text(part)) where a factor greater than 0 is expected")
-        }
+        for part in parts { try ValueText.checkFactor(part) }
         return parts.count == 1
             ? Vector3(parts[0], parts[0], parts[0]) : Vector3(parts[0], parts[1], parts[2])
     }

@@ -10,6 +10,7 @@ extension Scene {
         for path in paths {
             let old = nodes[at: path].transform.position
             let new = option?.key == "to" ? offset : old + offset
+            try located("move") { () throws(EditError) in try ValueText.checkForScenes(new) }
             nodes[at: path].transform.position = new == old ? old : new.tidy
         }
     }
@@ -28,9 +29,15 @@ extension Scene {
         let degrees = try words.next("DEGREES")
         try words.end()
         let rotation = try located("rotate") { () throws(EditError) in
-            Rotation(axis: try Scene.axis(axis), degrees: try ValueText.number(degrees))
+            let number = try ValueText.number(degrees)
+            try ValueText.checkForScenes(number)
+            return Rotation(axis: try Scene.axis(axis), degrees: number)
         }
-        for path in paths { nodes[at: path].transform.rotation.turn(by: rotation) }
+        for path in paths {
+            nodes[at: path].transform.rotation.turn(by: rotation)
+            let sum = nodes[at: path].transform.rotation.degrees
+            try located("rotate") { () throws(EditError) in try ValueText.checkForScenes(sum) }
+        }
     }
 
     mutating func scale(_ words: inout Arguments) throws(EditError) {
@@ -45,6 +52,7 @@ extension Scene {
             guard new.x > 0, new.y > 0, new.z > 0 else {
                 throw EditError(.outOfRange, at: "scale", "smaller than numbers can be")
             }
+            try located("scale") { () throws(EditError) in try ValueText.checkForScenes(new) }
             nodes[at: path].transform.scale = new
         }
     }

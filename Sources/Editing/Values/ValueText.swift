@@ -70,12 +70,33 @@ enum ValueText {
     /// A vector within the limits of scenes.
     static func vector(_ text: String) throws(EditError) -> Vector3 {
         let parts = try numbers(text, count: 3...3, "x,y,z")
-        for part in parts where part.magnitude > Limits.sceneNumber {
+        let vector = Vector3(parts[0], parts[1], parts[2])
+        try checkForScenes(vector)
+        return vector
+    }
+
+    /// An error for a vector that scenes cannot hold.
+    static func checkForScenes(_ vector: Vector3) throws(EditError) {
+        for part in [vector.x, vector.y, vector.z] { try checkForScenes(part) }
+    }
+
+    /// An error for a number that scenes cannot hold.
+    static func checkForScenes(_ number: Double) throws(EditError) {
+        guard number.magnitude > Limits.sceneNumber else { return }
+        let (side, bound) =
+            number < 0 ? ("least", -Limits.sceneNumber) : ("most", Limits.sceneNumber)
+        throw EditError(
+            .outOfRange,
+            "\(ValueText.text(number)) where at \(side) \(ValueText.text(bound)) is expected")
+    }
+
+    /// An error for a number that is no factor of size in scenes.
+    static func checkFactor(_ number: Double) throws(EditError) {
+        guard number > 0 else {
             throw EditError(
-                .outOfRange,
-                "\(ValueText.text(part)) where at most \(Limits.sceneNumber) is expected")
+                .outOfRange, "\(ValueText.text(number)) where a factor greater than 0 is expected")
         }
-        return Vector3(parts[0], parts[1], parts[2])
+        try checkForScenes(number)
     }
 
     /// `true` or `false`, also as `yes`, `no`, `on` and `off`.
