@@ -22,6 +22,19 @@ package struct DocumentFile: Sendable {
         package var notes: [String] { repairs + document.problems() }
     }
 
+    /// What an edit did.
+    package struct Edited: Sendable {
+        package var changes: [Change]
+        /// What was repaired in reading, in words, and so is written otherwise than it was; empty
+        /// where nothing changed.
+        package var repairs: [String]
+
+        init(_ changes: [Change], repairs: [String]) {
+            self.changes = changes
+            self.repairs = changes.isEmpty ? [] : repairs
+        }
+    }
+
     /// Absolute, without symlinks.
     package let path: String
     package let type: DocumentType
@@ -78,11 +91,12 @@ package struct DocumentFile: Sendable {
         return Loaded(document: document, bytes: bytes, repairs: repairs, stamp: stamp)
     }
 
-    private func parse(_ bytes: [UInt8]) throws(Failure) -> (EditableDocument, [String]) {
-        do throws(DocumentError) {
-            let read = try EditableDocument.repaired(bytes, as: type)
-            return (read.document, read.repairs)
-        } catch { throw Failure(name, error) }
+    private func parse(
+        _ bytes: [UInt8]
+    ) throws(Failure) -> (document: EditableDocument, repairs: [String]) {
+        do throws(DocumentError) { return try EditableDocument.repaired(bytes, as: type) } catch {
+            throw Failure(name, error)
+        }
     }
 
     /// The file's stamp now; `nil` if it is gone.
@@ -98,19 +112,20 @@ package struct DocumentFile: Sendable {
     package func edit(
         dryRun: Bool = false, describedAs description: String,
         _ change: (inout EditableDocument) throws(Failure) -> [Change]
-    ) throws(Failure) -> [Change] {
+    ) throws(Failure) -> Edited {
         if dryRun {
-            var document = try load().document
-            return try change(&document)
+            var loaded = try load()
+            return Edited(try change(&loaded.document), repairs: loaded.repairs)
         }
         let claim = try FileClaim(path)
         let before = try read(claim)
-        var (document, _) = try parse(before)
-        let changes = try change(&document)
-        if changes.isEmpty { return [] }
+        let parsed = try parse(before)
+        var document = parsed.document
+        let edited = Edited(try change(&document), repairs: parsed.repairs)
+        if edited.changes.isEmpty { return edited }
         let after = try encode(document, replacing: before)
         try write(after, over: before, claim, describedAs: description)
-        return changes
+        return edited
     }
 
     /// ``edit(dryRun:describedAs:_:)`` with commands of the editing language.
@@ -118,7 +133,7 @@ package struct DocumentFile: Sendable {
     /// - Parameter script: where the commands come from, for messages.
     package func apply(
         _ edits: [Edit], from script: String? = nil, dryRun: Bool = false
-    ) throws(Failure) -> [Change] {
+    ) throws(Failure) -> Edited {
         let words = Edit.text(of: edits.first?.words ?? [])
         let shown = words.count > 200 ? words.prefix(200) + "…" : words
         let more = edits.count > 1 ? " and \(edits.count - 1) more" : ""

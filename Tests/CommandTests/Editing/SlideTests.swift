@@ -67,6 +67,26 @@ import Testing
         }
     }
 
+    @Test func `an edit says what it repairs`() throws {
+        try withDesk(.plain) { desk in
+            try desk.write(#"{"elements":[/* keep me */],"title":"a",}"#, to: "r.slide")
+            func said(_ words: String...) throws -> [Substring] {
+                let result = try desk.shapeedit(words)
+                #expect(result.status == 0, "\(words): \(result)")
+                return result.errorText.split(separator: "\n")
+            }
+            // What is not written repairs nothing.
+            #expect(try said("set", "r.slide", "title=a").isEmpty)
+            let foreseen = try said("set", "r.slide", "title=b", "--dry-run", "--json")
+            let told = try said("set", "r.slide", "title=b", "--json")
+            #expect(told == foreseen)
+            #expect(told.count == 2, "\(told)")
+            #expect(told.first?.contains("r.slide: line 1, column 14: a comment") == true)
+            #expect(told.last?.contains("a trailing comma") == true)
+            #expect(try said("set", "r.slide", "title=c").isEmpty)
+        }
+    }
+
     @Test func `a bulk file becomes slides, all or none`() throws {
         try withDesk(.plain) { desk in
             let slide = #"{"elements": [], "title": "T"}"#

@@ -40,8 +40,10 @@ struct EditOptions: ParsableArguments {
         get throws(Failure) { try typing.documentType }
     }
 
-    /// Says what changed.
-    func report(_ changes: [Change], of file: String) {
+    /// Says what changed, and what had to be repaired for it.
+    func report(_ edited: DocumentFile.Edited, of file: String) {
+        let changes = edited.changes
+        for repair in edited.repairs { Console.complain("\(file): \(repair)") }
         if !changes.isEmpty, !dryRun, let problem = DocumentFile.historyProblem(of: file) {
             Console.complain("\(file): \(problem)")
         }
