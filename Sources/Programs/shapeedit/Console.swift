@@ -5,11 +5,11 @@ import SystemCalls
 
 /// What the program says to a person.
 enum Console {
-    /// A line on standard error, with the program's name.
+    /// A line on standard error, with the program's name. It stays one line whatever names hold.
     static func complain(_ text: String) {
+        let line = printable(text).replacing("\n", with: "\\n")
         // Where even this cannot be said, there is nobody to tell.
-        try? Descriptors.write(
-            Array("shapeedit: \(printable(text))\n".utf8), to: Descriptors.error)
+        try? Descriptors.write(Array("shapeedit: \(line)\n".utf8), to: Descriptors.error)
     }
 
     /// What the program made itself to show how far it is, on standard error.

@@ -104,7 +104,7 @@ struct ShapeEdit: ParsableCommand {
 
     /// What is wrong, how it is right, and where to read more: a line each.
     private static func complainOfUsage(_ error: any Error) {
-        Console.complain(message(for: error))
+        for line in message(for: error).split(separator: "\n") { Console.complain(String(line)) }
         for line in fullMessage(for: error).split(separator: "\n")
         where line.hasPrefix("Usage: ") || line.hasPrefix("  See ") {
             Console.complain(line.drop { $0 == " " }.description)

@@ -23,6 +23,14 @@ import Testing
         }
     }
 
+    @Test func `a message is one line whatever the name holds`() throws {
+        try withDesk(.plain) { desk in
+            let message = try desk.fail(66, "show", "a\nb\u{1b}.shape")
+            #expect(message.contains(#"a\nb\x1b.shape"#), "\(message)")
+            #expect(message.split(separator: "\n").count == 1, "\(message)")
+        }
+    }
+
     @Test func `a byte order mark before text is no part of it`() throws {
         try withDesk(.plain) { desk in
             let lines = Array("\u{feff}milk\n".utf8)

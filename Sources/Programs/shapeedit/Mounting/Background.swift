@@ -64,6 +64,11 @@ enum Background {
                 let kind = Failure.Kind(rawValue: status >> 8 & 0xff) ?? .software
                 var text = String(decoding: messages, as: UTF8.self)
                 while text.hasSuffix("\n") { text.removeLast() }
+                // The last line is why it ended; those before it are lines of their own.
+                if let end = text.lastIndex(of: "\n") {
+                    try? Descriptors.write(Array(text[...end].utf8), to: Descriptors.error)
+                    text.removeSubrange(...end)
+                }
                 if text.hasPrefix("shapeedit: ") { text.removeFirst(11) }
                 return Failure(kind, text.isEmpty ? "the daemon ended at once" : text)
             }
