@@ -72,9 +72,9 @@ final class GrantedResults: Sendable {
     }
     /// How long an owner is waited for, in milliseconds: it may wait for words itself.
     private static let patience: UInt64 = 4_000
-    /// The numbers of results have this bit and no higher one, so they are no numbers of items, and
-    /// short enough to be numbers in JSON.
-    private static let bit: UInt64 = 1 << 58
+    /// The numbers of results have this bit and no higher one: no items have such numbers, and readers
+    /// of JSON that take numbers for doubles tell them apart.
+    private static let bit: UInt64 = 1 << 52
     /// All documents, for presenters.
     private static let everything: Query = {
         var query = Query()
