@@ -118,6 +118,8 @@ struct Mount: Sendable {
     ///
     /// - Parameter ready: called when the folder answers.
     func run(ready: @Sendable () -> Void = {}) throws(Failure) {
+        // While this process is small.
+        let guardian = MountGuard()
         try Requirements.check()
         let pictures = try PictureProgram.options(desktop: options.keepsDesktop ? point : nil)
         // Only the default container and those of apps make themselves; the former begins with samples.
@@ -155,6 +157,7 @@ struct Mount: Sendable {
             container.close()
             throw error
         }
+        guardian.watch(point)
         let control = ControlAddress.listen(for: volume, container: name)
         ready()
         control?.start()

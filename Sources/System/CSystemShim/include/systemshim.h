@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "guard.h"
+
 /* System calls that Swift cannot import: variadic ones and those behind _GNU_SOURCE.
    Each returns what the system call returns and leaves errno alone. */
 
