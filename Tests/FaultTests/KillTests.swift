@@ -43,6 +43,47 @@ import Testing
         print("kill test, \(dataPath): \(done) rounds, \(acknowledged) acknowledged")
     }
 
+    @Test(.enabled(if: isInstalled("python3"), "needs python3"))
+    func `a daemon that is killed while it has names forgotten ends`() throws {
+        let container = try Container()
+        defer { container.remove() }
+        let folder = "\(container.mountPoint)/w"
+        // Names of one folder that change while pictures of them are looked up: without a guard one
+        // daemon in ten never ended.
+        let load = """
+            import os, random
+            pictures = "\(container.mountPoint)/.shapeedit/thumbnails/256/w/"
+            names = [f"d{number}.list" for number in range(8)]
+            while True:
+                try:
+                    name, new, step = random.choice(names), f"t{os.getpid()}", random.randrange(5)
+                    if step == 0: open("\(folder)/" + name, "w").write("milk")
+                    if step == 1:
+                        open("\(folder)/" + new, "w").write("x")
+                        os.rename("\(folder)/" + new, "\(folder)/" + name)
+                    if step == 2: os.stat(pictures + name + ".png")
+                    if step == 3: os.mkdir("\(folder)/" + new); os.rmdir("\(folder)/" + new)
+                    if step == 4: os.listdir("\(folder)")
+                except OSError as error:
+                    if error.errno in (103, 107): break
+            """
+        for _ in 0..<6 {
+            try mount(container, [])
+            mkdir(folder, 0o755)
+            let daemon = try #require(try container.status().pid)
+            let programs = try (0..<6).map { _ in
+                try RunningProgram(["python3", "-c", load].map { Array($0.utf8) })
+            }
+            usleep(700_000)
+            kill(pid_t(daemon), SIGKILL)
+            // All who waited are told: they end by themselves.
+            for program in programs { #expect(program.wait(seconds: 10).status == 0) }
+        }
+        try mount(container, [])
+        try container.unmount()
+        #expect(try container.check().status == 0)
+    }
+
     /// Mounts; what a mount says about recovery has to fit into a line.
     private func mount(_ container: Container, _ options: [String]) throws {
         let words = ["mount", container.name, container.mountPoint]

@@ -17,6 +17,12 @@ final class ContainerLock: Sendable {
         } catch {
             throw Failure(.cannotCreate, "\(path): \(error)")
         }
+        // One that was killed has it until the last of its threads is gone.
+        for _ in 0..<Self.patience {
+            if flock(file.number, LOCK_EX | LOCK_NB) == 0 { break }
+            guard Self.isDying(Self.holder(file)) else { break }
+            usleep(20_000)
+        }
         if flock(file.number, LOCK_EX | LOCK_NB) != 0 {
             throw Failure(
                 .temporary,
@@ -27,6 +33,19 @@ final class ContainerLock: Sendable {
 
     /// Lets others in.
     func release() { flock(file.number, LOCK_UN) }
+
+    /// Looks at a holder that is dying, 20 ms apart.
+    private static let patience = 100
+
+    /// Whether the first thread of the process that a holder names is dead.
+    private static func isDying(_ holder: String) -> Bool {
+        guard let start = holder.lastIndex(of: " "), holder.hasSuffix(")"),
+            let process = Int32(holder[holder.index(after: start)...].dropLast())
+        else { return false }
+        // What has no program any more is a zombie, or gone.
+        var byte: CChar = 0
+        return readlink("/proc/\(process)/exe", &byte, 1) < 0 && errno == ENOENT
+    }
 
     private func write(_ text: String) {
         ftruncate(file.number, 0)

@@ -27,10 +27,11 @@ struct MountPoint {
 
     /// Whether its daemon is gone, so that nothing in it can be used by anybody, ever again.
     ///
-    /// Asks for what the kernel does not keep: attributes are answered from its caches for hours.
+    /// Asks for what the kernel does not keep: attributes are answered from its caches for hours. It may
+    /// die while it is asked.
     var isDead: Bool {
         var status = statvfs()
-        return statvfs(path.cPath, &status) != 0 && errno == ENOTCONN
+        return statvfs(path.cPath, &status) != 0 && (errno == ENOTCONN || errno == ECONNABORTED)
     }
 
     /// Takes the mount away.
