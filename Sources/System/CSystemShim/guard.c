@@ -17,6 +17,34 @@
 
 /* In the child only system calls are made: other threads of the parent may have held locks. */
 
+/* The field of /proc/PID/stat that comes so many later. */
+static char *next_field(char *field, int count) {
+    for (; count > 0 && field != NULL; count--) {
+        field = strchr(field, ' ');
+        if (field != NULL) field++;
+    }
+    return field;
+}
+
+/* Who looks for the daemon by its arguments, to end it, does not mean the guard. */
+static void take_name(void) {
+    char text[1024];
+    int file = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t count = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file >= 0) close(file);
+    if (count <= 0) return;
+    text[count] = 0;
+    char *field = strrchr(text, ')');
+    if (field != NULL) field = next_field(field + 2, 48 - 3);
+    if (field == NULL) return;
+    /* Where the arguments begin and end. */
+    char *rest;
+    char *start = (char *)strtoul(field, &rest, 10), *end = (char *)strtoul(rest, NULL, 10);
+    if (start == NULL || end <= start) return;
+    memset(start, 0, end - start);
+    strncpy(start, "guard", end - start - 1);
+}
+
 /* The threads of a process whose first one is dead, with that; 0 if that is not dead yet, -1 if the
    process is gone. */
 static long threads_of_dead(pid_t process) {
@@ -32,12 +60,8 @@ static long threads_of_dead(pid_t process) {
     char *field = strrchr(text, ')');
     if (field == NULL || field[1] == 0) return -1;
     if (field[2] != 'Z') return field[2] == 'X' ? -1 : 0;
-    field += 2;
-    for (int number = 3; number < 20; number++) {
-        field = strchr(field, ' ');
-        if (field == NULL) return -1;
-        field++;
-    }
+    field = next_field(field + 2, 20 - 3);
+    if (field == NULL) return -1;
     return strtol(field, NULL, 10);
 }
 
@@ -70,6 +94,7 @@ static void guard(pid_t daemon, int told) {
     if (told > 0) syscall(SYS_close_range, 0, told - 1, 0);
     syscall(SYS_close_range, told + 1, ~0U, 0);
     prctl(PR_SET_NAME, "guard");
+    take_name();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     sigset_t death;
     sigemptyset(&death);
