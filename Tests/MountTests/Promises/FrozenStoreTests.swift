@@ -125,7 +125,7 @@ struct FrozenStoreTests {
 
     @Test func `nobody waits longer for a frozen server than once, however many there are`() throws
     {
-        try withServer(options: ["store_timeout=2"]) { volume, server in
+        try withServer(options: ["store_timeout=4"]) { volume, server in
             let agent = try volume.agent()
             agent.shell(
                 """
@@ -157,7 +157,7 @@ struct FrozenStoreTests {
                 for process in told: assert os.waitpid(process, 0)[1] == 0
                 assert os.WTERMSIG(os.waitpid(killed, 0)[1]) == signal.SIGBUS
                 took = time.monotonic() - start
-                assert 1.5 < took < 3.8, took
+                assert 3 < took < 7.5, took
                 """
             let after = try volume.agent()
             after.store("../readers.py", ByteString(script))
