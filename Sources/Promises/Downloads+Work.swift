@@ -58,7 +58,7 @@ extension Downloads {
 
     /// Sees to it that somebody turns to what has just come to be done.
     func engageAnother() {
-        state.signalOne { _ in }
+        state.signalOne()
         engage()
     }
 

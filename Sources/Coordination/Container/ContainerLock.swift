@@ -18,15 +18,15 @@ final class ContainerLock: Sendable {
             throw Failure(.cannotCreate, "\(path): \(error)")
         }
         // One that was killed has it until the last of its threads is gone.
-        for _ in 0..<Self.patience {
-            if flock(file.number, LOCK_EX | LOCK_NB) == 0 { break }
-            guard Self.isDying(Self.holder(file)) else { break }
+        var looks = Self.patience
+        while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
+            let other = Self.holder(file)
+            looks -= 1
+            guard looks > 0, Self.isDying(other) else {
+                throw Failure(
+                    .temporary, "the container \(name) is in use: \(other). Unmount it first.")
+            }
             usleep(20_000)
-        }
-        if flock(file.number, LOCK_EX | LOCK_NB) != 0 {
-            throw Failure(
-                .temporary,
-                "the container \(name) is in use: \(Self.holder(file)). Unmount it first.")
         }
         write("\(holder) (process \(getpid()))")
     }
@@ -42,9 +42,7 @@ final class ContainerLock: Sendable {
         guard let start = holder.lastIndex(of: " "), holder.hasSuffix(")"),
             let process = Int32(holder[holder.index(after: start)...].dropLast())
         else { return false }
-        // What has no program any more is a zombie, or gone.
-        var byte: CChar = 0
-        return readlink("/proc/\(process)/exe", &byte, 1) < 0 && errno == ENOENT
+        return Processes.isDead(process)
     }
 
     private func write(_ text: String) {

@@ -53,11 +53,7 @@ package enum CallerProcess {
     }
 
     private static func parent(of process: Int32) -> Int32? {
-        // The name in the second field may hold anything, so what counts is behind the last bracket.
-        let text = read("/proc/\(process)/stat")
-        guard let bracket = text.lastIndex(of: ")") else { return nil }
-        let fields = text[text.index(after: bracket)...].split(separator: " ")
-        return fields.count > 1 ? Int32(fields[1]) : nil
+        Processes.state(of: process)?.parent
     }
 
     private static func read(_ path: String) -> String {

@@ -41,13 +41,7 @@ extension FuseSession {
     {
         if try lookupGranted(request, parent, name) { return }
         if volume.grantedResults != nil, let query = virtual.savedQuery(parent, name) {
-            return volume.whenAsked(query) { [virtual] in
-                do throws(Errno) {
-                    request.answer(try virtual.lookup(parent, name))
-                } catch {
-                    request.fail(error)
-                }
-            }
+            return volume.whenAsked(query) { [self] in answer(request, parent, name) }
         }
         guard volume.pictures != nil,
             let mirrored = try VirtualTree.mirrored(virtual.node(parent))
@@ -65,23 +59,25 @@ extension FuseSession {
         let (directory, size) = mirrored
         let names = [name] + (VirtualTree.document(ofPicture: name).map { [$0] } ?? [])
         volume.whenCertain(names, in: directory) { [self] in
-            let answer: @Sendable () -> Void = { [virtual] in
-                do throws(Errno) {
-                    request.answer(try virtual.lookup(parent, name))
-                } catch {
-                    request.fail(error)
-                }
-            }
             guard let pictures = volume.pictures,
                 let subject = virtual.pictureSubject(directory, name)
-            else { return answer() }
+            else { return answer(request, parent, name) }
             pictures.whenDrawn(subject, size) { [self] in
                 // Meanwhile it may have changed again.
                 guard MonotonicClock.now < end, volume.isUncertain(names, in: directory) else {
-                    return answer()
+                    return answer(request, parent, name)
                 }
                 lookUpPicture(request, parent, name, (directory, size), until: end)
             }
+        }
+    }
+
+    /// What a virtual name leads to now.
+    private func answer(_ request: Request, _ parent: UInt64, _ name: [UInt8]) {
+        do throws(Errno) {
+            request.answer(try virtual.lookup(parent, name))
+        } catch {
+            request.fail(error)
         }
     }
 

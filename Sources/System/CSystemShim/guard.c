@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -131,13 +130,4 @@ int shim_guard_mount(void) {
     if (child > 0) return ends[1];
     close(ends[1]);
     return -1;
-}
-
-void shim_tell_guard(int guard, const char *point) {
-    struct statx status;
-    memset(&status, 0, sizeof status);
-    if (statx(AT_FDCWD, point, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &status) != 0) return;
-    if (status.stx_dev_major != 0 || !(status.stx_attributes & STATX_ATTR_MOUNT_ROOT)) return;
-    unsigned connection = status.stx_dev_minor;
-    (void)!write(guard, &connection, sizeof connection);
 }

@@ -74,18 +74,9 @@ public final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// The same for one waiter, for states in which each can do what is to be done.
-    @inlinable
-    public func signalOne<Result, Problem: Error>(
-        _ body: (inout State) throws(Problem) -> Result
-    ) throws(Problem) -> Result {
-        pthread_mutex_lock(mutex)
-        defer {
-            pthread_cond_signal(condition)
-            pthread_mutex_unlock(mutex)
-        }
-        return try body(&state)
-    }
+    /// Wakes one waiter, for states in which each can do what is to be done. What was changed without
+    /// a signal before is seen by it.
+    public func signalOne() { pthread_cond_signal(condition) }
 
     /// Runs `body` alone with the state and wakes nobody.
     @inlinable

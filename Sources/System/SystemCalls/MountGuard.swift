@@ -1,6 +1,5 @@
 internal import CSystemShim
 internal import Glibc
-internal import PathText
 
 /// A process that ends with the daemon, and frees its mount if the daemon was killed and cannot end.
 ///
@@ -18,6 +17,11 @@ public struct MountGuard: Sendable {
 
     /// Tells it that the mount is there, at an absolute path. Asks the daemon nothing.
     public func watch(_ point: String) {
-        if pipe >= 0 { shim_tell_guard(pipe, point.cPath) }
+        // A connection has the number of its mount's device.
+        guard pipe >= 0, let mount = KernelMount.all().last(where: { $0.point == point }),
+            mount.isShapeEdit, let colon = mount.device.firstIndex(of: ":"),
+            var connection = UInt32(mount.device[mount.device.index(after: colon)...])
+        else { return }
+        _ = write(pipe, &connection, MemoryLayout.size(ofValue: connection))
     }
 }

@@ -28,10 +28,17 @@ struct MountPoint {
     /// Whether its daemon is gone, so that nothing in it can be used by anybody, ever again.
     ///
     /// Asks for what the kernel does not keep: attributes are answered from its caches for hours. It may
-    /// die while it is asked.
+    /// die while it is asked. One that does not answer within two seconds is not dead: who stopped it
+    /// may let it go on.
     var isDead: Bool {
-        var status = statvfs()
-        return statvfs(path.cPath, &status) != 0 && (errno == ENOTCONN || errno == ECONNABORTED)
+        let answer = Monitor<Bool?>(nil)
+        Threads.start("mount") { [path] in
+            var status = statvfs()
+            let failed = statvfs(path.cPath, &status) != 0
+            let isDead = failed && (errno == ENOTCONN || errno == ECONNABORTED)
+            answer.signal { $0 = isDead }
+        }
+        return answer.wait(until: MonotonicClock.after(milliseconds: 2_000)) { $0 } ?? false
     }
 
     /// Takes the mount away.
@@ -43,11 +50,10 @@ struct MountPoint {
         for _ in 0..<25 {
             do throws(Failure) { return try unmountOnce() } catch {
                 guard error.kind == .temporary else { throw error }
-                if isDead { return try unmountOnce(detaching: true) }
             }
             usleep(20_000)
         }
-        try unmountOnce()
+        try unmountOnce(detaching: isDead)
     }
 
     private func unmountOnce(detaching: Bool = false) throws(Failure) {
