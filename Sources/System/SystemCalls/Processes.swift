@@ -1,0 +1,27 @@
+internal import Glibc
+
+/// What the kernel tells of processes.
+package enum Processes {
+    /// Whether a process is gone, or its first thread is dead: others of it may be at work still.
+    package static func isDead(_ process: Int32) -> Bool {
+        guard let state = state(of: process) else { return kill(process, 0) != 0 && errno == ESRCH }
+        return state.letter == "Z" || state.letter == "X"
+    }
+
+    /// Its state, as ps(1) shows it, and its parent; `nil` if it is gone or cannot be seen.
+    package static func state(of process: Int32) -> (letter: Character, parent: Int32)? {
+        guard let file = try? OwnedDescriptor.open("/proc/\(process)/stat", O_RDONLY) else {
+            return nil
+        }
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let count = (try? file.read(into: &bytes, at: 0)) ?? 0
+        let text = String(decoding: bytes[..<count], as: UTF8.self)
+        // The name in the second field may hold anything, so what counts is behind the last bracket.
+        guard let bracket = text.lastIndex(of: ")") else { return nil }
+        let fields = text[text.index(after: bracket)...].split(separator: " ")
+        guard fields.count > 1, let letter = fields[0].first, let parent = Int32(fields[1]) else {
+            return nil
+        }
+        return (letter, parent)
+    }
+}
