@@ -9,6 +9,8 @@ package import SystemCalls
 package final class PartialHashing {
     /// Contents from this size on, in bytes.
     package static let threshold: Int64 = 1 << 30
+    /// Larger contents are not hashed, and stay where they were written: no store takes them.
+    package static let largest: Int64 = 5 << 40
     /// Bytes that are hashed between two looks at the clock.
     private static let part = 1 << 20
 

@@ -82,9 +82,7 @@ final class BlockSink: BlobSink {
     private func flush() throws(StoreError) {
         let part = UnsafeRawBufferPointer(rebasing: buffer[..<filled])
         do throws(Errno) {
-            try incoming.file.with { (file) throws(Errno) in
-                try file.write(part, at: offset - Int64(filled))
-            }
+            try incoming.bytes.write(part, at: offset - Int64(filled))
         } catch {
             local = error
             throw StoreError(

@@ -120,7 +120,7 @@ extension Downloads {
         for awaited in [true, false] where !awaited || state.waiting > 0 {
             for download in state.order
             where awaited ? !download.waiters.isEmpty : download.wantsAll {
-                if state.queued >= Self.mostQueued, comesWhole(download.blob) { continue }
+                if state.queued.isFull, comesWhole(download.blob) { continue }
                 let incoming: Incoming
                 do throws(Errno) { incoming = try download.open(content, kind) } catch {
                     return Self.task(download, .failure(error), 0..<0, awaited)

@@ -41,8 +41,8 @@ package final class Downloads: Sendable {
         var tickets: [UInt64: Ticket] = [:]
         var nextTicket: UInt64 = 1
         var workers = 0
-        /// Whole contents that have not been taken over, each with an open file.
-        var queued = 0
+        /// Whole contents that have not been taken over.
+        var queued = Queued()
         /// Foreign contents that were taken over a moment ago, and how long that counts, of
         /// ``MonotonicClock``: who looked before may ask for them still.
         var adopted: [ContentHash: UInt64] = [:]
@@ -248,19 +248,19 @@ package final class Downloads: Sendable {
         }
     }
 
-    /// The file that the content's blocks come into, and whether those in `range` are there; `nil` if
-    /// nobody has it open.
-    package func file(_ hash: ContentHash, _ range: Range<Int64>) -> (SharedDescriptor, Bool)? {
+    /// Where the content's blocks come to, and whether those in `range` are there; `nil` if nobody has
+    /// it open.
+    package func bytes(_ hash: ContentHash, _ range: Range<Int64>) -> (IncomingBytes, Bool)? {
         state.withLock { state in
             guard let download = state.active[hash], let incoming = download.incoming else {
                 return nil
             }
             let range = range.clamped(to: download.blob.range)
-            if range.isEmpty { return (incoming.file, true) }
+            if range.isEmpty { return (incoming.bytes, true) }
             let blocks = incoming.blocks(range)
             let isHere = incoming.has(blocks)
             if isHere { download.note(blocks) }
-            return (incoming.file, isHere)
+            return (incoming.bytes, isHere)
         }
     }
 

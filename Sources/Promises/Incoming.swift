@@ -8,7 +8,7 @@ internal import SystemCalls
 /// A small foreign content comes into memory and gets its file when it is taken over: making an inode
 /// costs more than bringing it, and who waits does not wait for that.
 final class Incoming {
-    let file: SharedDescriptor
+    let bytes: IncomingBytes
     /// What each block is compared with; `nil` if there is nothing.
     let digests: [[UInt8]]?
     /// Otherwise the content comes whole, as one block.
@@ -18,8 +18,6 @@ final class Incoming {
     var map: BlockMap
     private let size: Int64
     private let path: String
-    /// Whether ``file`` has no name yet.
-    private let isInMemory: Bool
     /// The largest content that comes into memory, in bytes.
     private static let memorySize: Int64 = 64 << 10
 
@@ -31,11 +29,14 @@ final class Incoming {
         isInBlocks = digests != nil || size > BlockDigests.wholeSize && kind == .foreign
         blockSize = isInBlocks ? BlockDigests.blockSize : size
         path = content.folder.incoming(blob.hash)
-        isInMemory = kind == .foreign && size <= Self.memorySize
-        file = SharedDescriptor(
-            isInMemory
-                ? try OwnedDescriptor.inMemory()
-                : try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600))
+        if kind == .foreign, size <= Self.memorySize {
+            bytes = .memory(IncomingMemory(size: Int(size)))
+            map = BlockMap()
+            return
+        }
+        let file = SharedDescriptor(
+            try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600))
+        bytes = .file(file)
         let found = try file.status().size
         if isInBlocks {
             let count = Int((size + blockSize - 1) / blockSize)
@@ -52,13 +53,17 @@ final class Incoming {
     /// Sees to it that all that came is in the file with the content's name, and on its way to the
     /// disk. Once, by the thread that takes the content over.
     func land() throws(Errno) {
-        guard isInMemory else { return try file.with { (file) in file.startWriting() } }
-        let target = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
-        var bytes = [UInt8](repeating: 0, count: Int(size))
-        try file.with { (file) throws(Errno) in _ = try file.read(into: &bytes, at: 0) }
-        try target.write(bytes, at: 0)
-        target.startWriting()
+        switch bytes {
+        case .file(let file): try file.with { (file) in file.startWriting() }
+        case .memory(let memory):
+            let file = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+            try file.write(memory.bytes, at: 0)
+            file.startWriting()
+        }
     }
+
+    /// Whether it keeps a file open.
+    var hasFile: Bool { if case .file = bytes { true } else { false } }
 
     /// Blocks that hold these bytes.
     func blocks(_ range: Range<Int64>) -> Range<Int> {

@@ -109,6 +109,7 @@ extension Weeding {
                             version.place = .durable
                             record(version)
                         }
+                        if version.size > PartialHashing.largest { continue }
                         if let hashing { version.hash = try hashPart(reference, hashing) }
                         if version.hash == nil {
                             hashing = nil

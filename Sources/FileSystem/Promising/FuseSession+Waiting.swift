@@ -114,15 +114,13 @@ extension FuseSession {
             request.answer([])
             return true
         }
-        guard let (file, isHere) = missing.downloads.file(blob.hash, range) else { return false }
+        guard let (bytes, isHere) = missing.downloads.bytes(blob.hash, range) else { return false }
         if isHere {
-            _ = shim_reply_file(request.pointer, file.number, offset, range.count)
-            withExtendedLifetime(file) {}
+            request.answer(bytes.part(of: blob), from: offset, size)
         } else {
             wait(request, for: missing, range, node, reader: handle) {
-                // The handle keeps the file: it is the same when the content has become whole.
-                _ = shim_reply_file(request.pointer, file.number, offset, range.count)
-                withExtendedLifetime(file) {}
+                // They are the same when the content has become whole.
+                request.answer(bytes.part(of: blob), from: offset, size)
             }
         }
         return true

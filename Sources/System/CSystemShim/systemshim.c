@@ -110,7 +110,6 @@ int shim_set_attribute(int descriptor, const char *name, const void *value, size
 
 int shim_signal_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
-int shim_memory_file(void) { return memfd_create("content", MFD_CLOEXEC); }
 
 int shim_accept(int listener) {
     return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

@@ -36,11 +36,6 @@ extension OwnedDescriptor {
         try check { shim_seek(number, offset, data ? 1 : 0) }
     }
 
-    /// An empty file in memory, without a name.
-    public static func inMemory() throws(Errno) -> OwnedDescriptor {
-        OwnedDescriptor(adopting: try check { shim_memory_file() })
-    }
-
     /// Makes this empty file a copy of the first `size` bytes of `source`: shares the blocks where
     /// the file system can, else copies the data and keeps the holes.
     public func copyContent(of source: borrowing OwnedDescriptor, size: Int64) throws(Errno) {

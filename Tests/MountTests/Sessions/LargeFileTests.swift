@@ -20,16 +20,8 @@ import Testing
             // Until it is being hashed.
             usleep(6_000_000)
             agent.store("small", "content")
-            let deadline = time(nil) + 30
-            var left = "?"
-            while left != "1", time(nil) < deadline {
-                usleep(200_000)
-                let status = try container.command("status", "--json").text
-                left =
-                    status.split(separator: "\n").first { $0.contains("\"notYetDurable\"") }
-                    .map { String($0.filter(\.isNumber)) } ?? "?"
-            }
-            #expect(left == "1", "the small one waits as well: \(left)")
+            try waitUntil(seconds: 30) { try unsealed(container) == "1" }
+            #expect(try unsealed(container) == "1", "the small one waits as well")
             let begun = time(nil)
             try volume.remount()
             #expect(time(nil) - begun < 30)
@@ -41,5 +33,33 @@ import Testing
             #expect(after.content("small") == "content")
             after.unlink("large")
         }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a file that no store takes is on the disk, and is not hashed for days`(_ place: DataPath)
+        throws
+    {
+        try withVolume(place) { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            let file = agent.open("huge", O_RDWR | O_CREAT)
+            agent.truncate(file, size: 6 << 40)
+            agent.write(file, "beginning")
+            agent.close(file)
+            try waitUntil(seconds: 30) { try unsealed(container) == "0" }
+            #expect(try unsealed(container) == "0")
+            try volume.remount()
+            let after = try volume.agent()
+            #expect(after.status("huge").size == 6 << 40)
+            try waitUntil(seconds: 30) { try unsealed(container) == "0" }
+            #expect(try unsealed(container) == "0")
+            after.unlink("huge")
+        }
+    }
+
+    private func unsealed(_ container: Container) throws -> String {
+        let status = try container.command("status", "--json").text
+        return status.split(separator: "\n").first { $0.contains("\"notYetDurable\"") }
+            .map { String($0.filter(\.isNumber)) } ?? "?"
     }
 }

@@ -55,8 +55,6 @@ void shim_pad_memory(int step, int excess);
 void shim_pool_memory(int size);
 /* A descriptor that is readable after it was written to, closed on exec, never blocking. */
 int shim_signal_descriptor(void);
-/* A file in memory without a name, closed on exec. */
-int shim_memory_file(void);
 /* accept4, closed on exec, not blocking. */
 int shim_accept(int listener);
 /* SO_PEERCRED: who made a socket's other end; 0 or -1. */
