@@ -135,8 +135,10 @@ package final class S3Store: ContentStore {
 
     package func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) {
         let answer = try transport.send(S3Request(method: "DELETE", key: key(hash)), call)
-        let code = S3Problem(answer)?.code
-        guard [200, 204].contains(answer.head.status) || code == "NoSuchKey" else {
+        if [200, 204].contains(answer.head.status) { return }
+        // Amazon's answers 204 as well if it is not there; others say so, some without a word.
+        let code = S3Problem(answer)?.code ?? "NoSuchKey"
+        guard answer.head.status == 404, code == "NoSuchKey" else {
             throw error(answer, "removing \(hash)")
         }
     }

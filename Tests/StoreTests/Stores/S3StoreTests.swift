@@ -84,6 +84,21 @@ import Testing
         }
     }
 
+    @Test func `removing what is not there is no error, whatever the server says of it`() throws {
+        for (body, isError) in [
+            ("", false), ("<Error><Code>NoSuchKey</Code></Error>", false),
+            ("<Error><Code>NoSuchBucket</Code></Error>", true),
+        ] {
+            let server = try HostileServer { $0.answer("404 Not Found", [], Array(body.utf8)) }
+            let store = try connected(server)
+            let found = kind { () throws(StoreError) in
+                try store.delete(Sample([9]).blob.hash, StoreCall())
+            }
+            let expected: StoreError.Kind? = isError ? .unreachable : nil
+            #expect(found == expected)
+        }
+    }
+
     @Test func `a list of parts that does not end is given up`() throws {
         let sample = Sample(size: 17 << 20, seed: 6)
         let key = "\(sample.blob.hash.fanOut)/\(sample.blob.hash)"
