@@ -43,8 +43,10 @@ final class Connection: @unchecked Sendable {
 
     /// curl's own words for the last failure.
     func reason(_ code: CURLcode) -> String {
-        errorText.pointee == 0
-            ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
+        let words = String(cString: errorText)
+        // It repeats a proxy that it cannot use with the password in it.
+        return words.isEmpty || words.contains("@")
+            ? String(cString: curl_easy_strerror(code)) : words
     }
 
     /// Sets everything that differs from request to request.
