@@ -32,7 +32,11 @@ final class Connection: @unchecked Sendable {
         curlshim_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, 128 * 1024)
         curlshim_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         curlshim_set_string(easy, CURLOPT_USERAGENT, "ShapeEdit")
-        if let file = trust.file { curlshim_set_string(easy, CURLOPT_CAINFO, file) }
+        if let file = trust.file {
+            curlshim_set_string(easy, CURLOPT_CAINFO, file)
+            // Otherwise those of the machine would be believed as well.
+            curlshim_set_string(easy, CURLOPT_CAPATH, nil)
+        }
     }
 
     deinit {
