@@ -32,12 +32,11 @@ package final class S3Tree: SourceTree {
         var folders: [ArraySlice<UInt8>] = []
         var last: String?
         while true {
-            let (entries, isLast) = try retries.retrying(call, at: address) {
-                () throws(StoreError) in try page(after: last, call)
+            let page = try retries.retrying(call, at: address) {
+                () throws(StoreError) in try store.page(after: last, call)
             }
-            for entry in entries {
-                guard let text = entry.text("Key") else { continue }
-                let key = Array(text.utf8)
+            for entry in page.entries {
+                let key = Array(entry.key.utf8)
                 guard key.starts(with: prefix) else { continue }
                 var parts = key.dropFirst(prefix.count).split(
                     separator: 0x2f, omittingEmptySubsequences: false)
@@ -46,7 +45,7 @@ package final class S3Tree: SourceTree {
                 guard parts.allSatisfy({ SourceEntry.isName($0) }),
                     name.isEmpty || SourceEntry.isName(name)
                 else {
-                    passedOver.note(text)
+                    passedOver.note(entry.key)
                     continue
                 }
                 var common = 0
@@ -58,36 +57,23 @@ package final class S3Tree: SourceTree {
                     try visit(SourceEntry(.folder, path: path))
                 }
                 folders = parts
-                guard !name.isEmpty,
-                    let size = entry.text("Size").flatMap({ Int64($0) }), size >= 0
-                else { continue }
+                guard let size = entry.size, size >= 0 else { continue }
+                if name.isEmpty {
+                    // A directory cannot show what is in such a key itself.
+                    if size > 0 { passedOver.note(entry.key) }
+                    continue
+                }
                 try visit(
                     SourceEntry(
                         .file(size), path: Array(key.dropFirst(prefix.count)),
-                        tag: SourceTag.of(
-                            etag: entry.text("ETag") ?? "", modified: ""),
-                        modified: entry.text("LastModified").flatMap(ISODate.seconds).map {
+                        tag: SourceTag.of(etag: entry.etag, modified: ""),
+                        modified: ISODate.seconds(entry.modified).map {
                             Timestamp(seconds: $0, nanoseconds: 0)
                         }))
             }
-            if isLast { return passedOver }
-            last = try store.lastKey(of: entries, after: last)
+            if page.isLast { return passedOver }
+            last = page.entries.last?.key
         }
-    }
-
-    private func page(after last: String?, _ call: StoreCall) throws(StoreError)
-        -> (entries: [XMLElement], isLast: Bool)
-    {
-        var request = S3Request(method: "GET")
-        request.query = [("list-type", "2"), ("max-keys", "1000"), ("prefix", prefix)]
-        if let last { request.query.append(("start-after", last)) }
-        request.bodyLimit = 8 << 20
-        let answer = try store.transport.send(request, call)
-        guard answer.head.status == 200 else { throw store.error(answer, "listing") }
-        guard !answer.isCut, let root = XMLDocument.root(of: answer.body),
-            root.name == "ListBucketResult"
-        else { throw StoreError(.corrupt, at: address, "the listing cannot be understood") }
-        return (root.all("Contents"), root.text("IsTruncated") != "true")
     }
 
     package func read(
