@@ -255,7 +255,7 @@ let package = Package(
         .testTarget(
             name: "StoreTests",
             dependencies: [
-                "Stores", "Model", "SystemCalls", "TestSupport", "Probing",
+                "Stores", "Promises", "Content", "Model", "SystemCalls", "TestSupport", "Probing",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/StoreTests", swiftSettings: strict),

@@ -21,6 +21,19 @@ package final class Downloads: Sendable {
         case foreign
     }
 
+    /// Where a content comes from.
+    package struct Place: Sendable {
+        /// Of the store or source, for people.
+        package var address: String
+        /// When it gave something last, of ``MonotonicClock``.
+        package var gaveAt: UInt64
+
+        package init(address: String, gaveAt: UInt64) {
+            self.address = address
+            self.gaveAt = gaveAt
+        }
+    }
+
     /// Pieces at a time.
     static let workers = 8
     /// A worker without work ends after this, in milliseconds.
@@ -56,10 +69,16 @@ package final class Downloads: Sendable {
     let state = Monitor(State())
     /// Whoever takes contents over waits here. Its lock may be taken with that of ``state`` held.
     let finished = Monitor(Finished())
+    /// Whoever looks after those who wait, waits here. Its lock is never taken with that of ``state``
+    /// held.
+    let watch = Monitor(Watch())
     let content: LocalContent
     let store: any ContentStore
     package let kind: Kind
     let logger: Logger
+    /// Seconds.
+    let patience: Double
+    let place: @Sendable (ContentHash) -> Place?
     /// Takes a content that is whole over, before anybody is told of it.
     let adopt: @Sendable (Blob, Set<NodeNumber>) throws(Errno) -> Void
     /// Told that a part of a content came, with the nodes that wanted it, before any reader is.
@@ -67,9 +86,13 @@ package final class Downloads: Sendable {
     /// Told why a content did not come, with the nodes that wanted it.
     let failed: @Sendable (Set<NodeNumber>, ContentProblem) -> Void
 
-    /// - Parameter kind: what is brought.
+    /// - Parameters:
+    ///   - kind: what is brought.
+    ///   - patience: seconds that somebody waits for who gets nothing.
+    ///   - place: where a content comes from; `nil` for the store.
     package init(
-        _ kind: Kind, content: LocalContent, store: any ContentStore, logger: Logger,
+        _ kind: Kind, content: LocalContent, store: any ContentStore, patience: Double,
+        logger: Logger, place: @escaping @Sendable (ContentHash) -> Place? = { _ in nil },
         adopt: @escaping @Sendable (Blob, Set<NodeNumber>) throws(Errno) -> Void,
         came: @escaping @Sendable (Set<NodeNumber>) -> Void,
         failed: @escaping @Sendable (Set<NodeNumber>, ContentProblem) -> Void
@@ -77,7 +100,9 @@ package final class Downloads: Sendable {
         self.kind = kind
         self.content = content
         self.store = store
+        self.patience = patience
         self.logger = logger
+        self.place = place
         self.adopt = adopt
         self.came = came
         self.failed = failed
@@ -156,7 +181,9 @@ package final class Downloads: Sendable {
                 return .waiting
             }
             switch outcome {
-            case .waiting: engageAnother()
+            case .waiting:
+                engageAnother()
+                watchWaiters()
             case .here: reply(nil)
             case .interrupted: reply(ContentProblem(Errno(EINTR), "interrupted"))
             }
@@ -310,6 +337,7 @@ package final class Downloads: Sendable {
             return waiters
         }
         finished.signal { $0.isUrgent = true }
+        watch.signal { $0.ended = true }
         let problem = ContentProblem(Errno(EIO), "the container is being unmounted")
         for waiter in waiters { waiter.reply(problem) }
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {

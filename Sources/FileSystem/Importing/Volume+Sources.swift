@@ -19,7 +19,13 @@ extension Volume {
         store = Limited(store, calls: settings.calls, reserved: settings.reservedCalls)
         store = Retrying(Logged(store, logger), settings.retries)
         let downloads = Downloads(
-            .foreign, content: content, store: store, logger: logger,
+            .foreign, content: content, store: store, patience: settings.retries.total,
+            logger: logger,
+            place: { name in
+                contents.source(of: name).map {
+                    Downloads.Place(address: $0.address, gaveAt: $0.gaveAt)
+                }
+            },
             adopt: { [weak self] (blob, nodes) throws(Errno) in
                 try self?.adoptForeign(blob, for: nodes)
             },

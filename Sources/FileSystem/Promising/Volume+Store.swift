@@ -14,13 +14,14 @@ extension Volume {
     ///
     /// - Parameters:
     ///   - address: of the store, as the container has it.
+    ///   - patience: seconds that a store is waited for that gives nothing.
     ///   - grace: seconds that blobs nobody needs stay in a store of the container's own; 0: for ever.
     package func connect(
-        _ store: any ContentStore, address: String, grace: Int64, logger: Logger
+        _ store: any ContentStore, address: String, patience: Double, grace: Int64, logger: Logger
     ) {
         let ownership = StoreOwnership(store, address: address, path: content.folder.storeOwner)
         let downloads = Downloads(
-            .blobs, content: content, store: store, logger: logger,
+            .blobs, content: content, store: store, patience: patience, logger: logger,
             adopt: { [weak self] (blob, nodes) throws(Errno) in
                 try self?.adopt(blob, for: nodes)
             },

@@ -25,8 +25,13 @@ enum PercentEncoding {
 
     /// Undoes it; `nil` if a `%` is not followed by two digits or the result is not UTF-8.
     static func decode(_ text: some StringProtocol) -> String? {
+        decodedBytes(text.utf8).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// Undoes it; `nil` if a `%` is not followed by two digits.
+    static func decodedBytes(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var result: [UInt8] = []
-        var rest = Array(text.utf8)[...]
+        var rest = Array(text)[...]
         while let byte = rest.popFirst() {
             guard byte == 0x25 else {
                 result.append(byte)
@@ -38,6 +43,6 @@ enum PercentEncoding {
             result += value
             rest = rest.dropFirst(2)
         }
-        return String(validating: result, as: UTF8.self)
+        return result
     }
 }

@@ -111,6 +111,8 @@ extension Origin {
         guard !inside.isEmpty,
             inside.utf8.allSatisfy({ isNumeric ? isHexadecimalOrColon($0) : isNameByte($0) })
         else { throw StoreAddress.problem("the address has no valid host name") }
+        // Left out as in the requests' header, which is signed.
+        if port == (isSecure ? 443 : 80) { port = nil }
         self.init(isSecure: isSecure, host: host, port: port)
     }
 

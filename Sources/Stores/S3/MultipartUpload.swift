@@ -106,8 +106,10 @@ struct MultipartUpload {
                 result[number] = StoredPart(
                     tag: tag.filter { $0 != "\"" }.lowercased(), size: size)
             }
+            // There are no parts after the last one, whatever the server says.
             guard root.text("IsTruncated") == "true",
-                let next = root.text("NextPartNumberMarker").flatMap({ Int($0) }), next > marker
+                let next = root.text("NextPartNumberMarker").flatMap({ Int($0) }), next > marker,
+                next < parts.count
             else { return result }
             marker = next
         }

@@ -135,8 +135,10 @@ package final class S3Store: ContentStore {
 
     package func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) {
         let answer = try transport.send(S3Request(method: "DELETE", key: key(hash)), call)
-        let code = S3Problem(answer)?.code
-        guard [200, 204].contains(answer.head.status) || code == "NoSuchKey" else {
+        if [200, 204].contains(answer.head.status) { return }
+        // Amazon's answers 204 as well if it is not there; others say so, some without a word.
+        let code = S3Problem(answer)?.code ?? "NoSuchKey"
+        guard answer.head.status == 404, code == "NoSuchKey" else {
             throw error(answer, "removing \(hash)")
         }
     }
@@ -146,38 +148,19 @@ package final class S3Store: ContentStore {
     {
         var last = hash.map(key)
         while true {
-            var request = S3Request(method: "GET")
-            request.query = [
-                ("list-type", "2"), ("max-keys", String(min(limit, 1_000))), ("prefix", prefix),
-            ]
-            if let last { request.query.append(("start-after", last)) }
-            request.bodyLimit = 4 << 20
-            let answer = try transport.send(request, call)
-            guard answer.head.status == 200 else { throw error(answer, "listing") }
-            guard !answer.isCut, let root = XMLDocument.root(of: answer.body),
-                root.name == "ListBucketResult"
-            else { throw StoreError(.corrupt, at: address, "the listing cannot be understood") }
-            let entries = root.all("Contents")
-            let isLast = root.text("IsTruncated") != "true"
-            let blobs = entries.compactMap(blob)
+            let page = try page(after: last, limit: limit, call)
+            let blobs = page.entries.compactMap(blob)
             // A page full of things that are not blobs is not the end.
-            guard blobs.isEmpty, !isLast else { return BlobPage(blobs: blobs, isLast: isLast) }
-            last = try lastKey(of: entries, after: last)
+            guard blobs.isEmpty, !page.isLast else {
+                return BlobPage(blobs: blobs, isLast: page.isLast)
+            }
+            last = page.entries.last?.key
         }
     }
 
-    /// The key that a listing ends with so far, to go on from. Keys stand in the order of their bytes,
-    /// which is not that of strings.
-    func lastKey(of entries: [XMLElement], after last: String?) throws(StoreError) -> String {
-        guard let next = entries.last?.text("Key"),
-            (last ?? "").utf8.lexicographicallyPrecedes(next.utf8)
-        else { throw StoreError(.corrupt, at: address, "the listing does not go on") }
-        return next
-    }
-
-    private func blob(_ entry: XMLElement) -> Blob? {
-        guard let key = entry.text("Key"), let size = entry.text("Size").flatMap({ Int64($0) }),
-            size >= 0, let hash = ContentHash(name: key.suffix(64)), key == self.key(hash)
+    private func blob(_ entry: S3Page.Entry) -> Blob? {
+        guard let size = entry.size, size >= 0, let hash = ContentHash(name: entry.key.suffix(64)),
+            entry.key == key(hash)
         else { return nil }
         return Blob(hash: hash, size: size)
     }

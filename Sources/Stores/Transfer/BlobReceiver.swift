@@ -1,3 +1,5 @@
+internal import SystemCalls
+
 /// Takes the body of an answer while it comes. Used by one thread.
 protocol BodyReceiver: AnyObject {
     /// Whether the body that follows is what it waits for; others are collected.
@@ -18,6 +20,8 @@ final class BlobReceiver: BodyReceiver {
     private let address: String
     /// What the answer has to be about, where it is not a blob of ours.
     private let object: SourceObject?
+    /// Is given what the sink is.
+    private let digest: RunningDigest?
     /// The blob's offset of the next byte that comes.
     private var position: Int64
     /// The next byte the sink wants.
@@ -25,7 +29,7 @@ final class BlobReceiver: BodyReceiver {
 
     init(
         _ blob: Blob, _ range: Range<Int64>, _ sink: any BlobSink, _ call: StoreCall,
-        address: String, object: SourceObject? = nil
+        address: String, object: SourceObject? = nil, digest: RunningDigest? = nil
     ) {
         self.blob = blob
         self.range = range
@@ -33,6 +37,7 @@ final class BlobReceiver: BodyReceiver {
         self.call = call
         self.address = address
         self.object = object
+        self.digest = digest
         position = 0
         delivered = range.lowerBound
     }
@@ -97,6 +102,7 @@ final class BlobReceiver: BodyReceiver {
         guard from < end else { return }
         let part = UnsafeRawBufferPointer(rebasing: bytes[Int(from - start)..<Int(end - start)])
         try sink.write(part, at: from)
+        digest?.update(part)
         delivered = end
         call.progress?(end - range.lowerBound)
     }

@@ -32,7 +32,11 @@ final class Connection: @unchecked Sendable {
         curlshim_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, 128 * 1024)
         curlshim_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         curlshim_set_string(easy, CURLOPT_USERAGENT, "ShapeEdit")
-        if let file = trust.file { curlshim_set_string(easy, CURLOPT_CAINFO, file) }
+        if let file = trust.file {
+            curlshim_set_string(easy, CURLOPT_CAINFO, file)
+            // Otherwise those of the machine would be believed as well.
+            curlshim_set_string(easy, CURLOPT_CAPATH, nil)
+        }
     }
 
     deinit {
@@ -43,8 +47,10 @@ final class Connection: @unchecked Sendable {
 
     /// curl's own words for the last failure.
     func reason(_ code: CURLcode) -> String {
-        errorText.pointee == 0
-            ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
+        let words = String(cString: errorText)
+        // It repeats a proxy that it cannot use with the password in it.
+        return words.isEmpty || words.contains("@")
+            ? String(cString: curl_easy_strerror(code)) : words
     }
 
     /// Sets everything that differs from request to request.

@@ -1,4 +1,5 @@
 package import Model
+internal import Synchronization
 internal import SystemCalls
 
 /// The contents of foreign trees by the names they have here, so that they can be brought as blobs are.
@@ -21,7 +22,31 @@ package final class ForeignContents: ContentStore {
     package let address = "the source"
     private let settings: StoreSettings
     private let find: @Sendable (ContentHash) throws(StoreError) -> Place?
-    private let trees = Lock<[String: any SourceTree]>([:])
+    private let sources = Lock<[String: Source]>([:])
+
+    /// A tree, and when it gave something last, of ``MonotonicClock``.
+    private final class Source: Sendable {
+        let tree: any SourceTree
+        let gaveAt = Atomic(UInt64(0))
+
+        init(_ tree: any SourceTree) { self.tree = tree }
+    }
+
+    /// Notes when something comes.
+    private final class NotingSink: BlobSink {
+        private let sink: any BlobSink
+        private let source: Source
+
+        init(_ sink: any BlobSink, _ source: Source) {
+            self.sink = sink
+            self.source = source
+        }
+
+        func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {
+            source.gaveAt.store(MonotonicClock.now, ordering: .relaxed)
+            try sink.write(bytes, at: offset)
+        }
+    }
 
     /// - Parameter find: where the content of this name is; `nil` if it is nowhere any more.
     package init(
@@ -39,19 +64,32 @@ package final class ForeignContents: ContentStore {
             throw StoreError(
                 .absent, at: address, "it had other bytes when this content was listed there")
         }
-        try tree(place.tree).read(
-            SourceObject(path: place.path, tag: place.tag, blob: blob), range, into: sink, call)
+        let source = try source(place.tree)
+        try source.tree.read(
+            SourceObject(path: place.path, tag: place.tag, blob: blob), range,
+            into: NotingSink(sink, source), call)
     }
 
-    private func tree(_ address: String) throws(StoreError) -> any SourceTree {
-        if let known = trees.withLock({ $0[address] }) { return known }
+    /// The tree that the content of this name is in, for people, and when that gave something last, of
+    /// ``MonotonicClock``; `nil` if it cannot be said.
+    package func source(of name: ContentHash) -> (address: String, gaveAt: UInt64)? {
+        guard let place = try? find(name), let known = try? source(place.tree) else { return nil }
+        return (known.tree.address, known.gaveAt.load(ordering: .relaxed))
+    }
+
+    private func source(_ address: String) throws(StoreError) -> Source {
+        if let known = sources.withLock({ $0[address] }) { return known }
         let parsed: StoreAddress
         do throws(Failure) { parsed = try StoreAddress(parsing: address) } catch {
             throw StoreError(.refused(status: 0), at: self.address, error.message)
         }
-        let tree = parsed.openTree(settings)
-        trees.withLock { $0[address] = tree }
-        return tree
+        let source = Source(parsed.openTree(settings))
+        // Somebody else may have been faster.
+        return sources.withLock { sources in
+            let known = sources[address] ?? source
+            sources[address] = known
+            return known
+        }
     }
 
     private var readOnly: StoreError {

@@ -1,4 +1,6 @@
 internal import Model
+internal import Synchronization
+internal import SystemCalls
 
 /// The objects of an S3 bucket below a prefix as a source: the slashes in their keys make the folders.
 /// S3 has no ids, so an object that was copied to another key and removed is a new one.
@@ -7,6 +9,11 @@ package final class S3Tree: SourceTree {
     private let prefix: String
     private let store: S3Store
     private let retries: Retrying.Policy
+    /// Contents up to this size come whole, and nobody has seen a byte of them before the read returns.
+    private static let comparedSize: Int64 = 4 << 20
+    /// Whether etags that look like MD5 digests are compared with the bytes: until it turns out that they
+    /// only look so.
+    private let hasDigestsAsTags = Atomic(true)
 
     package init(_ address: S3Address, _ settings: StoreSettings) {
         self.address = address.description
@@ -25,12 +32,11 @@ package final class S3Tree: SourceTree {
         var folders: [ArraySlice<UInt8>] = []
         var last: String?
         while true {
-            let (entries, isLast) = try retries.retrying(call, at: address) {
-                () throws(StoreError) in try page(after: last, call)
+            let page = try retries.retrying(call, at: address) {
+                () throws(StoreError) in try store.page(after: last, call)
             }
-            for entry in entries {
-                guard let text = entry.text("Key") else { continue }
-                let key = Array(text.utf8)
+            for entry in page.entries {
+                let key = Array(entry.key.utf8)
                 guard key.starts(with: prefix) else { continue }
                 var parts = key.dropFirst(prefix.count).split(
                     separator: 0x2f, omittingEmptySubsequences: false)
@@ -39,7 +45,7 @@ package final class S3Tree: SourceTree {
                 guard parts.allSatisfy({ SourceEntry.isName($0) }),
                     name.isEmpty || SourceEntry.isName(name)
                 else {
-                    passedOver.note(text)
+                    passedOver.note(entry.key)
                     continue
                 }
                 var common = 0
@@ -51,44 +57,75 @@ package final class S3Tree: SourceTree {
                     try visit(SourceEntry(.folder, path: path))
                 }
                 folders = parts
-                guard !name.isEmpty,
-                    let size = entry.text("Size").flatMap({ Int64($0) }), size >= 0
-                else { continue }
+                guard let size = entry.size, size >= 0 else { continue }
+                if name.isEmpty {
+                    // A directory cannot show what is in such a key itself.
+                    if size > 0 { passedOver.note(entry.key) }
+                    continue
+                }
                 try visit(
                     SourceEntry(
                         .file(size), path: Array(key.dropFirst(prefix.count)),
-                        tag: SourceTag.of(
-                            etag: entry.text("ETag") ?? "", modified: ""),
-                        modified: entry.text("LastModified").flatMap(ISODate.seconds).map {
+                        tag: SourceTag.of(etag: entry.etag, modified: ""),
+                        modified: ISODate.seconds(entry.modified).map {
                             Timestamp(seconds: $0, nanoseconds: 0)
                         }))
             }
-            if isLast { return passedOver }
-            last = try store.lastKey(of: entries, after: last)
+            if page.isLast { return passedOver }
+            last = page.entries.last?.key
         }
-    }
-
-    private func page(after last: String?, _ call: StoreCall) throws(StoreError)
-        -> (entries: [XMLElement], isLast: Bool)
-    {
-        var request = S3Request(method: "GET")
-        request.query = [("list-type", "2"), ("max-keys", "1000"), ("prefix", prefix)]
-        if let last { request.query.append(("start-after", last)) }
-        request.bodyLimit = 8 << 20
-        let answer = try store.transport.send(request, call)
-        guard answer.head.status == 200 else { throw store.error(answer, "listing") }
-        guard !answer.isCut, let root = XMLDocument.root(of: answer.body),
-            root.name == "ListBucketResult"
-        else { throw StoreError(.corrupt, at: address, "the listing cannot be understood") }
-        return (root.all("Contents"), root.text("IsTruncated") != "true")
     }
 
     package func read(
         _ object: SourceObject, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
     ) throws(StoreError) {
         if range.isEmpty { return }
+        guard range == object.blob.range, object.blob.size <= Self.comparedSize,
+            hasDigestsAsTags.load(ordering: .relaxed), let expected = SourceTag.md5(object.tag)
+        else {
+            _ = try fetch(object, range, into: sink, call)
+            return
+        }
+        let first = RunningDigest(.md5)
+        let head = try fetch(object, range, into: sink, call, first)
+        let came = first.finish()
+        if came == expected || Self.isEncryptedByKey(head) { return }
+        // Either they were spoilt on the way, or the etag is no digest, whatever it looks like: then the
+        // same bytes come again.
+        let second = RunningDigest(.md5)
+        do throws(StoreError) { _ = try fetch(object, range, into: sink, call, second) } catch {
+            // Not to be taken up where it broke off: nobody would compare it.
+            throw StoreError(
+                error.isTransient ? .corrupt : error.kind, at: address,
+                "\(object.name) came with other bytes than its etag tells, and did not come again:"
+                    + " \(error.reason)")
+        }
+        switch second.finish() {
+        case expected: return
+        case came: hasDigestsAsTags.store(false, ordering: .relaxed)
+        default:
+            throw StoreError(
+                .corrupt, at: address,
+                "\(object.name) came twice, with other bytes each time, and not with those that its"
+                    + " etag tells")
+        }
+    }
+
+    /// Where objects are encrypted with a key of the user's, their etags look like digests and are none.
+    private static func isEncryptedByKey(_ head: HTTPHead) -> Bool {
+        head.field("x-amz-server-side-encryption-customer-algorithm") != nil
+            || head.field("x-amz-server-side-encryption")?.hasPrefix("aws:kms") ?? false
+    }
+
+    /// The head of the answer, when all of the range has come.
+    ///
+    /// - Parameter digest: of what comes.
+    private func fetch(
+        _ object: SourceObject, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall,
+        _ digest: RunningDigest? = nil
+    ) throws(StoreError) -> HTTPHead {
         let receiver = BlobReceiver(
-            object.blob, range, sink, call, address: address, object: object)
+            object.blob, range, sink, call, address: address, object: object, digest: digest)
         var request = S3Request(method: "GET", key: prefix + object.name)
         if let field = receiver.rangeField { request.headers.append(("range", field)) }
         let answer = try store.transport.send(request, receiver: receiver, call)
@@ -98,5 +135,6 @@ package final class S3Tree: SourceTree {
         case 416: throw object.changed(address)
         default: throw store.error(answer, "getting \(object.name)")
         }
+        return answer.head
     }
 }

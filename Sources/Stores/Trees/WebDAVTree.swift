@@ -52,18 +52,23 @@ package final class WebDAVTree: SourceTree {
             path,
             "<resourcetype/><getcontentlength/><getetag/><getlastmodified/><resource-id/><oc:fileid/>",
             naming: name, call
-        ) { (response) throws(StoreError) in
-            guard let name = response.memberName(of: path).map({ Array($0.utf8) }) else { return }
+        ) { (response, subject) throws(StoreError) in
+            guard case .member(let name) = subject else { return }
             let place = folder.isEmpty ? name : folder + [0x2f] + name
-            if !SourceEntry.isName(name) {
-                strange(place)
-            } else if let entry = member(response, at: place) {
+            // Others could not be asked for: paths are text.
+            let isText = String(validating: name, as: UTF8.self) != nil
+            if isText, SourceEntry.isName(name), let entry = try member(response, at: place, call) {
                 try visit(entry)
+            } else {
+                strange(place)
             }
         }
     }
 
-    private func member(_ response: XMLElement, at path: [UInt8]) -> SourceEntry? {
+    /// `nil` if nothing tells how large a file is: it must not be taken for an empty one.
+    private func member(_ response: XMLElement, at path: [UInt8], _ call: StoreCall)
+        throws(StoreError) -> SourceEntry?
+    {
         let found = response.foundProperties
         func text(_ name: String) -> String {
             found.first { $0.name == name }?.text ?? ""
@@ -74,8 +79,9 @@ package final class WebDAVTree: SourceTree {
         let identity =
             text("fileid").isEmpty
             ? found.first { $0.name == "resource-id" }?.text("href") ?? "" : text("fileid")
-        let size = Int64(text("getcontentlength")) ?? 0
-        guard size >= 0 else { return nil }
+        var told = isFolder ? 0 : Int64(text("getcontentlength"))
+        if told == nil { told = try self.size(of: path, call) }
+        guard let size = told, size >= 0 else { return nil }
         return SourceEntry(
             isFolder ? .folder : .file(size), path: path, identity: Array(identity.utf8),
             tag: isFolder
@@ -83,6 +89,12 @@ package final class WebDAVTree: SourceTree {
             modified: HTTPDate.seconds(text("getlastmodified")).map {
                 Timestamp(seconds: $0, nanoseconds: 0)
             })
+    }
+
+    /// What the server says of a file whose size is not in the listing.
+    private func size(of path: [UInt8], _ call: StoreCall) throws(StoreError) -> Int64? {
+        let answer = try transport.send(HTTPRequest("HEAD", transport.url(absolute(path))), call)
+        return answer.head.status == 200 ? answer.head.contentLength : nil
     }
 
     package func read(
@@ -121,6 +133,12 @@ enum SourceTag {
                 ?? false
         default: false
         }
+    }
+
+    /// The MD5 that the tag may be: an etag of 32 hexadecimal digits.
+    static func md5(_ tag: [UInt8]) -> [UInt8]? {
+        guard tag.first == UInt8(ascii: "e"), tag.count == 33 else { return nil }
+        return Notation.bytes(hexadecimal: tag.dropFirst())
     }
 
     /// Without the mark of a weak one, which servers put on and take away again, and quotes.

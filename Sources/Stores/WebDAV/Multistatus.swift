@@ -1,16 +1,32 @@
 /// A `response` of a PROPFIND.
 extension XMLElement {
-    /// The name of what it tells of, if that is directly in the collection at `path` (decoded).
-    func memberName(of path: String) -> String? {
-        guard let href = text("href").flatMap({ PercentEncoding.decode($0) }) else { return nil }
-        // Some servers answer with a path, some with a whole URL. A mark may stand at a name's start:
-        // as characters it would be one with the slash.
-        var name = Array((href.afterOrigin ?? href).utf8)[...]
-        while name.last == 0x2f { name.removeLast() }
-        guard let slash = name.lastIndex(of: 0x2f),
-            String(decoding: name[..<slash], as: UTF8.self) == path
-        else { return nil }
-        return String(decoding: name[(slash + 1)...], as: UTF8.self)
+    /// What it tells of, seen from the collection at a path.
+    enum Subject: Equatable {
+        case itself
+        /// Something directly in it.
+        case member(name: [UInt8])
+        case other
+    }
+
+    /// What it tells of, seen from the collection at `path` (decoded).
+    func subject(from path: String) -> Subject {
+        guard let href = text("href") else { return .other }
+        // Some servers answer with a path, some with a whole URL.
+        let place = href.afterOrigin ?? href
+        guard place.utf8.first == 0x2f || place.isEmpty && !href.isEmpty else { return .other }
+        // As bytes: a mark may stand at a name's start, and as characters it would be one with the slash.
+        var parts: [[UInt8]] = []
+        for part in place.utf8.split(separator: 0x2f) {
+            guard let name = PercentEncoding.decodedBytes(part) else { return .other }
+            parts.append(name)
+        }
+        if Self.path(of: parts) == path { return .itself }
+        guard let name = parts.popLast(), Self.path(of: parts) == path else { return .other }
+        return .member(name: name)
+    }
+
+    private static func path(of parts: [[UInt8]]) -> String {
+        String(decoding: parts.flatMap { [0x2f] + $0 }, as: UTF8.self)
     }
 
     /// The properties that the server has.

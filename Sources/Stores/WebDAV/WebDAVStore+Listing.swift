@@ -44,8 +44,8 @@ extension WebDAVStore {
         do throws(StoreError) {
             try transport.list(
                 path, "<resourcetype/><getcontentlength/>", naming: "the store", call
-            ) { (response) throws(StoreError) in
-                if let member = member(response, of: path) { found.append(member) }
+            ) { (response, subject) throws(StoreError) in
+                if let member = member(response, subject) { found.append(member) }
             }
         } catch {
             if error.kind == .absent { return [] }
@@ -54,8 +54,9 @@ extension WebDAVStore {
         return found
     }
 
-    private func member(_ response: XMLElement, of path: String) -> Member? {
-        guard let name = response.memberName(of: path) else { return nil }
+    private func member(_ response: XMLElement, _ subject: XMLElement.Subject) -> Member? {
+        guard case .member(let bytes) = subject, let name = String(validating: bytes, as: UTF8.self)
+        else { return nil }
         let found = response.foundProperties
         let isCollection = found.contains {
             $0.name == "resourcetype" && $0.first("collection") != nil

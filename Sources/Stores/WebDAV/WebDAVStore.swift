@@ -160,8 +160,12 @@ package final class WebDAVStore: ContentStore {
         let answer = try transport.send(HTTPRequest("HEAD", url(hash)), call)
         switch answer.head.status {
         case 200:
-            // A server leaves the length out for an empty file.
-            return answer.head.contentLength ?? 0
+            if let size = answer.head.contentLength { return size }
+            // A server leaves the length out for an empty file; one that would send chunks does not know.
+            guard answer.head.field("transfer-encoding") == nil else {
+                throw transport.answers.error(answer, "the size of \(hash) is missing")
+            }
+            return 0
         case 404, 410:
             try requireStore(call)
             return nil

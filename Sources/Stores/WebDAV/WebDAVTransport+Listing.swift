@@ -1,14 +1,15 @@
 extension WebDAVTransport {
-    /// Shows the `response`s of a PROPFIND of a collection and what is directly in it, as they come: a
-    /// collection of any size takes no more memory than one of them. Throws `absent` if it is not
-    /// there, `corrupt` if the answer cannot be understood or ends too early.
+    /// Shows the `response`s of a PROPFIND of a collection and what is directly in it, as they come, and
+    /// what each tells of: a collection of any size takes no more memory than one of them. Throws `absent`
+    /// if it is not there, `corrupt` if the answer cannot be understood or ends too early, or if nothing
+    /// in it is about the collection: nobody is to take one for empty that is called otherwise there.
     ///
     /// - Parameters:
     ///   - path: decoded, without a slash at its end.
     ///   - properties: elements of the request's `prop`, in the namespaces `DAV:` and `oc:`.
     func list(
         _ path: String, _ properties: String, naming name: String, _ call: StoreCall,
-        _ show: (XMLElement) throws(StoreError) -> Void
+        _ show: (XMLElement, XMLElement.Subject) throws(StoreError) -> Void
     ) throws(StoreError) {
         var request = HTTPRequest("PROPFIND", url(path + "/"))
         request.headers = [("Depth", "1"), ("Content-Type", "application/xml")]
@@ -17,12 +18,24 @@ extension WebDAVTransport {
                 ("<?xml version=\"1.0\"?><propfind xmlns=\"DAV:\" xmlns:oc=\"http://owncloud.org/ns\">"
                     + "<prop>\(properties)</prop></propfind>").utf8))
         try withoutActuallyEscaping(show) { (show) throws(StoreError) in
-            let receiver = ListingReceiver(name, at: answers.address, show)
+            var isAboutIt = false
+            let receiver = ListingReceiver(name, at: answers.address) {
+                (response) throws(StoreError) in
+                let subject = response.subject(from: path)
+                if subject != .other { isAboutIt = true }
+                try show(response, subject)
+            }
             let answer = try send(request, receiver: receiver, call)
             guard answer.head.status == 207 else {
                 throw answers.error(answer, "listing \(name)")
             }
             guard receiver.isComplete else { throw receiver.notUnderstood }
+            guard isAboutIt else {
+                throw StoreError(
+                    .corrupt, at: answers.address,
+                    "the listing of \(name) is about another place: the server, or a proxy before it,"
+                        + " calls it by another path")
+            }
         }
     }
 }

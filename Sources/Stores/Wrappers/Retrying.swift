@@ -11,9 +11,11 @@ package struct Retrying: ContentStore {
         package var firstWait = 0.25
         /// No wait is longer, unless the server asks.
         package var longestWait = 15.0
-        /// Nothing is tried again when this has passed since the call began, or since bytes last
-        /// came.
+        /// Nothing is tried again when this has passed since the call began; not counted is the time in
+        /// which bytes came as fast as ``slowest``.
         package var total = 60.0
+        /// Bytes a second. A server that gives less, and breaks off again and again, gets nowhere.
+        package var slowest = 256.0
 
         package init() {}
     }
@@ -29,10 +31,10 @@ package struct Retrying: ContentStore {
     package var address: String { store.address }
 
     private func retrying<Result>(
-        _ call: StoreCall, hasProgress: () -> Bool = { false },
+        _ call: StoreCall, gained: () -> Int64 = { 0 },
         _ attempt: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        try policy.retrying(call, at: address, hasProgress: hasProgress, attempt)
+        try policy.retrying(call, at: address, gained: gained, attempt)
     }
 
     package func prepare(_ call: StoreCall) throws(StoreError) {
@@ -54,9 +56,9 @@ package struct Retrying: ContentStore {
         var before = range.lowerBound
         try retrying(
             call,
-            hasProgress: {
+            gained: {
                 defer { before = position.next }
-                return position.next > before
+                return position.next - before
             }
         ) { () throws(StoreError) in
             let start = position.next
@@ -113,10 +115,10 @@ package struct Retrying: ContentStore {
 }
 
 extension Retrying.Policy {
-    /// - Parameter hasProgress: asked after each failure: whether the attempt got somewhere, so that
-    ///   waits and time begin anew.
+    /// - Parameter gained: asked after each failure: the bytes that have come since it was asked last, so
+    ///   that waits and time begin anew.
     func retrying<Result>(
-        _ call: StoreCall, at address: String, hasProgress: () -> Bool = { false },
+        _ call: StoreCall, at address: String, gained: () -> Int64 = { 0 },
         _ attempt: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         var start = MonotonicClock.now
@@ -125,13 +127,18 @@ extension Retrying.Policy {
             do throws(StoreError) { return try attempt() } catch {
                 guard error.isTransient else { throw error }
                 try call.cancellation.check(at: address)
-                if hasProgress() {
-                    start = MonotonicClock.now
+                // However it drips: what comes too slowly does not keep a call alive for ever.
+                let now = MonotonicClock.now
+                let credit = Double(max(gained(), 0)) / slowest
+                if credit >= Double(now - start) / 1e9 {
+                    start = now
                     wait = firstWait
+                } else {
+                    start += UInt64(credit * 1e9)
                 }
                 let jittered = wait * Double.random(in: 0.5...1)
                 let pause = max(jittered, error.retryAfter ?? 0)
-                let spent = Double(MonotonicClock.now - start) / 1e9
+                let spent = Double(now - start) / 1e9
                 guard spent + pause <= total else { throw error }
                 try call.cancellation.sleep(nanoseconds: UInt64(pause * 1e9), at: address)
                 wait = min(wait * 2, longestWait)

@@ -44,6 +44,35 @@ struct StoreCleaningTests {
         }
     }
 
+    @Test(arguments: FaultyServer.Kind.allCases)
+    func `what was deleted leaves a server's store once, all else stays readable`(
+        _ kind: FaultyServer.Kind
+    ) throws {
+        let server = try FaultyServer(kind, name: "cleaning-\(kind)")
+        defer { server.stop() }
+        try withVolume(.passthrough, store: server.address, options: Self.brief) { volume in
+            let agent = try volume.agent()
+            agent.shell("echo one > a; echo two > b")
+            try volume.evictAll()
+            // From here on what is asked for is counted.
+            try server.plan("DELETE none")
+            try deleteForGood(volume, "a")
+            for _ in 0..<200 {
+                if try server.requests()["DELETE none"] != nil { break }
+                usleep(100_000)
+            }
+            // What was not gone would be listed, and removed, again.
+            sleep(5)
+            #expect(try server.requests()["DELETE none"] == 1)
+            try volume.remount()
+            let after = try volume.agent()
+            #expect(after.content("b") == "two\n")
+            after.shell("echo one > again")
+            try volume.evictAll()
+            #expect(after.content("again") == "one\n")
+        }
+    }
+
     @Test func `within the grace, and without any, nothing is removed`() throws {
         for option in ["store_grace=3600", "store_grace=0"] {
             try withVolume(.passthrough, store: "folder", options: [option]) { volume in

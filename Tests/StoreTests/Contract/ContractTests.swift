@@ -231,6 +231,35 @@ import Testing
     }
 
     @Test(arguments: Specimen.stores)
+    func `what is removed is not listed any more, is not in the way, and takes nothing else along`(
+        _ specimen: Specimen
+    ) throws {
+        let tested = try StoreUnderTest(specimen)
+        defer { tested.remove() }
+        let store = tested.store
+        // The first one goes to S3 in parts.
+        let samples = [17 << 20, 0, 1, 70_000].map { Sample(size: $0, seed: UInt64($0)) }
+        let kept = Sample(size: 50, seed: 50)
+        let companion = try #require(Companion(samples[0].blob.hash, kind: "slide-1"))
+        try store.put(kept)
+        try store.put(companion, [1, 2, 3], StoreCall())
+        for sample in samples {
+            try store.put(sample)
+            try store.delete(sample.blob.hash, StoreCall())
+            try store.delete(sample.blob.hash, StoreCall())
+            let page = try store.list(after: nil, limit: 10, StoreCall())
+            #expect(page.blobs == [kept.blob] && page.isLast)
+            #expect(try store.stat(sample.blob.hash, StoreCall()) == nil)
+        }
+        #expect(try store.get(companion, StoreCall()) == [1, 2, 3])
+        for sample in samples {
+            try store.put(sample)
+            #expect(try store.bytes(sample.blob) == sample.bytes)
+        }
+        #expect(try store.bytes(kept.blob) == kept.bytes)
+    }
+
+    @Test(arguments: Specimen.stores)
     func `a large blob goes through`(_ specimen: Specimen) throws {
         let tested = try StoreUnderTest(specimen)
         defer { tested.remove() }

@@ -67,6 +67,55 @@ import Testing
         #expect(attempts.withLock { $0 } == 2)
     }
 
+    /// A walk through `/x` of a server that lists these responses; what it shows, and passes over.
+    private func walk(
+        listing responses: [String], head: @escaping HostileServer.Behaviour = { _ in }
+    ) throws -> ([SourceEntry], PassedOver) {
+        let text = Self.opening + responses.joined() + Self.end
+        let server = try HostileServer { connection in
+            if connection.method == "HEAD" { return head(connection) }
+            connection.answer("207 Multi-Status", [], Array(text.utf8))
+        }
+        defer { withExtendedLifetime(server) {} }
+        let address = "dav://127.0.0.1:\(server.port)/x?netrc=/nonexistent"
+        var found: [SourceEntry] = []
+        let passedOver = try StoreAddress(parsing: address).openTree().walk(StoreCall()) {
+            (entry) throws(StoreError) in found.append(entry)
+        }
+        return (found, passedOver)
+    }
+
+    @Test func `a collection that is called otherwise there is not taken for an empty one`() throws
+    {
+        for responses in [[], [Self.response("../y/"), Self.response("../y/a")]] {
+            #expect(throws: StoreError.self) { _ = try walk(listing: responses) }
+        }
+        let (found, passedOver) = try walk(listing: [Self.response("")])
+        #expect(found.isEmpty && passedOver.count == 0)
+    }
+
+    @Test func `a file whose size is not listed is asked for it, and not taken for an empty one`()
+        throws
+    {
+        let unsized = ["a", "b"].map { "<D:response><D:href>/x/\($0)</D:href></D:response>" }
+        let (found, passedOver) = try walk(listing: unsized) { connection in
+            if connection.head.contains("/x/a ") {
+                connection.answer("200 OK", [], [UInt8](repeating: 1, count: 7))
+            } else {
+                connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+            }
+        }
+        #expect(found.map(\.kind) == [.file(7)])
+        #expect(passedOver.count == 1 && passedOver.first == "b")
+    }
+
+    @Test func `names that are no text, or hold a slash, are counted`() throws {
+        let (found, passedOver) = try walk(
+            listing: ["a", "%E4", "b%2Fc", "%2E%2E"].map(Self.response))
+        #expect(found.map(\.path) == [[0x61]])
+        #expect(passedOver.count == 3)
+    }
+
     @Test(arguments: [
         opening, opening + response("a"), "<a/>", "", "no XML", opening + "<!DOCTYPE x>" + end,
         opening + "<D:response><D:href>/x/a</D:other></D:response>" + end,

@@ -7,7 +7,8 @@ import Testing
 /// Listings of S3 buckets whose keys are not what one is used to.
 @Suite struct S3ListingTests {
     private static func contents(_ key: String) -> String {
-        "<Contents><Key>\(key)</Key><ETag>\"1\"</ETag><Size>5</Size></Contents>"
+        let size = key.hasSuffix("/") ? 0 : 5
+        return "<Contents><Key>\(key)</Key><ETag>\"1\"</ETag><Size>\(size)</Size></Contents>"
     }
 
     /// A server that lists the keys as S3 does, so many at a time.
@@ -23,6 +24,19 @@ import Testing
             let body =
                 "<ListBucketResult><IsTruncated>\(rest.count > pageSize)</IsTruncated>"
                 + rest.prefix(pageSize).map(contents).joined() + "</ListBucketResult>"
+            connection.answer("200 OK", [], Array(body.utf8))
+        }
+    }
+
+    /// A server that lists these keys encoded, if it is asked for that.
+    private static func server(encoded keys: [String]) throws -> HostileServer {
+        try HostileServer { connection in
+            guard connection.head.contains("encoding-type=url") else {
+                return connection.answer("400 Bad Request")
+            }
+            let body =
+                "<ListBucketResult><EncodingType>url</EncodingType>" + keys.map(contents).joined()
+                + "</ListBucketResult>"
             connection.answer("200 OK", [], Array(body.utf8))
         }
     }
@@ -63,6 +77,24 @@ import Testing
         #expect(
             try paths(server)
                 == bytes("e\u{301}/", "e\u{301}/b", "x/", "x/\u{301}y", "\u{e9}/", "\u{e9}/a"))
+    }
+
+    @Test func `blanks at both ends, and what XML cannot hold, are part of a key`() throws {
+        let server = try Self.server(encoded: ["%0D%01", "+a+", "%20b%20c", "d%2B", "e%C3%A9/+f"])
+        #expect(
+            try paths(server)
+                == bytes("\r\u{1}", " a ", " b c", "d+", "e\u{e9}/", "e\u{e9}/ f"))
+        #expect(throws: StoreError.self) { _ = try paths(Self.server(encoded: ["%FF"])) }
+    }
+
+    @Test func `a key that ends with a slash and holds something is counted`() throws {
+        let body =
+            "<ListBucketResult><Contents><Key>folder/</Key><Size>5</Size></Contents>"
+            + "</ListBucketResult>"
+        let server = try HostileServer { $0.answer("200 OK", [], Array(body.utf8)) }
+        var without = PassedOver()
+        without.note("folder/")
+        #expect(try paths(server, without: without) == bytes("folder/"))
     }
 
     @Test func `keys that cannot be names are counted, and the first is told`() throws {

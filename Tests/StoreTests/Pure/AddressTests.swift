@@ -47,6 +47,20 @@ import Testing
         #expect(address.description == "s3://blobs at http://127.0.0.1:8080")
     }
 
+    @Test func `the port that a scheme has anyway is left out, as it is in what is signed`() throws
+    {
+        for (text, port) in [
+            ("http://h.example:80", nil), ("https://h.example:443", nil),
+            ("http://h.example:443", 443), ("https://h.example:80", 80),
+        ] as [(String, Int?)] {
+            guard case .s3(let address) = try StoreAddress(parsing: "s3://blobs?endpoint=\(text)")
+            else { return }
+            #expect(address.endpoint?.port == port, "\(text)")
+        }
+        #expect(
+            try StoreAddress(parsing: "davs://h.example:443/x").description == "davs://h.example/x")
+    }
+
     @Test func `a collection`() throws {
         var expected = WebDAVAddress(
             origin: Origin(isSecure: true, host: "[::1]", port: 8_443), path: "/a b/c")

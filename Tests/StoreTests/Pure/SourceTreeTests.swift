@@ -52,17 +52,24 @@ import Testing
         // Each is a member of /tree, or is not.
         let members = [
             ("/tree/a", "a"), ("/tree/a/", "a"), ("http://host/tree/%C3%A4", "ä"),
-            ("https://host:1/tree/a%20b", "a b"), ("/tree/%CC%81a", "\u{301}a"),
+            ("https://host:1/tree/a%20b", "a b"), ("/tree//a", "a"), ("/tree/%CC%81a", "\u{301}a"),
         ]
         for (href, name) in members {
-            #expect(response(href).memberName(of: "/tree") == name, "\(href)")
+            #expect(
+                response(href).subject(from: "/tree") == .member(name: Array(name.utf8)), "\(href)")
         }
-        for href in [
-            "/tree", "/tree/", "/tree/a/b", "/other/a", "/treea", "%zz", "", "http://host",
-        ] {
-            #expect(response(href).memberName(of: "/tree") == nil, "\(href)")
+        for href in ["/tree", "/tree/", "//tree//", "http://host/tree/"] {
+            #expect(response(href).subject(from: "/tree") == .itself, "\(href)")
         }
-        #expect(response("/a").memberName(of: "") == "a")
+        for href in ["/tree/a/b", "/other/a", "/treea", "%zz", "", "http://host", "tree", "a"] {
+            #expect(response(href).subject(from: "/tree") == .other, "\(href)")
+        }
+        #expect(response("/a").subject(from: "") == .member(name: [0x61]))
+        #expect(response("/").subject(from: "") == .itself)
+        #expect(response("http://host").subject(from: "") == .itself)
+        // What no name can hold, and what is no text, is seen.
+        #expect(response("/tree/a%2Fb").subject(from: "/tree") == .member(name: Array("a/b".utf8)))
+        #expect(response("/tree/%E4").subject(from: "/tree") == .member(name: [0xe4]))
     }
 
     private func response(_ href: String) -> XMLElement {

@@ -75,6 +75,21 @@ import Testing
         }
     }
 
+    @Test func `a blob whose size is not told is not an empty one`() throws {
+        for (field, expected) in [("Transfer-Encoding: chunked", nil), ("X-Nothing: 1", 0)]
+            as [(String, Int64?)]
+        {
+            let server = try HostileServer {
+                $0.send("HTTP/1.1 200 OK\r\n\(field)\r\nConnection: close\r\n\r\n")
+            }
+            defer { withExtendedLifetime(server) {} }
+            let address = "dav://127.0.0.1:\(server.port)/x?netrc=/nonexistent"
+            let store = try StoreAddress(parsing: address).connect()
+            let found = try? store.stat(sample.blob.hash, StoreCall())
+            #expect(found == expected)
+        }
+    }
+
     @Test func `a collection that is not there is unreachable, its blobs not absent`() throws {
         let folder = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(folder) }

@@ -84,6 +84,19 @@ import Testing
         #expect(asked.withLock { $0 } == "store.invalid")
     }
 
+    @Test(arguments: ["odd://me:geheim@proxy.invalid", "http://me:geheim@pro xy.invalid"])
+    func `a proxy that cannot be used is not repeated with its password`(_ proxy: String) throws {
+        try withEnvironment(["http_proxy": proxy]) {
+            let address = try StoreAddress(parsing: "dav://store.invalid/x?netrc=/nonexistent")
+            do throws(StoreError) {
+                _ = try address.connect().stat(sample.blob.hash, StoreCall())
+                Issue.record("there is no such proxy")
+            } catch {
+                #expect(!error.description.contains("geheim"), "\(error)")
+            }
+        }
+    }
+
     @Test func `hosts in no_proxy are asked directly`() throws {
         let server = try HostileServer { answer($0, size: 7) }
         let found = try withEnvironment([

@@ -84,6 +84,53 @@ import Testing
         }
     }
 
+    @Test func `removing what is not there is no error, whatever the server says of it`() throws {
+        for (body, isError) in [
+            ("", false), ("<Error><Code>NoSuchKey</Code></Error>", false),
+            ("<Error><Code>NoSuchBucket</Code></Error>", true),
+        ] {
+            let server = try HostileServer { $0.answer("404 Not Found", [], Array(body.utf8)) }
+            let store = try connected(server)
+            let found = kind { () throws(StoreError) in
+                try store.delete(Sample([9]).blob.hash, StoreCall())
+            }
+            let expected: StoreError.Kind? = isError ? .unreachable : nil
+            #expect(found == expected)
+        }
+    }
+
+    @Test func `a list of parts that does not end is given up`() throws {
+        let sample = Sample(size: 17 << 20, seed: 6)
+        let key = "\(sample.blob.hash.fanOut)/\(sample.blob.hash)"
+        let pages = Lock(0)
+        let server = try HostileServer { connection in
+            let target = String(connection.head.prefix { $0 != "\r\n" })
+            var body = ""
+            if target.contains("uploads=") {
+                body =
+                    "<ListMultipartUploadsResult><Upload><Key>\(key)</Key><UploadId>u</UploadId>"
+                    + "</Upload></ListMultipartUploadsResult>"
+            } else if target.hasPrefix("GET") {
+                let page = pages.withLock { pages in
+                    pages += 1
+                    return pages
+                }
+                body =
+                    "<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>\(page)"
+                    + "</NextPartNumberMarker></ListPartsResult>"
+            } else if target.hasPrefix("HEAD") {
+                // The bucket is there, the blob is not.
+                return connection.answer(target.contains(key) ? "404 Not Found" : "200 OK")
+            } else {
+                return connection.answer("403 Forbidden")
+            }
+            connection.answer("200 OK", [], Array(body.utf8))
+        }
+        let store = try connected(server)
+        #expect(kind { () throws(StoreError) in try store.put(sample) } != nil)
+        #expect((1...3).contains(pages.withLock { $0 }))
+    }
+
     @Test func `a clock that is wrong is corrected`() throws {
         let seen = Lock<[String]>([])
         let server = try HostileServer { connection in

@@ -89,6 +89,25 @@ import Testing
         #expect(MonotonicClock.now - start < 1_500_000_000)
     }
 
+    @Test func `tries that get on too slowly end as well`() throws {
+        let prepared = try Prepared(size: 3_000)
+        var policy = quick
+        policy.firstWait = 0.001
+        policy.longestWait = 0.001
+        policy.total = 0.2
+        policy.slowest = 1e6
+        let faulty = Faulty(
+            prepared.tested.store,
+            .random([.cut(after: 1, .unreachable)], percent: 100, seed: 1))
+        let sink = MemorySink()
+        let found = kind { () throws(StoreError) in
+            try Retrying(faulty, policy).get(prepared.sample.blob, into: sink, StoreCall())
+        }
+        #expect(found == .unreachable)
+        #expect(faulty.calls > 1 && sink.bytes.count < 3_000)
+        #expect(sink.bytes == Array(prepared.sample.bytes.prefix(sink.bytes.count)))
+    }
+
     @Test func `a server's wish to be left alone is granted`() throws {
         let times = Lock<[UInt64]>([])
         let server = try HostileServer { connection in

@@ -135,7 +135,8 @@ struct Mount: Sendable {
             volume.connect(
                 try ContainerStore.open(
                     store, patience: options.storePatience, logger: ContainerStore.logger),
-                address: store, grace: options.storeGrace, logger: ContainerStore.logger)
+                address: store, patience: options.storePatience, grace: options.storeGrace,
+                logger: ContainerStore.logger)
         }
         volume.connectSources(
             ContainerStore.settings(options.storePatience), logger: ContainerStore.logger)

@@ -1,0 +1,66 @@
+/// A page of a bucket's listing.
+struct S3Page {
+    /// What it tells of one object.
+    struct Entry {
+        let key: String
+        /// `nil` if it is not told.
+        let size: Int64?
+        /// Empty if they are not told, as they are written.
+        let etag: String
+        let modified: String
+    }
+
+    /// In the order of their keys' bytes, which is not that of strings.
+    let entries: [Entry]
+    let isLast: Bool
+
+    /// `nil` if the document is none.
+    init?(_ root: XMLElement) {
+        guard root.name == "ListBucketResult" else { return nil }
+        let isEncoded = root.text("EncodingType") == "url"
+        var entries: [Entry] = []
+        for element in root.all("Contents") {
+            guard let text = element.text("Key") else { continue }
+            guard let key = isEncoded ? Self.decoded(text) : text else { return nil }
+            entries.append(
+                Entry(
+                    key: key, size: element.text("Size").flatMap { Int64($0) },
+                    etag: element.text("ETag") ?? "",
+                    modified: element.text("LastModified") ?? ""))
+        }
+        self.entries = entries
+        isLast = root.text("IsTruncated") != "true"
+    }
+
+    /// Amazon's has a plus for a blank; whoever has not encodes both.
+    private static func decoded(_ text: String) -> String? {
+        PercentEncoding.decode(
+            String(decoding: text.utf8.map { $0 == 0x2b ? 0x20 : $0 }, as: UTF8.self))
+    }
+}
+
+extension S3Store {
+    /// The objects below the prefix whose keys come after `last`. A page that is not the last holds at
+    /// least one.
+    func page(after last: String?, limit: Int = 1_000, _ call: StoreCall) throws(StoreError)
+        -> S3Page
+    {
+        var request = S3Request(method: "GET")
+        // Encoded, since a key can begin and end with blanks and hold characters that XML cannot.
+        request.query = [
+            ("encoding-type", "url"), ("list-type", "2"), ("max-keys", String(min(limit, 1_000))),
+            ("prefix", prefix),
+        ]
+        if let last { request.query.append(("start-after", last)) }
+        request.bodyLimit = 8 << 20
+        let answer = try transport.send(request, call)
+        guard answer.head.status == 200 else { throw error(answer, "listing") }
+        guard !answer.isCut, let page = XMLDocument.root(of: answer.body).flatMap(S3Page.init)
+        else { throw StoreError(.corrupt, at: address, "the listing cannot be understood") }
+        let next = page.entries.last?.key ?? ""
+        guard page.isLast || (last ?? "").utf8.lexicographicallyPrecedes(next.utf8) else {
+            throw StoreError(.corrupt, at: address, "the listing does not go on")
+        }
+        return page
+    }
+}
