@@ -117,7 +117,11 @@ struct ListCommand: ParsableCommand {
         let document = try file.load().document
         do throws(EditError) {
             let text = try document.copiedItems(words)
-            Console.say(options.json ? JSONText.object([("text", JSONText.string(text))]) : text)
+            if options.json {
+                Console.say(JSONText.object([("text", JSONText.string(text))]))
+            } else {
+                Console.say(data: text)
+            }
         } catch { throw Failure(path, error) }
     }
 }
