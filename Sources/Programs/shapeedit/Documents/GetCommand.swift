@@ -10,7 +10,8 @@ struct GetCommand: ParsableCommand {
         commandName: "get", abstract: "Print values of a document.",
         discussion: """
             Without a path, every value with its path. What is printed is what `set` takes, with \
-            line ends, tabs and backslashes of texts written out; with --json texts are as they are.
+            line ends, tabs and backslashes of texts written out; with --json texts are as they are. \
+            A name in double quotes is one whatever it says: '"a=b".color'.
             """)
 
     @Argument(help: "The document, or - for standard input.", completion: .file())
