@@ -66,7 +66,11 @@ struct ListCommand: ParsableCommand {
         let type = try options.documentType
         let file = try DocumentFile(path, type: type)
         switch action {
-        case "show": try show(file, path)
+        case "show":
+            if let word = words.first {
+                throw Failure(.usage, "\(path): list show: '\(word)' is one word too many")
+            }
+            try show(file, path)
         case "copy": try copy(file, path, words)
         case "paste" where words.isEmpty:
             let text = try DocumentSource.text(of: "-")
