@@ -78,6 +78,8 @@ import Testing
             #expect(copied == text)
             try desk.run("list", "paste", "b.list", input: Array(copied.utf8))
             #expect(try desk.run("list", "copy", "b.list") == text)
+            try desk.run("new", "c.list")
+            #expect(try desk.run("list", "copy", "c.list") == "")
             let shown = try JSONValue.read(try desk.run("list", "copy", "b.list", "--json"))
             #expect(shown["text"]?.text.map { $0 + "\n" } == text)
         }

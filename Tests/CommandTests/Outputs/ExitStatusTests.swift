@@ -37,6 +37,8 @@ import Testing
             #expect(target.contains("--to nope") && target.contains("text"), "\(target)")
             #expect(try desk.fail(64, "set", "s.shape", "--type", "nope").contains("--type nope"))
             #expect(try desk.fail(64, "new", "").contains("empty"))
+            let format = try desk.fail(64, "render", "s.shape", "-o", "a.png", "--format", "bmp")
+            #expect(format.contains("--format bmp: it is one of png"), "\(format)")
         }
     }
 

@@ -123,7 +123,7 @@ struct ListCommand: ParsableCommand {
             let text = try document.copiedItems(words)
             if options.json {
                 Console.say(JSONText.object([("text", JSONText.string(text))]))
-            } else {
+            } else if !text.isEmpty {
                 Console.say(data: text)
             }
         } catch { throw Failure(path, error) }
