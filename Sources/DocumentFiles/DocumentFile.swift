@@ -219,10 +219,12 @@ package struct DocumentFile: Sendable {
             if error.code == EEXIST {
                 throw Failure(.cannotCreate, "\(name) exists already and is left as it is")
             }
-            if error.code == ENOENT || error.code == ENOTDIR {
+            switch error.code {
+            case ENOENT, ENOTDIR:
                 throw Failure(.cannotCreate, "\(name): there is no such folder")
+            case ENAMETOOLONG, ELOOP: throw Failure(.cannotCreate, "\(name): \(error)")
+            default: throw Failure(name, error)
             }
-            throw Failure(name, error)
         }
     }
 

@@ -26,7 +26,7 @@ package enum WrittenFile {
             switch error.code {
             case EEXIST:
                 throw Failure(.cannotCreate, "\(path) exists already and is left as it is")
-            case ENOENT, ENOTDIR, EISDIR:
+            case ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG, ELOOP:
                 throw Failure(.cannotCreate, "\(path): \(error)")
             default: throw Failure(path, error)
             }

@@ -12,6 +12,10 @@ extension EditableDocument {
         }
     }
 
+    /// What a value that `value(at:)` gives stands for: with line ends, tabs and backslashes that are
+    /// not written out. For programs; it is not what `set` takes.
+    public static func plainText(of value: String) -> String { EscapedText.unescaped(value) }
+
     /// All paths that have a value, with it, in the document's order.
     public var paths: [(path: String, value: String)] {
         switch self {

@@ -47,6 +47,29 @@ import Testing
         #expect(throws: DocumentError.self) { try PropertyList.read(Array(text.utf8)) }
     }
 
+    @Test(arguments: [
+        ("&#65;", "A"), ("&#x41;", "A"), ("&#x1f600;", "\u{1f600}"), ("&#x1F600;", "\u{1f600}"),
+        ("&#0000000000000000000065;", "A"), ("&#9;", "\t"), ("&#38;#65;", "&#65;"),
+    ])
+    func `XML characters are read by their numbers`(xml: String, text: String) throws {
+        let list = try PropertyList.read(
+            Array("<plist><dict><key>\(xml)</key><string>a\(xml)b</string></dict></plist>".utf8))
+        #expect(list == .dictionary([PropertyList.Entry(text, .string("a\(text)b"))]))
+    }
+
+    @Test(arguments: [
+        "&#0;", "&#xD800;", "&#x110000;", "&#99999999999999999999;", "&#;", "&#x;", "&#+65;",
+        "&#-65;", "&#x-1;", "&#X41;", "&#6 5;", "&#65", "&;", "&nbsp;",
+        "&#\(String(repeating: "0", count: 100))65;",
+    ])
+    func `XML numbers that are no character are refused where they stand`(xml: String) {
+        let error = #expect(throws: DocumentError.self) {
+            try PropertyList.read(Array("<plist><string>a\(xml)b</string></plist>".utf8))
+        }
+        #expect(error?.kind == .malformed)
+        #expect(error?.place == .byte(16), "\(String(describing: error))")
+    }
+
     @Test func `levels are bounded`() throws {
         func nested(_ levels: Int) -> PropertyList {
             (0..<levels).reduce(.boolean(true)) { list, _ in .array([list]) }

@@ -135,6 +135,19 @@ import Testing
         #expect(!objects.contains { $0["$classname"] == .string("NSArray") })
     }
 
+    @Test func `a list holds as many items as its archive can, and more are counted`() throws {
+        func list(_ count: Int) -> TaskList {
+            TaskList(items: (0..<count).map { TaskItem("\($0)") })
+        }
+        let full = list(Limits.listItems)
+        #expect(try TaskList.read(full.archived()) == full)
+        let error = #expect(throws: DocumentError.self) {
+            try list(Limits.listItems + 1).archived()
+        }
+        #expect(error?.kind == .tooLarge)
+        #expect(error?.reason.contains("at most \(Limits.listItems)") == true)
+    }
+
     @Test func `a text that very many values share is bounded`() throws {
         let bytes = try changed { _, objects in
             objects.append(.string(String(repeating: "a", count: 10_000)))

@@ -55,6 +55,66 @@ import Testing
         #expect(try scene.run("remove name=7") == ["solid.4: removed cone at 0,0,0"])
     }
 
+    /// Names that say something else where they stand alone.
+    private static let oddNames = [
+        "a=b", "name=Ball", "a.b=c.d", "x = y", "it's", "say \"hi\"", "\"quoted\"", #"back\slash"#,
+        #"ends\"#, "by=1,2", "1,2,3", "#fc0", "Ball.color", " blank ", "\"", "=", ".", "é=ü",
+    ]
+
+    @Test(arguments: oddNames)
+    func `any name of a solid is found in double quotes`(name: String) throws {
+        var scene = try EditableDocument.of(Sample.scene, .shape)
+        _ = try scene.apply([try Edit(words: ["rename", "Ball", Edit.word(of: name)])])
+        let inside = Edit.word(of: name).replacing("\"", with: "\\\"")
+        let address = "\"\(inside)\""
+        #expect(try scene.value(at: address + ".name") == Edit.word(of: name))
+        let color = try scene.apply([try Edit(words: ["set", "\(address).color=#010203"])])
+        #expect(color.map(\.after) == ["#010203"], "\(color)")
+        #expect(try scene.value(at: "solid.1.color") == "#010203")
+        let moved = try scene.apply([try Edit(words: ["move", address, "to=7,8,9"])])
+        #expect(moved.map(\.after) == ["7,8,9"], "\(moved)")
+        #expect(try scene.apply([try Edit(words: ["remove", address])]).count == 1)
+        #expect(scene.error("remove '\"gone\"'")?.kind == .notFound)
+    }
+
+    @Test(arguments: ["all", "title", "7", "line.1", "canvas", "two\nlines", "a=b", "x.y"])
+    func `any comment of an element is found in double quotes`(name: String) throws {
+        var slide = EditableDocument.slide(Slide(title: "T"))
+        _ = try slide.apply([
+            try Edit(words: ["add", "line"]), try Edit(words: ["add", "circle"]),
+            try Edit(words: ["rename", "2", Edit.word(of: name)]),
+        ])
+        let address = "\"\(Edit.word(of: name))\""
+        #expect(try slide.value(at: address + ".shapeType") == "circle")
+        let changes = try slide.apply([
+            try Edit(words: ["set", "\(address).radius=12"]), try Edit(words: ["remove", address]),
+        ])
+        #expect(changes.count == 2, "\(changes)")
+        #expect(try slide.value(at: "1.shapeType") == "line")
+    }
+
+    @Test func `items of lists are found in double quotes, and quotes that belong to a name stay`()
+        throws
+    {
+        var list = EditableDocument.list(TaskList())
+        _ = try list.apply([
+            try Edit(words: ["list", "add", "done", "7", "text=milk", "\"milk\" and more"])
+        ])
+        for word in [#""done""#, #""7""#, #""text=milk""#, #""milk" and more"#] {
+            let changes = try list.apply([try Edit(words: ["list", "check", word])])
+            #expect(!changes.isEmpty, "\(word)")
+        }
+        #expect(try list.value(at: #""7".completed"#) == "true")
+        let error = try #require(list.error("list check 'milk=tea'"))
+        #expect(error.reason.contains("unknown key"))
+        let scene = try EditableDocument.of(
+            #"{"version":1,"nodes":[{"type":"cube","name":"a=b"}]}"#, .shape)
+        let hint = try #require(scene.error("color a=b red"))
+        #expect(hint.reason.contains(#""a=b""#), "\(hint)")
+        #expect(try scene.value(at: #""A=B".shape"#) == "cube")
+        #expect(throws: EditError.self) { try scene.value(at: #""a=b"=shape"#) }
+    }
+
     @Test(arguments: ["solid.9.shape", "9.shape", "solid.shape", "solid"])
     func `a shape file has one solid and says so`(path: String) throws {
         let file = try EditableDocument.template("cone", type: .shapeFile)

@@ -40,6 +40,11 @@ extension TaskList {
 
     /// The bytes of a `.list` document, in the original writer's order of objects.
     public func archived() throws(DocumentError) -> [UInt8] {
+        guard items.count <= Limits.listItems else {
+            throw DocumentError(
+                .tooLarge,
+                "\(items.count) items, of which a list holds at most \(Limits.listItems)")
+        }
         var table = ArchiveTable()
         let root = table.reserve()
         let array = table.reserve()

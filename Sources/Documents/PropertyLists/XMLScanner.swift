@@ -139,12 +139,17 @@ struct XMLScanner {
         throw error(at: start, "an end '\(end)' is missing")
     }
 
-    /// The text of `&name;` or `&#number;`.
+    /// Bytes of the longest reference that is read. XML has no bound for the zeros before a number;
+    /// nobody writes so many.
+    private static let longestReference = 32
+
+    /// The text of `&name;`, `&#number;` or `&#xnumber;`.
     private mutating func reference() throws(DocumentError) -> [UInt8] {
         let start = offset
-        guard let end = bytes[offset...].prefix(12).firstIndex(of: UInt8(ascii: ";")) else {
-            throw error(at: start, "an & that begins no character")
-        }
+        guard
+            let end = bytes[offset...].prefix(Self.longestReference)
+                .firstIndex(of: UInt8(ascii: ";"))
+        else { throw error(at: start, "an & that begins no character; write &amp; for it") }
         let name = String(decoding: bytes[(start + 1)..<end], as: UTF8.self)
         offset = end + 1
         switch name {
@@ -154,14 +159,22 @@ struct XMLScanner {
         case "quot": return [UInt8(ascii: "\"")]
         case "apos": return [UInt8(ascii: "'")]
         default:
-            let number =
-                name.hasPrefix("#x")
-                ? UInt32(name.dropFirst(2), radix: 16)
-                : name.hasPrefix("#") ? UInt32(name.dropFirst()) : nil
-            guard let scalar = number.flatMap({ Unicode.Scalar($0) }), scalar.value != 0 else {
+            guard let scalar = Self.scalar(name) else {
                 throw error(at: start, "&\(name); is no character")
             }
             return Array(String(Character(scalar)).utf8)
         }
+    }
+
+    /// The character of `#65` or `#x41`; nil if that is none that a text can hold.
+    private static func scalar(_ name: String) -> Unicode.Scalar? {
+        guard name.hasPrefix("#") else { return nil }
+        let isHexadecimal = name.hasPrefix("#x")
+        let digits = name.dropFirst(isHexadecimal ? 2 : 1)
+        // A sign is read by numbers, but is none of the digits.
+        guard let first = digits.utf8.first, first != UInt8(ascii: "+"),
+            let number = UInt32(digits, radix: isHexadecimal ? 16 : 10), number != 0
+        else { return nil }
+        return Unicode.Scalar(number)
     }
 }

@@ -44,6 +44,8 @@ public enum Limits {
     /// Slides or addresses in a bulk file.
     public static let bulkEntries = 10_000
 
+    /// Items of a list that is written: each is three objects of its archive, besides seven.
+    public static let listItems = (archiveObjects - 7) / 3
     /// Bytes of the text of a list's item, as UTF-8.
     public static let itemTextBytes = 65_536
     /// Bytes of the texts of a list's items together, as UTF-8: a file can share one text.

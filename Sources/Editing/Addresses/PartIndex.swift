@@ -1,7 +1,8 @@
 /// Finds the parts of a document by names, numbers and labels.
 ///
 /// Numbers count from 1 the parts that `noun` names, all others need a label such as `group.1`.
-/// A name is found as it is written, or in any case if that is not ambiguous.
+/// A name is found as it is written, or in any case if that is not ambiguous. In double quotes it is
+/// a name whatever it says otherwise.
 struct PartIndex {
     /// A part: what it is called and the labels that mean it, the one to be shown first.
     struct Part {
@@ -54,12 +55,21 @@ struct PartIndex {
 
     /// The part of a word.
     func find(_ word: String) throws(EditError) -> Int {
+        let quoted = QuotedName.leading(word[...]).flatMap { $0.rest.isEmpty ? $0.name : nil }
+        if let quoted, let index = try part(named: quoted) { return index }
         if let index = try lookUp(word) { return index }
-        throw unknown(word)
+        throw unknown(quoted ?? word)
     }
+
+    /// Whether something is called exactly so.
+    func hasPart(named name: String) -> Bool { named[name] != nil }
 
     /// The part that a path begins with and the rest of the path; nil if it begins with none.
     func split(_ path: String) throws(EditError) -> (index: Int, rest: String)? {
+        let quoted = QuotedName.leading(path[...])
+        if let quoted, quoted.rest.first != "=", let index = try part(named: quoted.name) {
+            return (index, String(quoted.rest.unicodeScalars.dropFirst()))
+        }
         // From the longest beginning to the shortest, as names may hold dots.
         var end = path.endIndex
         while true {
@@ -69,6 +79,7 @@ struct PartIndex {
             }
             guard let dot = path[..<end].lastIndex(of: "."), dot > path.startIndex else {
                 if word.lowercased() == noun { throw unnumbered(at: path) }
+                if let quoted { throw unknown(quoted.name) }
                 return nil
             }
             end = dot
@@ -96,21 +107,26 @@ struct PartIndex {
     }
 
     private func lookUp(_ word: String) throws(EditError) -> Int? {
-        let lower = word.lowercased()
         if let number = Int(word) { return try labelled(noun, number) }
-        let words = lower.split(separator: ".", omittingEmptySubsequences: false)
+        let words = word.lowercased().split(separator: ".", omittingEmptySubsequences: false)
         if words.count == 2, kinds.contains(String(words[0])), let number = Int(words[1]) {
             return try labelled(String(words[0]), number)
         }
-        var found = named[word] ?? []
+        return try part(named: word)
+    }
+
+    /// The part of a name; nil if nothing is called so.
+    private func part(named name: String) throws(EditError) -> Int? {
+        var found = named[name] ?? []
         if found.isEmpty {
+            let lower = name.lowercased()
             found = named.filter { $0.key.lowercased() == lower }.flatMap(\.value).sorted()
         }
         guard found.count <= 1 else {
             let labels = found.prefix(8).map { parts[$0].labels[0] }.joined(separator: ", ")
             throw EditError(
-                .ambiguous, at: word,
-                "\(found.count) parts are called so; use one of \(labels), or name=\(word) for all")
+                .ambiguous, at: name,
+                "\(found.count) parts are called so; use one of \(labels), or name=\(name) for all")
         }
         return found.first
     }

@@ -35,7 +35,10 @@ extension Selectable {
                 guard isKnown || selectorKeys.contains(pair.key.lowercased()) else {
                     throw EditError(
                         .notFound, at: target.text,
-                        NearNames.unknown("key", pair.key, among: selectorKeys))
+                        index.hasPart(named: target.text)
+                            ? "the part that is called so is \(QuotedName.text(of: target.text)), "
+                                + "in double quotes"
+                            : NearNames.unknown("key", pair.key, among: selectorKeys))
                 }
             }
             let found = (0..<count).filter { part in

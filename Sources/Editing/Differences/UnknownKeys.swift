@@ -40,10 +40,10 @@ enum UnknownKeys {
 
 /// JSON on one line.
 enum JSONText {
-    /// Strings without their quotation marks, all else as in a document.
+    /// Strings without their quotation marks, all else as in a document; backslashes written out, so
+    /// that it is a text as all values are.
     static func text(_ value: JSONValue) -> String {
-        if let text = value.string { return EscapedText.escaped(text) }
-        return compact(value)
+        EscapedText.escaped(value.string ?? compact(value))
     }
 
     /// As `text(_:)`, with quotation marks where they tell a string from another value.

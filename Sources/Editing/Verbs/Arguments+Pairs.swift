@@ -4,12 +4,25 @@ extension Arguments {
         var pairs: [(path: String, value: String)] = []
         repeat {
             let word = try next("PATH=VALUE")
-            guard let sign = word.firstIndex(of: "="), sign > word.startIndex else {
+            guard let sign = Self.sign(in: word), sign > word.startIndex else {
                 throw misuse("'\(word.prefix(64))' is not of the form PATH=VALUE")
             }
             pairs.append((String(word[..<sign]), String(word[word.index(after: sign)...])))
         } while !isEmpty
         return pairs
+    }
+
+    /// Where the path of `PATH=VALUE` ends: at the first `=` that is not in a quoted name.
+    private static func sign(in word: String) -> String.Index? {
+        var rest = word[...]
+        while true {
+            if let quoted = QuotedName.leading(rest) { rest = quoted.rest }
+            guard let stop = rest.firstIndex(where: { $0 == "." || $0 == "=" }) else {
+                return word.firstIndex(of: "=")
+            }
+            if rest[stop] == "=" { return stop }
+            rest = rest[rest.index(after: stop)...]
+        }
     }
 
     /// All words that are left, at least one.

@@ -1,11 +1,16 @@
 /// Takes the words after a verb one by one.
 struct Arguments {
     private let verb: Verb
+    /// The forms of the verb; of one that has a second word, those of that.
+    private let forms: [String]
     private(set) var rest: ArraySlice<String>
 
     init(_ edit: Edit) {
         verb = edit.verb
         rest = edit.words.dropFirst()
+        let opening = edit.words.prefix(2).joined(separator: " ")
+        let own = verb.usage.filter { $0 == opening || $0.hasPrefix(opening + " ") }
+        forms = own.isEmpty ? verb.usage : own
     }
 
     /// Keys that say how and not which: they never belong to a selector.
@@ -16,7 +21,7 @@ struct Arguments {
     /// An error that shows how the verb is used.
     func misuse(_ reason: String) -> EditError {
         EditError(
-            .usage, at: verb.name, "\(reason); usage: \(verb.usage.joined(separator: " | "))")
+            .usage, at: verb.name, "\(reason); usage: \(forms.joined(separator: " | "))")
     }
 
     /// The next word, whatever it is.

@@ -4,7 +4,8 @@ extension Verb {
     /// All verbs, in the order help shows them.
     ///
     /// TARGET is a name, a number from 1, a label such as `torus.2`, `all`, or a selector of one or
-    /// more words such as `type=torus color=#fc0`. Several TARGETs count together.
+    /// more words such as `type=torus color=#fc0`. Several TARGETs count together. A name in double
+    /// quotes, as a TARGET or where a PATH begins, is a name whatever else it would say.
     public static let all: [Verb] = [
         Verb(
             "set", "Give keys a value",

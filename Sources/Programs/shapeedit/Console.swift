@@ -30,6 +30,12 @@ enum Console {
         }
     }
 
+    /// A text that another program is to read back, on standard output: as it is, but for a terminal,
+    /// where orders to it are written out.
+    static func say(data text: String) {
+        write(Array(((isTerminal ? printable(text) : text) + "\n").utf8))
+    }
+
     /// Names may hold anything: nothing of it may give orders to the terminal.
     static func printable(_ text: String) -> String {
         withoutOrders(text).writingPathMarks(escaped)

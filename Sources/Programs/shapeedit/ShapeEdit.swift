@@ -85,6 +85,10 @@ struct ShapeEdit: ParsableCommand {
         } catch  where exitCode(for: error) == .validationFailure {
             complainOfUsage(error)
             Glibc.exit(Failure.Kind.usage.rawValue)
+        } catch  where exitCode(for: error).isSuccess {
+            // Help and the version come as errors. The parser would not notice that they cannot be
+            // written.
+            Console.write(Array((fullMessage(for: error) + "\n").utf8))
         } catch {
             exit(withError: error)
         }

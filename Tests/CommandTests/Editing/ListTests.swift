@@ -68,6 +68,23 @@ import Testing
         }
     }
 
+    @Test func `what is copied is pasted as the same items, control characters too`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "a.list")
+            try desk.run("new", "b.list")
+            let text = "a\u{1b}[31mb\tc\n\u{7}bell \\x07 \\n\ndel\u{7f} \u{9b}é 😀\n"
+            try desk.run("list", "paste", "a.list", input: Array(text.utf8))
+            let copied = try desk.run("list", "copy", "a.list")
+            #expect(copied == text)
+            try desk.run("list", "paste", "b.list", input: Array(copied.utf8))
+            #expect(try desk.run("list", "copy", "b.list") == text)
+            try desk.run("new", "c.list")
+            #expect(try desk.run("list", "copy", "c.list") == "")
+            let shown = try JSONValue.read(try desk.run("list", "copy", "b.list", "--json"))
+            #expect(shown["text"]?.text.map { $0 + "\n" } == text)
+        }
+    }
+
     @Test func `what is no part of the list is said`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "a.list")

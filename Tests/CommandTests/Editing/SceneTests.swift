@@ -98,6 +98,31 @@ import Testing
         }
     }
 
+    @Test func `values in JSON are the texts themselves, each path once`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            let text = "two\nlines, a\ttab, C:\\new and \"quotes\""
+            try desk.run("title", "s.shape", #"two\nlines, a\ttab, C:\\new and "quotes""#)
+            let output = try desk.run("get", "s.shape", "title", "title", "--json")
+            #expect(try JSONValue.read(output) == .object(["title": .string(text)]))
+            #expect(output.ranges(of: "\"title\"").count == 1, "\(output)")
+            // Without JSON it is what can be set.
+            let shown = try desk.get("s.shape", "title")
+            #expect(shown == #"two\nlines, a\ttab, C:\\new and "quotes""#)
+            try desk.run("new", "l.list")
+            try desk.run("list", "paste", "l.list", input: Array("C:\\new\ttab\n".utf8))
+            let item = try JSONValue.read(try desk.run("get", "l.list", "--json"))
+            #expect(item["item.1.text"] == .string("C:\\new\ttab"))
+            // What is no text, as other programs may have written it.
+            try desk.write(
+                #"{"elements":[{"shapeType":"line","originx":["a\\nb"],"comment":"c\\nd"}]}"#,
+                to: "s.slide")
+            let values = try JSONValue.read(try desk.run("get", "s.slide", "--json"))
+            #expect(values["element.1.comment"] == .string("c\\nd"), "\(values)")
+            #expect(values["element.1.originx"] == .string(#"[ "a\\nb" ]"#), "\(values)")
+        }
+    }
+
     @Test func `JSON holds any text`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")

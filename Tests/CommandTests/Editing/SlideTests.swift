@@ -101,6 +101,10 @@ import Testing
                 try desk.run("slide", "import-bulk", "bulk.json", "--json"))
             #expect(made["made"]?.elements.count == 2)
             #expect(try desk.names() == ["Page1.slide", "Page2.slide", "bulk.json"])
+            try desk.write(
+                #"{"type": "bulkAggregateFile", "filenameBase": "P", "3": []}"#, to: "bulk.json")
+            let none = try desk.shapeedit(["slide", "import-bulk", "bulk.json"])
+            #expect(none.status == 0 && none.errorText.contains("version 3 has no slides"))
             let text =
                 #"{"type": "bulkURLFile", "filenameBase": "P", "#
                 + #""1": ["http://a.example/b.slide"]}"#

@@ -22,6 +22,26 @@ import Testing
         }
     }
 
+    @Test func `wrong words are named, with the form that is right`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("new", "l.list")
+            for words in [["spin", "s.shape"], ["s.shape", "spin"]] {
+                let message = try desk.fail(64, "camera", words[0], words[1], "3")
+                #expect(message.contains("'spin'") && message.contains("orbit"), "\(message)")
+            }
+            #expect(try desk.fail(64, "list", "show", "l.list", "more").contains("'more'"))
+            let form = try desk.fail(64, "list", "edit", "l.list", "1", "new", "text")
+            #expect(form.contains("usage: list edit TARGET TEXT\n"), "\(form)")
+            let target = try desk.fail(64, "convert", "s.shape", "-", "--to", "nope")
+            #expect(target.contains("--to nope") && target.contains("text"), "\(target)")
+            #expect(try desk.fail(64, "set", "s.shape", "--type", "nope").contains("--type nope"))
+            #expect(try desk.fail(64, "new", "").contains("empty"))
+            let format = try desk.fail(64, "render", "s.shape", "-o", "a.png", "--format", "bmp")
+            #expect(format.contains("--format bmp: it is one of png"), "\(format)")
+        }
+    }
+
     @Test func `half a command is 64, and the other halves are named`() throws {
         try withDesk(.plain) { desk in
             var halves: [String: [String]] = [:]
@@ -78,6 +98,9 @@ import Testing
             try desk.run("new", "s.shape")
             try desk.run("convert", "s.shape", "t.shape")
             try desk.fail(73, "convert", "s.shape", "t.shape")
+            let long = String(repeating: "x", count: 250)
+            try desk.fail(73, "new", "\(long).shape")
+            try desk.fail(73, "convert", "s.shape", "\(long).shape")
             try desk.fail(73, "convert", "s.shape", "no/t.shape")
             try desk.fail(73, "render", "s.shape", "-o", "no/t.png")
             try desk.fail(73, "render", "s.shape", "-o", ".", "--format", "png")

@@ -70,7 +70,10 @@ import Testing
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")
             let binary = try BuiltPrograms.shapeedit()
-            for words in ["get s.shape", "show s.shape --json", "convert s.shape -"] {
+            for words in [
+                "get s.shape", "show s.shape --json", "convert s.shape -", "help", "--help",
+                "--version", "help get", "get --help", "completions bash", "",
+            ] {
                 let line = "'\(binary)' \(words) > /dev/full; echo $?"
                 #expect(try desk.shell("(\(line)) 2> said") == "74\n")
                 #expect(try desk.shell("cat said").contains("standard output"))

@@ -26,6 +26,12 @@ struct CameraCommand: ParsableCommand {
     func run() throws {
         // People say it the other way round too, as with the other verbs.
         let isSwapped = !Self.motions.contains(motion) && Self.motions.contains(file)
+        guard isSwapped || Self.motions.contains(motion) else {
+            throw Failure(
+                .usage,
+                "camera: neither '\(motion)' nor '\(file)' is a movement; it is one of "
+                    + Self.motions.joined(separator: ", "))
+        }
         let (motion, name) = isSwapped ? (self.file, self.motion) : (self.motion, self.file)
         let file = try DocumentFile(name, type: try options.documentType)
         let edit = try Edits.one(["camera", motion] + Edits.plain(words))

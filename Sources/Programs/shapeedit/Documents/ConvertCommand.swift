@@ -93,7 +93,7 @@ struct ConvertCommand: ParsableCommand {
     }
 
     private func targetType(_ fallback: DocumentType) throws(Failure) -> DocumentType {
-        if let to { return try TypeOption.parse(to) }
+        if let to { return try TypeOption.parse(to, for: "--to", or: ["text"]) }
         if target == "-" { return fallback }
         guard let type = DocumentType(fileName: target) else {
             throw Failure(

@@ -13,16 +13,26 @@ struct TypeOption: ParsableArguments {
     var type: String?
 
     var documentType: DocumentType? {
-        get throws(Failure) { try type.map(Self.parse) }
+        get throws(Failure) {
+            guard let type else { return nil }
+            return try Self.parse(type, for: "--type")
+        }
     }
 
-    static func parse(_ name: String) throws(Failure) -> DocumentType {
+    /// The type of a name.
+    ///
+    /// - Parameters:
+    ///   - option: what the name was given for, for the message.
+    ///   - others: what else may be given there.
+    static func parse(
+        _ name: String, for option: String, or others: [String] = []
+    ) throws(Failure) -> DocumentType {
         let known = DocumentType.allCases.first { $0.rawValue.lowercased() == name.lowercased() }
         guard let known else {
             throw Failure(
                 .usage,
-                "--type \(name): there is no such type; it is one of "
-                    + DocumentType.allCases.map(\.rawValue).joined(separator: ", "))
+                "\(option) \(name): there is no such type; it is one of "
+                    + (DocumentType.allCases.map(\.rawValue) + others).joined(separator: ", "))
         }
         return known
     }

@@ -8,7 +8,11 @@ import PathText
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Print values of a document.",
-        discussion: "Without a path, every value with its path.")
+        discussion: """
+            Without a path, every value with its path. What is printed is what `set` takes, with \
+            line ends, tabs and backslashes of texts written out; with --json texts are as they are. \
+            A name in double quotes is one whatever it says: '"a=b".color'.
+            """)
 
     @Argument(help: "The document, or - for standard input.", completion: .file())
     var file: String
@@ -32,7 +36,13 @@ struct GetCommand: ParsableCommand {
             }
         }
         if json {
-            Console.say(JSONText.object(values.map { ($0.path, JSONText.string($0.value)) }))
+            // The names in an object are different ones, whoever asks for a path twice.
+            var told: Set<String> = []
+            Console.say(
+                JSONText.object(
+                    values.filter { told.insert($0.path).inserted }.map {
+                        ($0.path, JSONText.string(EditableDocument.plainText(of: $0.value)))
+                    }))
         } else if paths.isEmpty {
             for (path, value) in values { Console.say("\(path)=\(value)") }
         } else {

@@ -66,7 +66,11 @@ struct ListCommand: ParsableCommand {
         let type = try options.documentType
         let file = try DocumentFile(path, type: type)
         switch action {
-        case "show": try show(file, path)
+        case "show":
+            if let word = words.first {
+                throw Failure(.usage, "\(path): list show: '\(word)' is one word too many")
+            }
+            try show(file, path)
         case "copy": try copy(file, path, words)
         case "paste" where words.isEmpty:
             let text = try DocumentSource.text(of: "-")
@@ -117,7 +121,11 @@ struct ListCommand: ParsableCommand {
         let document = try file.load().document
         do throws(EditError) {
             let text = try document.copiedItems(words)
-            Console.say(options.json ? JSONText.object([("text", JSONText.string(text))]) : text)
+            if options.json {
+                Console.say(JSONText.object([("text", JSONText.string(text))]))
+            } else if !text.isEmpty {
+                Console.say(data: text)
+            }
         } catch { throw Failure(path, error) }
     }
 }

@@ -70,6 +70,7 @@ struct NewCommand: ParsableCommand {
             return given
         }
         if let named { return named }
+        if file == "" { throw Failure(.usage, "new: the name of the document is empty") }
         if let file, !isFolder(file) {
             throw Failure(
                 .usage,

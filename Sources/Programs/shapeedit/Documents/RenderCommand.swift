@@ -64,6 +64,11 @@ struct RenderCommand: ParsableCommand {
         let ending = output.lastIndex(of: ".").map { output[output.index(after: $0)...] } ?? ""
         let name = (format ?? String(ending)).lowercased()
         guard Self.formats.contains(name) else {
+            if let format {
+                throw Failure(
+                    .usage,
+                    "--format \(format): it is one of " + Self.formats.joined(separator: ", "))
+            }
             throw Failure(
                 .usage,
                 "\(output): the name does not tell a format that can be drawn; end it with one of "

@@ -48,7 +48,11 @@ struct ImportBulkCommand: ParsableCommand {
             } else {
                 for address in addresses { Console.say(address) }
             }
-        case .slides(let slides): try make(slides, bulk)
+        case .slides(let slides):
+            if slides.isEmpty {
+                Console.complain("\(file): version \(bulk.version) has no slides; none is made")
+            }
+            try make(slides, bulk)
         }
     }
 

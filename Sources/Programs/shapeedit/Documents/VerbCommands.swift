@@ -95,8 +95,9 @@ enum VerbHelp {
                 + ". What follows -- is no option."
         }
         return having
-            + ". A TARGET is a name, a number from 1, a selector such as type=torus, or all. What "
-            + "follows -- is no option."
+            + ". A TARGET is a name, a number from 1, a selector such as type=torus, or all. In double "
+            + "quotes, there and where a PATH begins, a name is one whatever it says: '\"a=b\"', "
+            + "'\"a=b\".name'. What follows -- is no option."
     }
 
     static func types(of name: String) -> [DocumentType] {
