@@ -30,8 +30,8 @@ final class VolumePictures: Sendable {
     let incomplete = Lock(IncompletePictures())
     /// Versions of which the missing sizes could not be drawn: they are not tried again.
     private let incompletable = Lock(Recent<NodeNumber, Bool>(limit: rememberedFailures))
-    /// Beginnings of contents that are not here.
-    let beginnings = ContentBeginnings()
+    /// Photos that are not here.
+    let photos = DistantPhotos()
     unowned let volume: Volume
     private let drawing: Drawing
     /// Has pictures of promises brought from the store: who waits for that holds up no drawing.
@@ -93,7 +93,7 @@ final class VolumePictures: Sendable {
 
     /// Ends the threads and the processes they started.
     func stop() {
-        beginnings.stop()
+        photos.stop()
         queue.stop()
         fetching.queue.stop()
         desktop?.stop()
