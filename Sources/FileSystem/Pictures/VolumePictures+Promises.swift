@@ -8,8 +8,10 @@ internal import Stores
 extension VolumePictures {
     /// Whether there may be a picture of a promise: one in the store, or the preview in its content.
     func mayFetch(_ subject: PictureSubject) -> Bool {
-        // What there is of it came from there.
-        if shelf.head(subject.node, subject.type) != nil { return false }
+        // What there is of it came from there, or is being made of the content before it goes.
+        if contents.holds(subject.node) || shelf.head(subject.node, subject.type) != nil {
+            return false
+        }
         if subject.away == .promised, volume.link?.pictures.mayHave(subject.node) == true {
             return true
         }
