@@ -20,6 +20,7 @@ package import SystemCalls
 /// store-owner       which stores the container owns, or shares with others
 /// store-unneeded    blobs in its store that nothing needs, and since when
 /// pictures/ab/<node>  pictures of versions, where there are any
+/// drawing/<node>    contents that are being drawn, or stay until they were
 /// scratch/<owner>   of an app: what programs made beside the documents that were granted to it
 /// ```
 package struct ContainerFolder: Sendable {
@@ -44,6 +45,7 @@ package struct ContainerFolder: Sendable {
     package var digests: String { path + "/digests" }
     package var incoming: String { path + "/incoming" }
     package var pictures: String { path + "/pictures" }
+    package var drawing: String { path + "/drawing" }
     package var scratch: String { path + "/scratch" }
     package var storeOwner: String { path + "/store-owner" }
     package var storeUnneeded: String { path + "/store-unneeded" }

@@ -291,14 +291,16 @@ package final class Downloads: Sendable {
         }
     }
 
-    /// The first bytes of a content, up to `count`, for somebody who only wants to know what it looks
-    /// like: they are kept nowhere, and compared with nothing but the content's size. Blocks the caller.
-    package func beginning(of blob: Blob, count: Int64, _ call: StoreCall) throws(StoreError)
-        -> [UInt8]
+    /// Bytes of a content, however few, for somebody who only wants to know what it looks like: they are
+    /// kept nowhere, and compared with nothing but the content's size. Blocks the caller.
+    ///
+    /// - Parameter range: within the content.
+    package func part(of blob: Blob, _ range: Range<Int64>, _ call: StoreCall)
+        throws(StoreError) -> [UInt8]
     {
-        let sink = MemorySink()
+        let sink = MemorySink(from: range.lowerBound)
         defer { state.withLock { $0.fetched += UInt64(sink.bytes.count) } }
-        try store.get(blob, 0..<min(count, blob.size), into: sink, call)
+        try store.get(blob, range, into: sink, call)
         return sink.bytes
     }
 

@@ -104,6 +104,19 @@ import Testing
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `what a program takes in many processes has bounds too`() throws {
+        let first = "test $(cat /proc/self/oom_score_adj) = 1000"
+        #expect(PNGFile(try picture("\(first) && cp $1 $2", of: "picture")) != nil)
+        // Root's are not counted.
+        if geteuid() == 0 { return }
+        func start(_ count: Int) -> String {
+            "i=0; while test $i -lt \(count); do sleep 9 & i=$((i+1)); done; cp $1 $2; exit 0"
+        }
+        #expect(failure(start(600), of: "picture") != nil)
+        #expect(PNGFile(try picture(start(50), of: "picture")) != nil)
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
     func `what a program starts ends with it`() throws {
         let mark = "86399.\(getpid())"
         #expect(failure("sleep \(mark) & sleep \(mark)", wallLimit: 500) != nil)

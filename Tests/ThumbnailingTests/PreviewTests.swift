@@ -7,8 +7,29 @@ import Thumbnailing
 @Suite(.serialized) struct PreviewTests {
     private let worker = ThumbnailWorker(program: Surroundings.program)
 
-    private func preview(_ beginning: [UInt8]) throws(ThumbnailFailure) -> [UInt8] {
-        try worker.preview(PreviewRequest(beginning: beginning))
+    private func preview(_ photo: [UInt8]) throws(ThumbnailFailure) -> [UInt8] {
+        try worker.preview(inPhotoOf: photo.count) { Array(photo[$0]) }
+    }
+
+    /// What is read of a photo, and whether that led to a preview.
+    private struct Search: Equatable {
+        var parts: [Range<Int>]
+        var found: Bool
+    }
+
+    private func search(_ photo: [UInt8]) throws -> Search {
+        var parts: [Range<Int>] = []
+        do throws(ThumbnailFailure) {
+            let found = try worker.preview(inPhotoOf: photo.count) { range in
+                parts.append(range)
+                return Array(photo[range])
+            }
+            let isWhole = found.suffix(Photo.pixels.count - 2) == Photo.pixels.dropFirst(2)
+            return Search(parts: parts, found: isWhole)
+        } catch {
+            guard case .refused = error else { throw error }
+            return Search(parts: parts, found: false)
+        }
     }
 
     @Test(arguments: [1, 6] as [UInt8])
@@ -36,6 +57,50 @@ import Thumbnailing
                 Issue.record("\(bytes.prefix(16)): \(problem as Any)")
                 continue
             }
+        }
+        #expect(worker.starts == 1)
+    }
+
+    @Test func `no more of a photo is read than what leads to its preview`() throws {
+        let size = 100_000
+        let header = 0..<4_096
+        let near = try search(Photo.bytes(size: size))
+        #expect(near == Search(parts: [header], found: true))
+        // The second directory, as much as one can need, and exactly the preview.
+        let far = try search(Photo.bytes(gap: 8_000, size: size))
+        #expect(far.found)
+        #expect(far.parts == [header, 8_038..<9_062, 16_080..<16_080 + Photo.pixels.count])
+        // Behind another segment, which is passed over.
+        let behind = try search(Photo.bytes(lead: 10_000, size: size))
+        #expect(behind == Search(parts: [header, 10_002..<11_026], found: true))
+        // A small photo is read as far as it goes.
+        let small = try search(Photo.bytes(size: 500))
+        #expect(small == Search(parts: [0..<500], found: true))
+        // It is no photo, has no such segment, or none with a second directory.
+        var single = Photo.bytes(size: size)
+        single.replaceSubrange(34..<38, with: [0, 0, 0, 0])
+        for bytes in [
+            Array("GIF89a".utf8) + [UInt8](repeating: 0, count: size),
+            Photo.bytes(hasPreview: false, size: size), single,
+        ] {
+            #expect(try search(bytes) == Search(parts: [header], found: false))
+        }
+        #expect(worker.starts == 1)
+    }
+
+    @Test func `a photo that leads nowhere is given up`() throws {
+        let segments = (0..<100).flatMap { _ in Photo.other(5_000) }
+        let chain = try search(
+            Array(Photo.pixels.prefix(2)) + segments + Array(Photo.pixels.dropFirst(2)))
+        // A directory of 65,535 entries, none of which is the one that is looked for.
+        var endless = Photo.bytes(gap: 30_000, size: 100_000)
+        endless.replaceSubrange(30_038..<30_040, with: [0xFF, 0xFF])
+        endless.replaceSubrange(30_040..<60_000, with: [UInt8](repeating: 1, count: 29_960))
+        let directory = try search(endless)
+        for search in [chain, directory] {
+            #expect(!search.found)
+            #expect(search.parts.count <= PreviewRequest.mostParts)
+            #expect(search.parts.reduce(0) { $0 + $1.count } <= PreviewRequest.mostBytes)
         }
         #expect(worker.starts == 1)
     }

@@ -9,7 +9,7 @@ extension ContainerCheck {
     private static let ours: Set<String> = [
         "lock", "durable", "reserve", "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
         "journal", "staging", "packs", "spare", "blobs", "digests", "incoming", "pictures",
-        "scratch",
+        "drawing", "scratch",
         "texts.sqlite", "texts.sqlite-wal", "texts.sqlite-shm",
         "store-owner", "store-owner.new", "store-unneeded", "store-unneeded.new",
     ]

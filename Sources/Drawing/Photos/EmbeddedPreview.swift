@@ -3,44 +3,53 @@
 ///
 /// For processes that can be lost: what is read here is foreign. No pixel is decoded.
 package enum EmbeddedPreview {
+    /// Bytes of a photo that are looked at first: mostly both directories are in them.
+    private static let headerBytes = 4 << 10
+    /// Bytes that are looked at where the first ones lead: enough for a directory.
+    static let stepBytes = 1 << 10
+
     private static let startOfImage: [UInt8] = [0xFF, 0xD8]
     private static let signature = Array("Exif\0\0".utf8)
 
-    /// The preview as a JPEG file that is to be turned as the photo is; nil if there is none.
-    ///
-    /// - Parameter beginning: of the photo. A segment that is not all in it counts as missing.
-    package static func find(in beginning: [UInt8]) -> [UInt8]? {
-        guard let segment = exifSegment(of: beginning), let structure = TIFFStructure(segment),
-            let photo = structure.firstDirectory, let next = structure.directory(after: photo),
-            let offset = structure.value(of: .previewOffset, in: next),
-            let count = structure.value(of: .previewBytes, in: next),
-            let preview = structure.bytes(offset, count), preview.starts(with: startOfImage)
+    /// The preview as a JPEG file that is to be turned as the photo is; nil if there is none. Throws
+    /// which part of the photo has to be known to go on: first of where it begins, of where that leads,
+    /// and in the end what is still missing of the preview, which is less than 64 KiB.
+    package static func find(in photo: PhotoParts) throws(PhotoParts.Missing) -> [UInt8]? {
+        guard let segment = try exifSegment(of: photo),
+            let structure = try TIFFStructure(photo, segment),
+            let main = try structure.firstDirectory(),
+            let next = try structure.directory(after: main),
+            let offset = try structure.value(of: .previewOffset, in: next),
+            let count = try structure.value(of: .previewBytes, in: next),
+            let preview = try structure.bytes(offset, count), preview.starts(with: startOfImage)
         else { return nil }
-        let orientation = structure.value(of: .orientation, in: photo) ?? 1
+        let orientation = try structure.value(of: .orientation, in: main) ?? 1
         return startOfImage + segmentTelling(orientation: orientation)
             + preview.dropFirst(startOfImage.count)
     }
 
-    /// What the segment with the photo's facts holds, after its signature.
-    private static func exifSegment(of file: [UInt8]) -> ArraySlice<UInt8>? {
-        guard file.starts(with: startOfImage) else { return nil }
+    /// Where the segment with the photo's facts has them, after its signature.
+    private static func exifSegment(of photo: PhotoParts) throws(PhotoParts.Missing) -> Range<Int>?
+    {
         var place = startOfImage.count
-        while place + 4 <= file.count, file[place] == 0xFF {
-            let marker = file[place + 1]
+        guard try photo.bytes(0..<place, ahead: headerBytes) == startOfImage else { return nil }
+        while let head = try photo.bytes(place..<place + 4, ahead: stepBytes), head[0] == 0xFF {
+            let marker = head[1]
             // Bytes that fill, and the beginning of the pixels.
             if marker == 0xFF {
                 place += 1
                 continue
             }
             if marker == 0xDA || marker == 0xD9 { return nil }
-            let count = Int(file[place + 2]) << 8 | Int(file[place + 3])
-            let end = place + 2 + count
-            guard count >= 2, end <= file.count else { return nil }
-            let content = file[(place + 4)..<end]
-            if marker == 0xE1, content.starts(with: signature) {
-                return content.dropFirst(signature.count)
+            let count = Int(head[2]) << 8 | Int(head[3])
+            guard count >= 2 else { return nil }
+            let content = place + 4 + signature.count
+            place += 2 + count
+            if marker == 0xE1, content <= place,
+                try photo.bytes(content - signature.count..<content, ahead: stepBytes) == signature
+            {
+                return content..<place
             }
-            place = end
         }
         return nil
     }

@@ -16,43 +16,55 @@ struct TIFFStructure {
 
     private static let entryBytes = 12
 
-    private let content: ArraySlice<UInt8>
+    private let photo: PhotoParts
+    /// Where it is in the photo.
+    private let extent: Range<Int>
     private let isLittleEndian: Bool
 
     /// nil for anything that does not begin as such a structure does.
-    init?(_ content: ArraySlice<UInt8>) {
-        self.content = content
-        switch content.prefix(2) {
-        case [0x49, 0x49]: isLittleEndian = true
-        case [0x4D, 0x4D]: isLittleEndian = false
+    init?(_ photo: PhotoParts, _ extent: Range<Int>) throws(PhotoParts.Missing) {
+        guard extent.count >= 8,
+            let head = try photo.bytes(
+                extent.lowerBound..<extent.lowerBound + 4,
+                ahead: min(EmbeddedPreview.stepBytes, extent.count))
+        else { return nil }
+        switch head {
+        case [0x49, 0x49, 42, 0]: isLittleEndian = true
+        case [0x4D, 0x4D, 0, 42]: isLittleEndian = false
         default: return nil
         }
-        guard number(at: 2, 2) == 42 else { return nil }
+        self.photo = photo
+        self.extent = extent
     }
 
     /// The directory of the picture itself.
-    var firstDirectory: Directory? { number(at: 4, 4).flatMap(directory) }
-
-    /// The directory that follows another one.
-    func directory(after other: Directory) -> Directory? {
-        number(at: other.place + 2 + other.count * Self.entryBytes, 4).flatMap(directory)
+    func firstDirectory() throws(PhotoParts.Missing) -> Directory? {
+        guard let place = try number(at: 4, 4) else { return nil }
+        return try directory(at: place)
     }
 
-    private func directory(at place: Int) -> Directory? {
-        guard place > 0, let count = number(at: place, 2), count > 0 else { return nil }
+    /// The directory that follows another one.
+    func directory(after other: Directory) throws(PhotoParts.Missing) -> Directory? {
+        let end = other.place + 2 + other.count * Self.entryBytes
+        guard let place = try number(at: end, 4) else { return nil }
+        return try directory(at: place)
+    }
+
+    private func directory(at place: Int) throws(PhotoParts.Missing) -> Directory? {
+        guard place > 0, let count = try number(at: place, 2), count > 0 else { return nil }
         return Directory(place: place, count: count)
     }
 
     /// The one number that a directory has under a tag: of 2 or 4 bytes.
-    func value(of tag: Tag, in directory: Directory) -> Int? {
+    func value(of tag: Tag, in directory: Directory) throws(PhotoParts.Missing) -> Int? {
         for index in 0..<directory.count {
             let entry = directory.place + 2 + index * Self.entryBytes
-            guard let found = number(at: entry, 2) else { return nil }
+            guard let found = try number(at: entry, 2) else { return nil }
             guard found == tag.rawValue else { continue }
-            guard number(at: entry + 4, 4) == 1 else { return nil }
-            switch number(at: entry + 2, 2) {
-            case 3: return number(at: entry + 8, 2)
-            case 4: return number(at: entry + 8, 4)
+            guard try number(at: entry + 4, 4) == 1 else { return nil }
+            switch try number(at: entry + 2, 2) {
+            case 3: return try number(at: entry + 8, 2)
+            case 4: return try number(at: entry + 8, 4)
             default: return nil
             }
         }
@@ -60,14 +72,20 @@ struct TIFFStructure {
     }
 
     /// Bytes of the structure; nil if they are not all in it.
-    func bytes(_ place: Int, _ count: Int) -> ArraySlice<UInt8>? {
-        guard place <= content.count, count <= content.count - place else { return nil }
-        return content.dropFirst(place).prefix(count)
+    ///
+    /// - Parameter ahead: as ``PhotoParts/bytes(_:ahead:)`` has it.
+    func bytes(_ place: Int, _ count: Int, ahead: Int = 0) throws(PhotoParts.Missing) -> [UInt8]? {
+        guard place <= extent.count, count <= extent.count - place else { return nil }
+        let start = extent.lowerBound + place
+        return try photo.bytes(
+            start..<start + count, ahead: min(ahead, extent.upperBound - start))
     }
 
-    private func number(at place: Int, _ count: Int) -> Int? {
-        guard let found = bytes(place, count) else { return nil }
-        let ordered = isLittleEndian ? Array(found.reversed()) : Array(found)
+    private func number(at place: Int, _ count: Int) throws(PhotoParts.Missing) -> Int? {
+        guard let found = try bytes(place, count, ahead: EmbeddedPreview.stepBytes) else {
+            return nil
+        }
+        let ordered = isLittleEndian ? Array(found.reversed()) : found
         return ordered.reduce(0) { $0 << 8 | Int($1) }
     }
 }

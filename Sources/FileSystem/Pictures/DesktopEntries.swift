@@ -1,5 +1,4 @@
 internal import Catalog
-internal import Glibc
 internal import Model
 internal import PathText
 internal import Pictures
@@ -16,6 +15,8 @@ final class DesktopEntries: Sendable {
     private static let listLimit = 1_000
     /// Documents below a moved directory whose entries are taken along.
     private static let treeLimit = 10_000
+    /// Names of a document that get entries; those of hard links.
+    private static let nameLimit = 64
     /// Notes that wait; what comes to more is lost, and so are the entries' rights to be believed
     /// only as far as their times tell.
     private static let noteLimit = 65_536
@@ -63,7 +64,7 @@ final class DesktopEntries: Sendable {
     private let shelf: PictureShelf
     private let cache: DesktopCache
     private let mountPoint: String
-    private let reader = Reader()
+    private let reader = DesktopReader()
 
     /// nil if the user has no home.
     init?(_ volume: Volume, _ shelf: PictureShelf, mountPoint: String) {
@@ -178,19 +179,56 @@ final class DesktopEntries: Sendable {
         }
     }
 
-    /// Writes the entries of a document as they have to be now, or removes them.
-    private func write(_ item: ItemNumber) {
-        let found = volume.state.withLock { state -> (PictureSubject, [UInt8])? in
+    /// A document by one of its names.
+    private struct Named {
+        var subject: PictureSubject
+        /// From the mount's root.
+        var path: [UInt8]
+        /// Whether the user who mounted may read it by this name.
+        var isReadable: Bool
+    }
+
+    private func names(of item: ItemNumber) -> [Named] {
+        volume.state.withLock { state in
             let position = state.index.find(item)
-            guard let subject = state.pictureSubject(position),
-                let path = state.index.path(of: position)
-            else { return nil }
-            return (subject, reader.mayRead(position, state.index) ? path : [])
+            guard position != 0 else { return [] }
+            var found: [Named] = []
+            var name = state.index[item: position].pointee.firstName
+            while name != 0, found.count < Self.nameLimit {
+                let bytes = Array(state.index.nameBytes(name))
+                let directory = state.index[name: name].pointee.parent
+                if let subject = state.pictureSubject(position, named: bytes),
+                    let above = state.index.path(of: directory)
+                {
+                    found.append(
+                        Named(
+                            subject: subject, path: (above.isEmpty ? [] : above + [47]) + bytes,
+                            isReadable: reader.mayRead(position, in: directory, state.index)))
+                }
+                name = state.index[name: name].pointee.nextOfItem
+            }
+            return found
         }
-        guard let (subject, bytes) = found, !bytes.isEmpty else { return }
-        let path = text(bytes)
+    }
+
+    /// Writes the entries of a document as they have to be now, by each of its names, or removes them.
+    private func write(_ item: ItemNumber) {
+        var hasEntries = false
+        for name in names(of: item) {
+            if write(name) { hasEntries = true }
+        }
+        if hasEntries {
+            remember(item)
+        } else {
+            state.withLock { _ = $0.written.remove(item) }
+        }
+    }
+
+    /// The same for one name; whether it has entries now.
+    private func write(_ name: Named) -> Bool {
+        let (subject, path) = (name.subject, text(name.path))
         var entries: [DesktopCache.Size: [UInt8]] = [:]
-        if !isTemporaryName(subject.fileName) {
+        if name.isReadable, !isTemporaryName(subject.fileName) {
             for size in DesktopCache.Size.allCases {
                 if let pixels = PictureSize(rawValue: size.pixels),
                     let bytes = shelf.bytes(subject.node, subject.type, pixels)
@@ -201,11 +239,9 @@ final class DesktopEntries: Sendable {
         }
         if entries.isEmpty {
             try? cache.remove(path: path)
-            state.withLock { _ = $0.written.remove(item) }
-            return
+            return false
         }
-        guard (try? cache.write(entries, for: facts(path, subject))) != nil else { return }
-        remember(item)
+        return (try? cache.write(entries, for: facts(path, subject))) != nil
     }
 
     private func facts(_ path: String, _ subject: PictureSubject) -> DesktopCache.Subject {
@@ -222,26 +258,28 @@ final class DesktopEntries: Sendable {
 
     /// Sees to the documents of a directory: those with pictures get entries, ours get pictures.
     private func list(_ directory: ItemNumber, _ pictures: VolumePictures) {
-        let subjects = volume.state.withLock { state -> [(PictureSubject, [UInt8])] in
+        let subjects = volume.state.withLock { state -> [(PictureSubject, [UInt8], Bool)] in
             let position = state.index.find(directory)
             guard position != 0, state.index[item: position].pointee.isDirectory,
                 let path = state.index.path(of: position)
             else { return [] }
-            var found: [(PictureSubject, [UInt8])] = []
+            var found: [(PictureSubject, [UInt8], Bool)] = []
             var name = state.index.child(of: position, after: 0)
             while name != 0, found.count < Self.listLimit {
                 let item = state.index[name: name].pointee.item
                 let bytes = Array(state.index.nameBytes(name))
-                if let subject = state.pictureSubject(item), !subject.type.end.isEmpty,
-                    reader.mayRead(item, state.index), !isTemporaryName(bytes)
+                if let subject = state.pictureSubject(item, named: bytes),
+                    !subject.type.end.isEmpty, !isTemporaryName(bytes),
+                    reader.mayRead(item, in: position, state.index)
                 {
-                    found.append((subject, (path.isEmpty ? [] : path + [47]) + bytes))
+                    let hasOthers = state.index[item: item].pointee.links > 1
+                    found.append((subject, (path.isEmpty ? [] : path + [47]) + bytes, hasOthers))
                 }
                 name = state.index[name: name].pointee.next
             }
             return found
         }
-        for (subject, bytes) in subjects {
+        for (subject, bytes, hasOthers) in subjects {
             if state.withLock({ $0.ended || $0.written.contains(subject.item) }) { continue }
             guard let head = shelf.head(subject.node, subject.type) else {
                 if subject.type.isOwn { pictures.ask(subject, isLasting: false) }
@@ -249,7 +287,7 @@ final class DesktopEntries: Sendable {
             }
             if !head.missing.isEmpty { pictures.ask(subject, isLasting: false) }
             if head.failure != nil { continue }
-            if cache.isCurrent(.normal, of: facts(text(bytes), subject)) {
+            if !hasOthers, cache.isCurrent(.normal, of: facts(text(bytes), subject)) {
                 remember(subject.item)
             } else {
                 write(subject.item)
@@ -292,34 +330,4 @@ final class DesktopEntries: Sendable {
 
     /// A path from the mount's root as file managers name it.
     private func text(_ path: [UInt8]) -> String { mountPoint + "/" + String(path: path) }
-}
-
-/// The user who mounted, and what that user may read.
-private struct Reader: Sendable {
-    private let user = geteuid()
-    private let groups: Set<UInt32>
-
-    init() {
-        var list = [gid_t](repeating: 0, count: 65_536)
-        let count = getgroups(Int32(list.count), &list)
-        groups = Set(list.prefix(max(0, Int(count)))).union([getegid()])
-    }
-
-    /// Whether the item can be read and reached by its first name.
-    func mayRead(_ position: MemoryIndex.Position, _ index: MemoryIndex) -> Bool {
-        if user == 0 { return true }
-        guard allows(4, index[item: position].pointee) else { return false }
-        var above = index.parent(of: position)
-        while above != 0 {
-            if !allows(1, index[item: above].pointee) { return false }
-            above = index.parent(of: above)
-        }
-        return true
-    }
-
-    private func allows(_ right: UInt32, _ record: ItemRecord) -> Bool {
-        if record.user == user { return record.mode & right << 6 != 0 }
-        if groups.contains(record.group) { return record.mode & right << 3 != 0 }
-        return record.mode & right != 0
-    }
 }

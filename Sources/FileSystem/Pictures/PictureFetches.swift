@@ -35,11 +35,17 @@ final class PictureFetches: Sendable {
     /// Until when nothing is asked for, as `MonotonicClock` has it.
     var pausedUntil: UInt64 { state.withLock { $0.pausedUntil } }
 
+    /// When a fetch that begins now gives up, as `MonotonicClock` has it.
+    static var deadline: UInt64 { MonotonicClock.after(milliseconds: patience) }
+
     /// Asks for something of a version; nil if it cannot be had now. Waits for the store.
+    ///
+    /// - Parameter deadline: of all that is asked for together; nil if that is all.
     func fetch<Result>(
-        _ node: NodeNumber, _ body: (StoreCall) throws(StoreError) -> Result?
+        _ node: NodeNumber, until deadline: UInt64? = nil,
+        _ body: (StoreCall) throws(StoreError) -> Result?
     ) -> Result? {
-        let end = Cancellation(deadline: MonotonicClock.after(milliseconds: Self.patience))
+        let end = Cancellation(deadline: deadline ?? Self.deadline)
         let isOver = state.withLock { state in
             state.fetches[node] = end
             return state.ended

@@ -8,8 +8,10 @@ internal import Stores
 extension VolumePictures {
     /// Whether there may be a picture of a promise: one in the store, or the preview in its content.
     func mayFetch(_ subject: PictureSubject) -> Bool {
-        // What there is of it came from there.
-        if shelf.head(subject.node, subject.type) != nil { return false }
+        // What there is of it came from there, or is being made of the content before it goes.
+        if contents.holds(subject.node) || shelf.head(subject.node, subject.type) != nil {
+            return false
+        }
         if subject.away == .promised, volume.link?.pictures.mayHave(subject.node) == true {
             return true
         }
@@ -17,11 +19,11 @@ extension VolumePictures {
     }
 
     private func mayHavePreview(_ node: NodeNumber, _ type: PictureType) -> Bool {
-        type.hasPreview && maker.canDraw(type) && beginnings.mayHave(node)
+        type.hasPreview && maker.canDraw(type) && photos.mayHave(node)
     }
 
-    /// The pictures of a promise, or the beginning of its content if there are none; nil if its
-    /// content is here, or nothing can be had.
+    /// The pictures of a promise, or a photo to be read where there are none; nil if its content is here,
+    /// or nothing can be had.
     func fetch(_ order: PictureOrder) -> PictureInput? {
         let content = volume.state.withLock { $0.published(order.node) }
         guard let content, let hash = content.hash, content.place.isAway else { return nil }
@@ -32,11 +34,10 @@ extension VolumePictures {
             input = .pictures(file)
         } else if mayHavePreview(order.node, order.type),
             let downloads = content.place == .promised
-                ? volume.link?.downloads : volume.sources?.downloads,
-            let bytes = beginnings.fetch(
-                order.node, Blob(hash: hash, size: content.size), from: downloads)
+                ? volume.link?.downloads : volume.sources?.downloads
         {
-            input = .beginning(bytes)
+            let blob = Blob(hash: hash, size: content.size)
+            input = .photo(photos.photo(order.node, blob, from: downloads))
         } else {
             return nil
         }
@@ -48,7 +49,7 @@ extension VolumePictures {
     /// drawn when it is here; and what was made of a preview does not go to the store, which would
     /// take it for all that there can be.
     func keepFetched(_ outcome: PictureOutcome, of order: PictureOrder) {
-        if case .failed = outcome { return beginnings.noteNothing(order.node) }
+        if case .failed = outcome { return photos.noteNothing(order.node) }
         guard let file = outcome.file(order.type), (try? shelf.put(file, for: order.node)) != nil
         else { return }
         removeIfGone(order.node)

@@ -30,8 +30,10 @@ final class VolumePictures: Sendable {
     let incomplete = Lock(IncompletePictures())
     /// Versions of which the missing sizes could not be drawn: they are not tried again.
     private let incompletable = Lock(Recent<NodeNumber, Bool>(limit: rememberedFailures))
-    /// Beginnings of contents that are not here.
-    let beginnings = ContentBeginnings()
+    /// Photos that are not here.
+    let photos = DistantPhotos()
+    /// Contents that must not go while they are drawn.
+    let contents: DrawnContents
     unowned let volume: Volume
     private let drawing: Drawing
     /// Has pictures of promises brought from the store: who waits for that holds up no drawing.
@@ -69,6 +71,7 @@ final class VolumePictures: Sendable {
         let folder = PictureFolder(path: volume.content.folder.pictures)
         shelf = PictureShelf(folder, doubtful: doubtful)
         maker = PictureMaker(program: options.program)
+        contents = DrawnContents(folder: volume.content.folder.drawing)
         drawing = Drawing(maker, fetches: false)
         fetching = Drawing(maker, fetches: true)
         if let point = options.desktop {
@@ -93,9 +96,10 @@ final class VolumePictures: Sendable {
 
     /// Ends the threads and the processes they started.
     func stop() {
-        beginnings.stop()
+        photos.stop()
         queue.stop()
         fetching.queue.stop()
+        contents.stop()
         desktop?.stop()
         notifier.stop()
         for part in [drawing, fetching] { part.client.owner.withLock { $0 = nil } }
@@ -117,17 +121,31 @@ final class VolumePictures: Sendable {
     /// Has the version drawn, if that can be.
     @discardableResult
     func ask(_ subject: PictureSubject, isLasting: Bool) -> Bool {
-        if subject.size == 0 || subject.fileName.isEmpty || isTemporaryName(subject.fileName) {
-            return false
-        }
         if subject.isPromise {
-            guard mayFetch(subject) else { return false }
+            guard mayHavePicture(subject), mayFetch(subject) else { return false }
             return fetching.queue.ask(subject.order(staged: nil), isLasting: false)
         }
-        guard maker.canDraw(subject.type) else { return false }
-        let order = order(subject)
-        if order.isCompletion, incompletable.withLock({ $0[subject.node] }) != nil { return false }
+        guard let order = drawableOrder(subject) else { return false }
         return queue.ask(order, isLasting: isLasting)
+    }
+
+    private func mayHavePicture(_ subject: PictureSubject) -> Bool {
+        subject.size > 0 && !subject.fileName.isEmpty && !isTemporaryName(subject.fileName)
+    }
+
+    /// The order for what is to be drawn of a version; nil if that cannot be.
+    private func drawableOrder(_ subject: PictureSubject) -> PictureOrder? {
+        guard mayHavePicture(subject), maker.canDraw(subject.type) else { return nil }
+        let order = order(subject)
+        if order.isCompletion, incompletable.withLock({ $0[subject.node] }) != nil { return nil }
+        return order
+    }
+
+    /// The same for a version that is not to be drawn again if it was.
+    func missing(_ subject: PictureSubject) -> PictureOrder? {
+        let file = shelf.head(subject.node, subject.type)
+        if let file, file.failure != nil || file.missing.isEmpty { return nil }
+        return drawableOrder(subject)
     }
 
     /// What is drawn of a version as it was staged, or is there, is not to be drawn again.
@@ -272,14 +290,18 @@ final class VolumePictures: Sendable {
 
         func take(_ order: PictureOrder) -> PictureInput? {
             guard let owner = owner.withLock({ $0 }) else { return nil }
-            if let file = owner.shelf.head(order.node, order.type),
-                order.staged != nil || file.missing.isEmpty
-            {
-                return nil
-            }
-            return fetches ? owner.fetch(order) : owner.take(order)
+            let file = owner.shelf.head(order.node, order.type)
+            let isThere = file.map { order.staged != nil || $0.missing.isEmpty } ?? false
+            if fetches { return isThere ? nil : owner.fetch(order) }
+            if !isThere, let input = owner.take(order) { return input }
+            owner.contents.drop(order.node)
+            return nil
         }
-        func letGo(_ node: NodeNumber) { owner.withLock { $0 }?.letGo(node) }
+        func letGo(_ node: NodeNumber) {
+            guard let owner = owner.withLock({ $0 }) else { return }
+            if !fetches { owner.contents.drop(node) }
+            owner.letGo(node)
+        }
         func keep(_ outcome: PictureOutcome, of order: PictureOrder) {
             let owner = owner.withLock { $0 }
             if fetches {
@@ -305,6 +327,7 @@ final class VolumePictures: Sendable {
             // What was published stays whatever becomes of this.
             if case .failed = outcome {
                 incompletable.withLock { $0.insert(true, for: order.node, weight: 1) }
+                return upload(order.node)
             }
             guard case .drawn(let pictures) = outcome,
                 (try? shelf.add(pictures, for: order.node, order.type)) == true

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Content
 internal import Glibc
 internal import Model
+internal import Pictures
 internal import Promises
 internal import Stores
 internal import SystemCalls
@@ -45,10 +46,10 @@ extension Volume {
             throw Errno(EBUSY)
         }
         guard let found else { return }
-        // It went with the content or when it was drawn, unless the daemon died in between.
-        pictures?.upload(found.0)
         link.downloads.leave(found.1.hash)
         try remove([found])
+        // It went with the content or when it was drawn, unless the daemon died in between.
+        pictures?.upload(found.0)
     }
 
     /// Lets go of what can go of these; the bytes that are not here any more.
@@ -67,24 +68,30 @@ extension Volume {
         return found.reduce(0) { $0 + UInt64($1.1.size) }
     }
 
-    /// Removes the blobs of versions that count on them no more, unless others do.
+    /// Removes the blobs of versions that count on them no more, unless others do. Those without a
+    /// picture are drawn then, of what is kept for that.
     private func remove(_ found: [(node: NodeNumber, blob: Blob)]) throws(Errno) {
         try log.synchronize()
-        let isKnown = blobs.withLock { _ in
+        let leaving = blobs.withLock { _ -> [PictureOrder]? in
             let gone = state.withLock { state in found.filter { !state.arrived.contains($0.node) } }
             let needed: [Bool]? = try? container.query { (database) throws(Failure) in
                 try gone.map { (pair) throws(Failure) in
                     try database.isBlobNeeded(pair.blob.hash)
                 }
             }
-            guard let needed else { return false }
-            for (pair, isNeeded) in zip(gone, needed) where !isNeeded {
+            guard let needed else { return nil }
+            var leaving: [PictureOrder] = []
+            for (pair, isNeeded) in zip(gone, needed) {
+                let order = pictures?.keepLeaving(pair.node, pair.blob, isNeeded: isNeeded)
+                if let order { leaving.append(order) }
+                if isNeeded { continue }
                 content.forget(pair.node)
                 content.evictBlob(pair.blob.hash)
             }
-            return true
+            return leaving
         }
-        guard isKnown else { throw Errno(EIO) }
+        guard let leaving else { throw Errno(EIO) }
+        pictures?.drawLeaving(leaving)
         reasons.forget(found.map(\.node))
         refresh(found.map(\.node)) {}
     }

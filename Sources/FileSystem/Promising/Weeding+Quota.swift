@@ -16,6 +16,9 @@ extension Weeding {
         var opened: Timestamp
     }
 
+    /// Lets go of what stayed for its picture and has waited too long.
+    func endWaitsForPictures() { volume.pictures?.contents.dropOverdue() }
+
     /// Lets go of what is pinned online-only and was closed, or has reached the store.
     func letClosedGo() {
         let closed = volume.state.withLock { state in
@@ -46,7 +49,9 @@ extension Weeding {
             defer { state.quota.isDue = false }
             return state.quota.isDue
         }
-        let free = (try? content.space().free) ?? .max
+        // What only waits to be drawn is as good as gone.
+        let leaving = volume.pictures?.contents.bytes ?? 0
+        let free = (try? content.space().free).map { $0 + leaving } ?? .max
         let lacking = quota.free.map { $0 > free ? $0 - free : 0 } ?? 0
         guard isDue || lacking > 0 else { return }
         var (total, candidates) = count()

@@ -82,8 +82,8 @@ final class VolumeState {
     var isSweepPlanned = false
     /// Numbers the handles.
     var serial: UInt32 = 0
-    /// Versions that are being drawn: they are not thinned out. Their file is open,
-    /// so they may be evicted.
+    /// Versions that are being drawn: they are not thinned out. Their file is open, and has a name of
+    /// its own where a path is needed, so they may be evicted.
     var drawn = UseCounts()
     /// Versions that are being opened, or are open under `.shapeedit/versions`: they are neither
     /// thinned out nor evicted.

@@ -43,13 +43,13 @@ package final class PictureMaker: Sendable {
         }
     }
 
-    /// The pictures in the order's sizes; of the beginning of a content only the smallest.
+    /// The pictures in the order's sizes; of a photo that is not here only the smallest.
     package func pictures(
         of order: PictureOrder, _ input: PictureInput, by worker: ThumbnailWorker,
         _ cancellation: Cancellation?
     ) throws(ThumbnailFailure) -> [PictureSize: [UInt8]] {
-        if case .beginning(let bytes) = input {
-            return [.small: try preview(in: bytes, order.type, by: worker, cancellation)]
+        if case .photo(let photo) = input {
+            return [.small: try preview(in: photo, order.type, by: worker, cancellation)]
         }
         var pictures: [PictureSize: [UInt8]] = [:]
         if let type = order.type.drawn {
@@ -70,16 +70,16 @@ package final class PictureMaker: Sendable {
         return pictures
     }
 
-    /// The smallest picture of a photo, made of the preview in its beginning: one process finds that,
-    /// another one draws it.
+    /// The smallest picture of a photo, made of the preview in it: one process finds that, another one
+    /// draws it.
     private func preview(
-        in beginning: [UInt8], _ type: PictureType, by worker: ThumbnailWorker,
+        in photo: DistantPhoto, _ type: PictureType, by worker: ThumbnailWorker,
         _ cancellation: Cancellation?
     ) throws(ThumbnailFailure) -> [UInt8] {
         let fileName = "preview." + type.end
         let programs = try programs(thatDraw: fileName, type)
         let preview = try worker.preview(
-            PreviewRequest(beginning: beginning), cancellation: cancellation)
+            inPhotoOf: photo.size, cancellation: cancellation, read: photo.read)
         let bytes = try programs.picture(
             of: preview, fileName: fileName, size: PictureSize.small.pixels,
             cancellation: cancellation)
@@ -127,7 +127,7 @@ package final class PictureMaker: Sendable {
         case .file(let file, _):
             return try worker.picture(
                 request, descriptor: file.number, cancellation: cancellation)
-        case .beginning, .pictures: throw .unavailable("there is no content to draw")
+        case .photo, .pictures: throw .unavailable("there is no content to draw")
         }
     }
 

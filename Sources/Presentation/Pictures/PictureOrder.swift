@@ -43,10 +43,23 @@ package enum PictureInput: Sendable {
     /// A descriptor that can only read, and where the file lies: not in the mount, for which a
     /// drawing must not wait.
     case file(SharedDescriptor, path: String)
-    /// Where it begins, and no more: the smallest picture is made of the preview there, if there is one.
-    case beginning([UInt8])
+    /// A photo that is not here: the smallest picture is made of the preview in it, if there is one.
+    case photo(DistantPhoto)
     /// Its pictures, as ``PictureOutcome/file(_:)`` has them: nothing is to be drawn.
     case pictures([UInt8])
+}
+
+/// A photo whose content is not here, but can be read in parts.
+package struct DistantPhoto: Sendable {
+    /// Its size, in bytes.
+    var size: Int
+    /// Gives bytes of it; nil if they cannot be had now. Waits for the store.
+    var read: @Sendable (Range<Int>) -> [UInt8]?
+
+    package init(size: Int, read: @escaping @Sendable (Range<Int>) -> [UInt8]?) {
+        self.size = size
+        self.read = read
+    }
 }
 
 /// What came of an order.

@@ -33,8 +33,7 @@ enum Service {
 
     private static func answer(_ received: Received) -> WorkerReply {
         if let request = PreviewRequest(message: received.message) {
-            return EmbeddedPreview.find(in: request.beginning).map { .preview($0) }
-                ?? .refusal("it has no preview where it begins")
+            return preview(request)
         }
         _ = shim_processor_limit(Lockdown.processorSeconds)
         defer { _ = shim_processor_limit(0) }
@@ -59,6 +58,19 @@ enum Service {
             return .picture(picture)
         } catch {
             return .refusal(error.description)
+        }
+    }
+
+    private static func preview(_ request: PreviewRequest) -> WorkerReply {
+        let photo = PhotoParts(
+            size: request.size, request.parts.map { PhotoParts.Part(at: $0.place, $0.bytes) })
+        do throws(PhotoParts.Missing) {
+            guard let preview = try EmbeddedPreview.find(in: photo) else {
+                return .refusal("it has no preview where it begins")
+            }
+            return .preview(.found(preview))
+        } catch {
+            return .preview(.wanted(error.range))
         }
     }
 

@@ -8,6 +8,9 @@ internal import SystemCalls
 struct Sandbox: Sendable {
     private static let addressSpace = 1 << 30
     private static let processorSeconds = 10
+    /// Processes and threads in one sandbox. The kernel (5.14 or later) counts those of the sandbox's own
+    /// user namespace, and leaves this out where the daemon is root.
+    private static let processes = 512
     static let fileBytes = 16 << 20
     /// What the files in `/tmp` may have together: some programs unpack the document there.
     private static let folderBytes = 64 << 20
@@ -17,8 +20,10 @@ struct Sandbox: Sendable {
     /// Where a command puts the file that is given out.
     static let picture = "/tmp/picture.png"
     /// Runs the command and writes that file to the standard output, which the command does not
-    /// have. A line stands for what is no file, so that it is told from nothing.
+    /// have. A line stands for what is no file, so that it is told from nothing. Each process has a limit
+    /// of memory; when they take too much together, they are the first to be ended.
     private static let script = """
+        echo 1000 > /proc/self/oom_score_adj
         file=$1; shift; "$@" > /dev/null 2>&1; code=$?
         if [ -f "$file" ]; then cat "$file"; elif [ -e "$file" ]; then echo; fi
         exit $code
@@ -69,7 +74,8 @@ struct Sandbox: Sendable {
         let process: ChildProcess
         do throws(Errno) {
             process = try ChildProcess(
-                limits + [bubblewrap] + surroundings(input) + ["--"] + giving + command,
+                limits + [bubblewrap] + surroundings(input) + ["--"] + limitsInside + giving
+                    + command,
                 environment: [:], output: output)
         } catch {
             throw .unavailable("bubblewrap cannot be started: \(error)")
@@ -92,6 +98,9 @@ struct Sandbox: Sendable {
             "--fsize=\(Self.fileBytes)", "--core=0", "--",
         ]
     }
+
+    /// Outside, all processes of the user would count.
+    private var limitsInside: [String] { [prlimit, "--nproc=\(Self.processes)", "--"] }
 
     private func surroundings(_ input: Shown?) -> [String] {
         var result = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]

@@ -90,26 +90,6 @@ public struct WorkerText: Sendable, Equatable {
     }
 }
 
-/// Asks a worker for the preview that the beginning of a photo has in it: a kind byte, then those bytes.
-public struct PreviewRequest: Sendable, Equatable {
-    private static let kind: UInt8 = 4
-
-    /// The beginning of the photo.
-    public var beginning: [UInt8]
-
-    /// A request of its parts.
-    public init(beginning: [UInt8]) { self.beginning = beginning }
-
-    /// The message.
-    public var message: [UInt8] { [Self.kind] + beginning }
-
-    /// The request of a message; nil if it is none.
-    public init?(message: [UInt8]) {
-        guard message.first == Self.kind else { return nil }
-        beginning = Array(message.dropFirst())
-    }
-}
-
 /// What a worker says: a kind byte and text or bytes.
 public enum WorkerReply: Sendable, Equatable {
     /// The first message of every worker: what confines it.
@@ -120,8 +100,8 @@ public enum WorkerReply: Sendable, Equatable {
     case refusal(String)
     /// The words of a document.
     case text(WorkerText)
-    /// A JPEG file that was found in a photo, as hostile as that.
-    case preview([UInt8])
+    /// A JPEG file that was found in a photo, as hostile as that, or what is needed to find it.
+    case preview(PreviewAnswer)
 
     /// The largest message of this kind.
     public static let messageBytes = (16 << 20) + 1
@@ -133,7 +113,9 @@ public enum WorkerReply: Sendable, Equatable {
         case .picture(let bytes): [1] + bytes
         case .refusal(let text): [2] + Array(text.utf8.prefix(1_000))
         case .text(let text): [3] + Array(text.title.utf8) + [0] + Array(text.body.utf8)
-        case .preview(let bytes): [4] + bytes
+        case .preview(.found(let bytes)): [4] + bytes
+        case .preview(.wanted(let range)):
+            [5] + MessageNumber.bytes(range.lowerBound) + MessageNumber.bytes(range.count)
         }
     }
 
@@ -149,7 +131,13 @@ public enum WorkerReply: Sendable, Equatable {
                 WorkerText(
                     title: String(decoding: message[1..<end], as: UTF8.self),
                     body: String(decoding: message[(end + 1)...], as: UTF8.self)))
-        case 4: self = .preview(Array(message.dropFirst()))
+        case 4: self = .preview(.found(Array(message.dropFirst())))
+        case 5:
+            var rest = message.dropFirst()
+            guard let place = MessageNumber.take(from: &rest),
+                let count = MessageNumber.take(from: &rest), count > 0, count <= Int.max - place
+            else { return nil }
+            self = .preview(.wanted(place..<place + count))
         default: return nil
         }
     }

@@ -66,15 +66,33 @@ public final class ThumbnailWorker: Sendable {
         }
     }
 
-    /// The preview that the beginning of a photo has in it, as a JPEG file. Only programs that can be
-    /// lost should look at it.
+    /// The preview that a photo has in it, as a JPEG file. Only programs that can be lost should look at
+    /// it. No more of the photo is read than it takes to find out, and no more than
+    /// ``PreviewRequest/mostBytes``.
     ///
-    /// - Parameter cancellation: ends the search, or keeps it from beginning.
-    public func preview(_ request: PreviewRequest, cancellation: Cancellation? = nil)
-        throws(ThumbnailFailure) -> [UInt8]
-    {
-        try ask(request.message, -1, cancellation) { reply in
-            if case .preview(let bytes) = reply { bytes } else { nil }
+    /// - Parameters:
+    ///   - size: of the photo, in bytes.
+    ///   - cancellation: ends the search, or keeps it from beginning.
+    ///   - read: gives bytes of the photo; nil if they cannot be had now. Called without a lock.
+    public func preview(
+        inPhotoOf size: Int, cancellation: Cancellation? = nil, read: (Range<Int>) -> [UInt8]?
+    ) throws(ThumbnailFailure) -> [UInt8] {
+        var request = PreviewRequest(size: size)
+        while true {
+            let answer: PreviewAnswer = try ask(request.message, -1, cancellation) { reply in
+                if case .preview(let said) = reply { said } else { nil }
+            }
+            switch answer {
+            case .found(let bytes): return bytes
+            case .wanted(let range):
+                guard request.admits(range) else {
+                    throw .refused("its preview is not where it begins")
+                }
+                guard let bytes = read(range), bytes.count == range.count else {
+                    throw .unavailable("the photo cannot be read now")
+                }
+                request.add(bytes, at: range.lowerBound)
+            }
         }
     }
 

@@ -69,6 +69,30 @@ struct DesktopThumbnailTests {
         }
     }
 
+    @Test func `each name of a document has its entries`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { desk in
+            let agent = desk.agent
+            agent.makeDirectory("folder")
+            agent.store("a.slide", PictureDesk.slide(1))
+            desk.settle("a.slide")
+            agent.link("a.slide", "folder/b.slide")
+            agent.setTimes(
+                "a.slide", accessed: .now, modified: .at(seconds: 1_000_000, nanoseconds: 5))
+            for name in ["a.slide", "folder/b.slide"] {
+                #expect(try settled(desk, name, has: true) != nil)
+            }
+            agent.rename("folder", "other")
+            #expect(try settled(desk, "other/b.slide", has: true) != nil)
+            #expect(try waitUntil { try entries(desk).count == 8 })
+            agent.unlink("a.slide")
+            #expect(try waitUntil { try entries(desk).count == 4 })
+            #expect(try settled(desk, "other/b.slide", has: true) != nil)
+            agent.unlink("other/b.slide")
+            #expect(try waitUntil { try entries(desk).isEmpty })
+        }
+    }
+
     @Test func `a listing brings entries back after a remount`() throws {
         try #require(isInstalled("gio"))
         try withPictures { desk in

@@ -3,36 +3,34 @@ import Probing
 import TestSupport
 import Testing
 
+private let canSandbox =
+    (try? run(["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]).status) == 0
+
 /// Documents that programs of the machine draw, and what happens where they cannot.
 @Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
 struct ForeignPictureTests {
-    private static let canSandbox =
-        (try? run([
-            "bwrap", "--unshare-all", "--ro-bind", "/", "/", "true",
-        ]).status) == 0
-
     /// A desk whose machine has one program, a line of shell for files called `*.test`: $1 is the
     /// document, $2 where the picture goes.
     private func withProgram(
-        _ line: String, path: String? = nil, _ body: (PictureDesk) throws -> Void
+        _ line: String, path: String? = nil, store: String? = nil,
+        _ body: (PictureDesk) throws -> Void
     ) throws {
-        try withPictures { desk in
-            desk.agent.end()
-            try desk.container.unmount()
+        try withPictures(store: store) { desk in
             let data = desk.container.dataHome
-            mkdir(data + "/thumbnailers", 0o755)
-            mkdir(data + "/mime", 0o755)
-            try PictureDesk.write(
-                Array("50:image/x-test:*.test\n".utf8), to: data + "/mime/globs2")
-            let entry = """
-                [Thumbnailer Entry]
-                TryExec=/bin/sh
-                Exec=/bin/sh -c "\(line)" name %i %o
-                MimeType=image/x-test;
-                """
-            try PictureDesk.write(Array(entry.utf8), to: data + "/thumbnailers/t.thumbnailer")
-            desk.container.additionalEnvironment["PATH"] = path
-            try desk.mount()
+            try desk.remount {
+                mkdir(data + "/thumbnailers", 0o755)
+                mkdir(data + "/mime", 0o755)
+                try PictureDesk.write(
+                    Array("50:image/x-test:*.test\n".utf8), to: data + "/mime/globs2")
+                let entry = """
+                    [Thumbnailer Entry]
+                    TryExec=/bin/sh
+                    Exec=/bin/sh -c "\(line)" name %i %o
+                    MimeType=image/x-test;
+                    """
+                try PictureDesk.write(Array(entry.utf8), to: data + "/thumbnailers/t.thumbnailer")
+                desk.container.additionalEnvironment["PATH"] = path
+            }
             try body(desk)
         }
     }
@@ -45,6 +43,32 @@ struct ForeignPictureTests {
             usleep(10_000)
         }
         return state
+    }
+
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"), arguments: [false, true])
+    func `a document that is evicted before it is drawn, or meanwhile, has its picture`(
+        isLookedAt: Bool
+    ) throws {
+        try withProgram("sleep 0.3; cp $1 $2", store: "folder") { desk in
+            let picture = try desk.reference(PictureDesk.slide(1), "slide", 128)
+            desk.agent.store("a.test", picture)
+            for field in ["notYetDurable", "uploads"] {
+                #expect(waitUntil { desk.count(field) == 0 }, "\(field)")
+            }
+            if isLookedAt { #expect(desk.state("a.test") == "pending") }
+            let path = desk.container.mountPoint + "/a.test"
+            #expect(try waitUntil { try desk.container.command("evict", path).status == 0 })
+            // It did not have to be drawn for that.
+            #expect(desk.agent.attribute("a.test", "user.shapeedit.state") == "promise")
+            #expect(desk.settle("a.test") == "ready")
+            for size in PictureDesk.sizes {
+                let shown = desk.picture("a.test", size)
+                #expect(shown.count > 100 && shown.bytes.starts(with: [0x89, 0x50]))
+            }
+            #expect(desk.agent.attribute("a.test", "user.shapeedit.state") == "promise")
+            #expect(desk.count("fetchedBytes") == 0)
+            #expect(try run(["ls", desk.container.folder + "/drawing"]).text.isEmpty)
+        }
     }
 
     @Test(.enabled(if: canSandbox, "needs bubblewrap"))

@@ -8,7 +8,7 @@ final class PictureDesk {
     static let sizes = [128, 256, 512, 1_024]
 
     let container: Container
-    let agent: Agent
+    private(set) var agent: Agent
     private let isFirst: Bool
 
     /// Mounts a fresh container.
@@ -39,6 +39,15 @@ final class PictureDesk {
     }
 
     func mount() throws { try Self.mount(container, passesThrough: isFirst) }
+
+    /// Unmounts, and mounts again after `body`; the agent is another one then.
+    func remount(after body: () throws -> Void = {}) throws {
+        agent.end()
+        try container.unmount()
+        try body()
+        try mount()
+        agent = try Agent(in: container.mountPoint, user: container.user)
+    }
 
     private static func mount(_ container: Container, passesThrough: Bool) throws {
         var options: [String] = container.user == nil ? ["allow_other"] : []

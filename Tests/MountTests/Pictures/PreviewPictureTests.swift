@@ -13,8 +13,8 @@ private let canDrawPhotos =
     .enabled(if: !DataPath.isPlain, "needs a mount"),
     .enabled(if: canDrawPhotos, "needs bubblewrap and the thumbnailer of gdk-pixbuf"))
 struct PreviewPictureTests {
-    /// What may be fetched of a photo for its picture.
-    private static let most = 128 << 10
+    /// What is fetched of a photo first, and for a second directory that is not in that, in bytes.
+    private static let (header, step) = (4_096, 1_024)
 
     /// Width and height of a PNG file.
     private func sides(_ picture: ByteString) -> [Int] {
@@ -24,15 +24,19 @@ struct PreviewPictureTests {
         }
     }
 
-    /// A desk with promises `turned.jpg` and `bare.jpeg`, the one with a preview and the other
-    /// without, each of three megabytes. Their pictures were never asked for.
+    /// A desk with promises of three megabytes each: `turned.jpg` with a preview, `deep.jpg` with one far
+    /// from where it begins, `bare.jpeg` without, and `fake.jpg`, which is no photo. There are no
+    /// pictures of them.
     private func withPhotos(
         imported: Bool, _ body: (PictureDesk, _ folder: String) throws -> Void
     ) throws {
         try withPictures(store: imported ? nil : "folder") { desk in
+            let size = 3_000_000
             let photos = [
-                ("turned.jpg", Photo.bytes(orientation: 6, size: 3_000_000)),
-                ("bare.jpeg", Photo.bytes(hasPreview: false, size: 3_000_000)),
+                ("turned.jpg", Photo.bytes(orientation: 6, size: size)),
+                ("deep.jpg", Photo.bytes(gap: 8_000, size: size)),
+                ("bare.jpeg", Photo.bytes(hasPreview: false, size: size)),
+                ("fake.jpg", [UInt8](repeating: 0x20, count: size)),
             ]
             let point = desk.container.mountPoint
             if imported {
@@ -55,37 +59,51 @@ struct PreviewPictureTests {
                         try desk.container.command("evict", "\(point)/\(name)").status == 0
                     })
             }
+            // What was drawn when they went.
+            try desk.remount {
+                for folder in [desk.container.folder, desk.container.storeFolder] {
+                    _ = try run(["rm", "-rf", folder + "/pictures"])
+                }
+            }
             try body(desk, "")
         }
     }
 
     @Test(arguments: [false, true])
-    func `a photo that is not here shows its preview and fetches no more`(imported: Bool) throws {
+    func `of a photo that is not here only what leads to its preview is fetched`(imported: Bool)
+        throws
+    {
         try withPhotos(imported: imported) { desk, folder in
-            let (turned, bare) = (folder + "turned.jpg", folder + "bare.jpeg")
+            let (turned, deep) = (folder + "turned.jpg", folder + "deep.jpg")
+            let (bare, fake) = (folder + "bare.jpeg", folder + "fake.jpg")
             _ = try run(["ls", "-lR", desk.container.mountPoint])
             #expect(desk.count("fetchedBytes") == 0)
             let placeholder = desk.picture(turned, 128)
             #expect(desk.settle(turned) == "ready")
+            var fetched = Self.header
+            #expect(desk.count("fetchedBytes") == fetched)
             // It stands as the photo does, and there is nothing of which to make a larger one.
             #expect(sides(desk.picture(turned, 128)) == [64, 128])
             #expect(sides(placeholder) != [64, 128])
             #expect(sides(desk.picture(turned, 256)) == sides(desk.picture(bare, 256)))
-            let fetched = desk.count("fetchedBytes")
-            #expect(fetched > 0 && fetched <= 2 * Self.most)
+            fetched += Self.header
+            #expect(waitUntil { desk.count("fetchedBytes") == fetched })
+            #expect(desk.settle(deep) == "ready")
+            fetched += Self.header + Self.step + Photo.pixels.count
+            #expect(desk.count("fetchedBytes") == fetched)
+            #expect(sides(desk.picture(deep, 128)) == [128, 64])
+            _ = desk.picture(fake, 128)
+            fetched += Self.header
+            #expect(waitUntil { desk.count("fetchedBytes") == fetched })
             // Without a preview there is a placeholder, and it is not looked for twice.
-            #expect(
-                waitUntil {
-                    desk.state(bare) == "none" && desk.count("fetchedBytes") > fetched
-                        || desk.count("fetchedBytes") == 2 * Self.most
-                })
+            for name in [bare, fake] { #expect(waitUntil { desk.state(name) == "none" }) }
             for _ in 0..<3 {
-                _ = desk.picture(bare, 128)
+                for name in [bare, fake] { _ = desk.picture(name, 128) }
                 _ = desk.picture(turned, 512)
-                #expect(desk.state(bare) == "none")
+                for name in [bare, fake] { #expect(desk.state(name) == "none") }
             }
-            #expect(desk.count("fetchedBytes") <= 2 * Self.most)
-            for name in [turned, bare] {
+            #expect(desk.count("fetchedBytes") == fetched)
+            for name in [turned, deep, bare, fake] {
                 let state = desk.agent.attribute(ByteString(name), "user.shapeedit.state")
                 #expect(state == "promise")
             }

@@ -60,6 +60,36 @@ struct StoredPictureTests {
         }
     }
 
+    @Test func `a document that is evicted before anybody looked at it is drawn as it goes`()
+        throws
+    {
+        try withPictures(store: "folder") { desk in
+            func text(_ name: String) -> ByteString { ByteString("The words of \(name)\n") }
+            let names = (0..<3).map { "\($0).txt" }
+            for name in names { desk.agent.store(ByteString(name), text(name)) }
+            for field in ["notYetDurable", "uploads"] {
+                #expect(waitUntil { desk.count(field) == 0 }, "\(field)")
+            }
+            #expect(desk.count("picturesDrawn") == 0)
+            for name in names {
+                let path = "\(desk.container.mountPoint)/\(name)"
+                #expect(
+                    try waitUntil { try desk.container.command("evict", path).status == 0 })
+            }
+            for name in names {
+                #expect(desk.settle(name) == "ready")
+                #expect(try desk.picture(name) == desk.reference(text(name), "txt"))
+                let state = desk.agent.attribute(ByteString(name), "user.shapeedit.state")
+                #expect(state == "promise")
+            }
+            #expect(desk.count("fetchedBytes") == 0)
+            // The pictures go to the store as others do.
+            let folder = desk.container.storeFolder + "/pictures"
+            let find = ["find", folder, "-type", "f", "!", "-name", "*-owner"]
+            #expect(try waitUntil { try run(find).text.split(separator: "\n").count == 3 })
+        }
+    }
+
     @Test func `pictures go along when a container changes its store`() throws {
         try withPromises { desk, agent in
             agent.end()

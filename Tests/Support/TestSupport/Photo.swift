@@ -20,27 +20,41 @@ package enum Photo {
     /// - Parameters:
     ///   - orientation: how it is to be turned, 1 to 8.
     ///   - hasPreview: whether there is a preview where it begins.
+    ///   - lead: bytes of a segment that stands before the one with the preview; 0 for none.
+    ///   - gap: bytes of other things behind each of the directories that lead to the preview.
     ///   - size: its bytes in all.
-    package static func bytes(orientation: UInt8 = 1, hasPreview: Bool = true, size: Int) -> [UInt8]
-    {
-        let whole =
-            pixels.prefix(2) + (hasPreview ? segment(orientation) : []) + pixels.dropFirst(2)
+    package static func bytes(
+        orientation: UInt8 = 1, hasPreview: Bool = true, lead: Int = 0, gap: Int = 0, size: Int
+    ) -> [UInt8] {
+        var whole = Array(pixels.prefix(2))
+        if lead > 0 { whole += other(lead) }
+        if hasPreview { whole += segment(orientation, gap) }
+        whole += pixels.dropFirst(2)
         return whole + [UInt8](repeating: 0, count: size - whole.count)
     }
 
+    /// A segment of so many bytes that has nothing to do with previews.
+    package static func other(_ bytes: Int) -> [UInt8] {
+        let count = bytes - 2
+        return [0xFF, 0xE2, UInt8(count >> 8), UInt8(count & 0xFF)]
+            + [UInt8](repeating: 0, count: count - 2)
+    }
+
     /// The segment with the preview, little-endian.
-    private static func segment(_ orientation: UInt8) -> [UInt8] {
-        func entry(_ tag: UInt16, _ type: UInt8, _ value: Int) -> [UInt8] {
-            [UInt8(tag & 0xFF), UInt8(tag >> 8), type, 0, 1, 0, 0, 0]
-                + (0..<4).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    private static func segment(_ orientation: UInt8, _ gap: Int) -> [UInt8] {
+        func number(_ value: Int) -> [UInt8] {
+            (0..<4).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
         }
-        let first = [1, 0] + entry(0x0112, 3, Int(orientation)) + [26, 0, 0, 0]
+        func entry(_ tag: UInt16, _ type: UInt8, _ value: Int) -> [UInt8] {
+            [UInt8(tag & 0xFF), UInt8(tag >> 8), type, 0, 1, 0, 0, 0] + number(value)
+        }
+        let first = [1, 0] + entry(0x0112, 3, Int(orientation)) + number(26 + gap)
         let second =
-            [3, 0] + entry(0x0103, 3, 6) + entry(0x0201, 4, 68) + entry(0x0202, 4, pixels.count)
-            + [0, 0, 0, 0]
-        let content =
-            Array("Exif\0\0".utf8) + Array("II".utf8) + [42, 0, 8, 0, 0, 0] + first + second
-            + pixels
+            [3, 0] + entry(0x0103, 3, 6) + entry(0x0201, 4, 68 + 2 * gap)
+            + entry(0x0202, 4, pixels.count) + number(0)
+        let others = [UInt8](repeating: 0x2A, count: gap)
+        var content = Array("Exif\0\0".utf8) + Array("II".utf8) + [42, 0, 8, 0, 0, 0]
+        content += first + others + second + others + pixels
         let count = content.count + 2
         return [0xFF, 0xE1, UInt8(count >> 8), UInt8(count & 0xFF)] + content
     }

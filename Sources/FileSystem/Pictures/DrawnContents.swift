@@ -1,0 +1,127 @@
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Second names for contents that are drawn. A program of the machine gets a path and looks at it once for
+/// each size, and meanwhile the content may be moved among the blobs, or let go for good.
+///
+/// What is let go here before it has a picture stays under such a name until it is drawn; but not for
+/// longer than a while, and no more of it than there is room for. Any thread; waits for the disk.
+final class DrawnContents: Sendable {
+    /// How long a content waits for its turn, in nanoseconds.
+    private static let patience: UInt64 = 120_000_000_000
+    /// Contents that stay for this at most, and their bytes.
+    private static let limit = 4_096
+    private static let byteLimit: Int64 = 1 << 30
+
+    private struct Content {
+        /// What it takes on the disk that nothing else needs, in bytes.
+        var bytes: Int64 = 0
+        /// Until when it waits, of ``MonotonicClock``; nil while it is drawn.
+        var deadline: UInt64?
+    }
+    private struct State {
+        var contents: [NodeNumber: Content] = [:]
+        var bytes: Int64 = 0
+        var ended = false
+    }
+    private let state = Lock(State())
+    private let folder: String
+
+    /// - Parameter folder: where the names are; what an earlier run left there goes.
+    init(folder: String) {
+        self.folder = folder
+        try? Directories.removeTree(folder)
+    }
+
+    private func path(_ node: NodeNumber) -> String { folder + "/" + node.fileName }
+
+    /// What is on the disk only for this, in bytes.
+    var bytes: UInt64 { state.withLock { UInt64($0.bytes) } }
+
+    /// Whether a version's content is here for its picture.
+    func holds(_ node: NodeNumber) -> Bool { state.withLock { $0.contents[node] != nil } }
+
+    /// Keeps a content that is about to go until it is drawn, or ``drop(_:)``; false if that cannot be.
+    ///
+    /// - Parameters:
+    ///   - path: its file, which is used for nothing else as long as there is the version.
+    ///   - bytes: what it takes on the disk that nothing else needs.
+    func keep(_ node: NodeNumber, _ path: String, bytes: Int64) -> Bool {
+        state.withLock { state in
+            guard !state.ended, state.bytes + bytes <= Self.byteLimit,
+                state.contents.count < Self.limit
+            else { return false }
+            var content = Content(deadline: MonotonicClock.now + Self.patience)
+            if let known = state.contents[node] {
+                // It is being drawn, or it came and goes once more.
+                state.bytes -= known.bytes
+                if known.deadline == nil { content.deadline = nil }
+            } else if !name(node, path) {
+                return false
+            }
+            content.bytes = bytes
+            state.bytes += bytes
+            state.contents[node] = content
+            return true
+        }
+    }
+
+    /// The path of a content that stayed for its picture, which is drawn now; nil if none did.
+    func take(_ node: NodeNumber) -> String? {
+        state.withLock { state in
+            guard state.contents[node] != nil else { return nil }
+            state.contents[node]?.deadline = nil
+            return path(node)
+        }
+    }
+
+    /// A path for an open file that is drawn now; nil if there can be none.
+    func add(_ node: NodeNumber, _ descriptor: Int32) -> String? {
+        state.withLock { state in
+            if state.ended { return nil }
+            if state.contents[node] == nil {
+                guard name(node, "/proc/self/fd/\(descriptor)") else { return nil }
+                state.contents[node] = Content()
+            }
+            state.contents[node]?.deadline = nil
+            return path(node)
+        }
+    }
+
+    /// Gives a file the name of a version's content. Under the lock.
+    private func name(_ node: NodeNumber, _ file: String) -> Bool {
+        let path = path(node)
+        func link() -> Bool { linkat(AT_FDCWD, file, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 }
+        if link() { return true }
+        guard errno == ENOENT, (try? Directories.make(folder)) != nil else { return false }
+        return link()
+    }
+
+    /// The content has been drawn, or will not be.
+    func drop(_ node: NodeNumber) { state.withLock { drop(node, &$0) } }
+
+    private func drop(_ node: NodeNumber, _ state: inout State) {
+        guard let content = state.contents.removeValue(forKey: node) else { return }
+        state.bytes -= content.bytes
+        unlink(path(node))
+    }
+
+    /// Drops what has waited too long.
+    func dropOverdue() {
+        state.withLock { state in
+            let now = MonotonicClock.now
+            for (node, content) in state.contents where content.deadline.map({ $0 < now }) == true {
+                drop(node, &state)
+            }
+        }
+    }
+
+    /// Drops all, when nothing is drawn any more.
+    func stop() {
+        state.withLock { state in
+            state.ended = true
+            for node in state.contents.keys { drop(node, &state) }
+        }
+    }
+}
