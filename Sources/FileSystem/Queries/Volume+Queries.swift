@@ -93,7 +93,8 @@ extension Volume {
                         if let pattern { return try database.matches(pattern) }
                         return try database.titles()
                     } ?? [:]
-                if query.text != nil || query.title != nil {
+                // Without any word there is nothing that a document would have to have.
+                if pattern != nil {
                     knowledge.documents = Set(knowledge.titles.keys)
                 }
             }

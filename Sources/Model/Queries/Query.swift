@@ -29,7 +29,8 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
 
     /// The name: with `*` or `?` all of it, else a part of it; in any case of letters.
     public var name: String?
-    /// Words in the document: the beginnings of some, or "some that stand together".
+    /// Words in the document: the beginnings of some, or "some that stand together". Without any
+    /// word all documents are looked for.
     public var text: String?
     /// Words in its title, in the same way.
     public var title: String?
