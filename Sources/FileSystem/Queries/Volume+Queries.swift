@@ -84,9 +84,12 @@ extension Volume {
             if let tag = query.tag {
                 knowledge.items = state.withLock { $0.items(tagged: tag) }
             }
-            if query.needsTexts {
-                guard let texts else { return (knowledge, "no words of documents are kept") }
-                problem = texts.problem
+            if query.tellsTitles {
+                // Where titles are only told, nothing is missing without them.
+                guard let texts else {
+                    return (knowledge, query.needsTexts ? "no words of documents are kept" : nil)
+                }
+                if query.needsTexts { problem = texts.problem }
                 let pattern = TextPattern(text: query.text, title: query.title)
                 knowledge.titles =
                     try texts.read { (database) throws(Failure) in
@@ -99,7 +102,7 @@ extension Volume {
                 }
             }
         } catch {
-            throw Errno(EIO)
+            if query.needsTexts { throw Errno(EIO) }
         }
         return (knowledge, problem)
     }

@@ -104,6 +104,7 @@ struct FindCommand: ParsableCommand {
         if promises { query.isPromise = true }
         query.hidden = hidden
         (query.order, query.isReversed, query.limit) = (sort, reverse, limit)
+        query.titled = json && save == nil
         return query
     }
 
