@@ -70,6 +70,10 @@ package final class ControlSocket: VarlinkService {
         ("ShapeEdit", "shapeedit", version, "https://varlink.org")
     }
 
+    package func refusal(_ limit: Int) -> VarlinkReply {
+        VarlinkReply(error: "org.shapeedit.Control.TooManyClients", ["limit": .integer(limit)])
+    }
+
     package func handle(_ call: VarlinkCall, _ reply: VarlinkReplier) {
         switch call.method {
         case "org.shapeedit.Control.Claim": claim(call.parameters, reply)

@@ -16,7 +16,8 @@ package final class VarlinkClient: @unchecked Sendable {
         }
     }
 
-    /// Sends a call without waiting for the reply.
+    /// Sends a call without waiting for the reply. Where the server has ended the connection, what it
+    /// said before, or the end, is the next reply.
     package func send(_ call: VarlinkCall) throws(Failure) {
         var rest = call.bytes[...]
         while !rest.isEmpty {
@@ -24,6 +25,7 @@ package final class VarlinkClient: @unchecked Sendable {
                 Glibc.send(descriptor.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EPIPE || errno == ECONNRESET { return }
             if count < 0 {
                 throw Failure(.unavailable, "the mount's daemon does not listen: \(Errno.last)")
             }

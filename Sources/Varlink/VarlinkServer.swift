@@ -9,6 +9,8 @@ package protocol VarlinkService: AnyObject, Sendable {
     var interfaces: [String: String] { get }
     /// What it says of itself.
     var product: (vendor: String, name: String, version: String, url: String) { get }
+    /// What a client is told whose connection is closed because there are so many already.
+    func refusal(_ limit: Int) -> VarlinkReply
     /// Answers a call, now or later: exactly one reply that does not continue ends it.
     func handle(_ call: VarlinkCall, _ reply: VarlinkReplier)
     /// The client is gone; what it held is to be let go.
@@ -135,7 +137,11 @@ package final class VarlinkServer: @unchecked Sendable {
             guard let connection = VarlinkConnection(of: listener.number) else { return }
             // Whoever may not be here is told nothing; the file's mode keeps most away.
             let user = connection.peer.user
-            guard user == geteuid() || user == 0, connections.count < limits.clients else {
+            guard user == geteuid() || user == 0 else { continue }
+            guard connections.count < limits.clients else {
+                // It reads that as the reply to its first call, also if it calls after the end.
+                connection.output = service.refusal(limits.clients).bytes
+                _ = connection.write()
                 continue
             }
             serial += 1

@@ -13,7 +13,7 @@ import Testing
         query.kind = .all
         (query.smallest, query.largest, query.oldest, query.newest) = (0, 9, -5, 7)
         query.isPromise = false
-        query.hidden = true
+        (query.hidden, query.titled) = (true, true)
         (query.order, query.isReversed, query.limit) = (.modified, true, 3)
         #expect(Query(query.description) == query)
         #expect(!query.description.contains("/"))

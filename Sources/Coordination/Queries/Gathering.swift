@@ -14,7 +14,7 @@ package struct Knowledge: Sendable {
     package init() {}
 
     /// `nil` if it has none, or none is wanted.
-    func title(of document: DocumentID) -> String? {
+    package func title(of document: DocumentID) -> String? {
         titles[document].flatMap { $0.isEmpty ? nil : $0 }
     }
 }

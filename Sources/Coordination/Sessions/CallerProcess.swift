@@ -13,6 +13,13 @@ package enum CallerProcess {
         return group(of: thread) ?? thread
     }
 
+    /// Whether a thread runs in the background of everything else, as indexers and backups do: it is nicer
+    /// than `nice` alone makes a command. One system call.
+    package static func isBackground(_ thread: Int32) -> Bool {
+        let which = __priority_which_t(PRIO_PROCESS.rawValue)
+        return thread > 0 && getpriority(which, id_t(thread)) > 10
+    }
+
     /// The program and the process of a thread, for a person; `nil` if it is not there any more.
     package static func describe(_ thread: Int32) -> String? {
         guard thread > 0, let process = group(of: thread) else { return nil }

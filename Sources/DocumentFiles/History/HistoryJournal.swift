@@ -25,7 +25,7 @@ struct HistoryJournal {
     init(of file: borrowing OwnedDescriptor, isCoordinated: Bool) {
         folder = HistoryPlace.folder(of: file, isCoordinated: isCoordinated)
         self.isCoordinated = isCoordinated
-        modified = (try? file.status()).map { FileStamp($0).modified } ?? 0
+        modified = (try? file.status()).map { FileStamp($0).modified } ?? Self.now()
     }
 
     // MARK: Reading
@@ -36,18 +36,20 @@ struct HistoryJournal {
     /// - Parameter path: of the document, absolute.
     func load(current bytes: [UInt8], of path: String) -> HistorySteps {
         var (steps, formerPath) = stored() ?? (HistorySteps(), Self.line(path))
+        let versions = isCoordinated ? MountVersions.steps(of: path) : []
         if steps.currentStep.flatMap({ self.bytes(of: $0) }) != bytes {
             // A known inode at another place with an unknown content is another file: inodes are
             // given out again. Documents in a mount have ids that are not.
             if !isCoordinated, formerPath != Self.line(path) { steps = HistorySteps() }
             let number = steps.append(
-                time: Self.now(), description: origin(isFirst: steps.list.isEmpty))
+                time: moment(after: [steps.currentStep?.time, versions.last?.time]),
+                description: origin(isFirst: steps.list.isEmpty))
             write(bytes, number)
         }
         if isCoordinated {
             let first = steps.list.first?.time ?? .max
             let known = steps.list.first.flatMap { self.bytes(of: $0) }
-            let older = MountVersions.steps(of: path).filter { step in
+            let older = versions.filter { step in
                 // One that was thinned out since it was listed is not offered.
                 guard step.time < first, let bytes = self.bytes(of: step) else { return false }
                 return bytes != known
@@ -56,6 +58,13 @@ struct HistoryJournal {
             steps.current += older.count
         }
         return steps
+    }
+
+    /// When the content came that no edit in this journal made: its modification time, but neither in the
+    /// future nor before the states that were there before. Who copies a file may give it any.
+    private func moment(after former: [Int64?]) -> Int64 {
+        let least = former.compactMap { $0 }.max().map { $0 + 1 } ?? 0
+        return max(min(modified, Self.now()), least)
     }
 
     /// What is said of a state that no edit in this journal made. In a mount another user's may have.

@@ -4,7 +4,8 @@ internal import SystemCalls
 
 /// The earlier versions that a mount of ours shows of a document.
 enum MountVersions {
-    /// Those of the document at the absolute `path`, oldest first.
+    /// Those of the document at the absolute `path`, oldest first, with the times at which they became
+    /// current.
     static func steps(of path: String) -> [HistoryStep] {
         guard let folder = folder(of: path),
             let names = try? Directories.names(in: folder)
@@ -12,13 +13,21 @@ enum MountVersions {
         return names.compactMap { name -> HistoryStep? in
             var status = stat()
             let file = folder + "/" + name
-            guard stat(file.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-                return nil
-            }
-            let time = FileStamp(status).modified
+            guard stat(file.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+                let time = try? published(file)
+            else { return nil }
             return HistoryStep(
-                source: .version(file), time: time, description: description(of: time))
+                source: .version(file), time: time,
+                description: description(of: FileStamp(status).modified))
         }.sorted { $0.time < $1.time }
+    }
+
+    /// When the version of that file became the current one, in nanoseconds since 1970.
+    static func published(_ file: String) throws(Errno) -> Int64? {
+        let text = try PathAttributes.value("user.shapeedit.published", of: file)
+        let moment = String(decoding: text, as: UTF8.self).split(separator: ".")
+            .compactMap { Int64($0) }
+        return moment.count == 2 ? moment[0] &* 1_000_000_000 &+ moment[1] : nil
     }
 
     /// What is said of a version when nothing is known but its time, in nanoseconds since 1970.

@@ -44,9 +44,13 @@ extension DocumentVersions {
     /// Has somebody merge a version into the current one and writes the result, unless it was changed
     /// by others meanwhile. Nothing changes if the merging fails.
     ///
-    /// - Parameter merge: writes ``ConflictFiles/merged``; false if it gave up.
+    /// - Parameters:
+    ///   - alone: runs what it is given while nobody else writes the document. Not during the merging,
+    ///     which may take as long as a person does.
+    ///   - merge: writes ``ConflictFiles/merged``; false if it gave up.
     package func merge(
-        _ version: DocumentVersion, _ merge: (ConflictFiles) throws(Failure) -> Bool
+        _ version: DocumentVersion, alone: (() throws(Failure) -> Void) throws(Failure) -> Void,
+        by merge: (ConflictFiles) throws(Failure) -> Bool
     ) throws(Failure) -> Bool {
         var template = Array("\(Self.temporaryFolder)/shapeedit-merge-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Failure(Self.temporaryFolder, Errno.last) }
@@ -61,23 +65,36 @@ extension DocumentVersions {
             for path in [files.current, files.other, files.merged] { unlink(path.cPath) }
             rmdir(folder)
         }
-        let now = try current()
-        try copy(now, to: files.current)
-        try copy(now, to: files.merged)
+        var before = try current()
+        // Whoever shows the document has saved by then.
+        try alone { () throws(Failure) in
+            before = try current()
+            try copy(before, to: files.current)
+            try copy(before, to: files.merged)
+        }
         try copy(version, to: files.other)
         guard try merge(files) else { return false }
+        try alone { () throws(Failure) in
+            try put(files.merged, over: before, describedAs: "merge \(version.name)")
+        }
+        return true
+    }
+
+    /// Makes a file's content the document's, unless that has another version by now.
+    private func put(
+        _ file: String, over before: DocumentVersion, describedAs description: String
+    ) throws(Failure) {
         let claim = try FileClaim(path)
-        if try current().name != now.name {
+        if try current().name != before.name {
             throw Failure(
                 .temporary, "\(name): it was saved by somebody else while it was merged; again?")
         }
         let merged: OwnedDescriptor
-        do throws(Errno) { merged = try OwnedDescriptor.open(files.merged, O_RDONLY) } catch {
-            throw Failure(files.merged, error)
+        do throws(Errno) { merged = try OwnedDescriptor.open(file, O_RDONLY) } catch {
+            throw Failure(file, error)
         }
         _ = try Restoring(path: path, name: name).run(
-            from: merged, claim, describedAs: "merge \(version.name)")
-        return true
+            from: merged, claim, describedAs: description)
     }
 
     private static var temporaryFolder: String {

@@ -51,10 +51,9 @@ package struct DocumentVersions: Sendable {
         }
         var status = stat()
         _ = try check { stat(path.cPath, &status) }
-        let moment = try text("published").split(separator: ".").compactMap { Int64($0) }
         return DocumentVersion(
             name: try text("version"), path: path, modified: FileStamp(status).modified,
-            published: moment.count == 2 ? moment[0] &* 1_000_000_000 &+ moment[1] : nil,
+            published: try MountVersions.published(path),
             size: Int64(status.st_size), author: UInt32(try text("author")), isCurrent: false,
             isPinned: try text("pin") == "keep", isConflict: try text("conflict") == "unresolved",
             isLocal: try text("state") == "local")

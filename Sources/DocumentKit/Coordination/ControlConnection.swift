@@ -95,7 +95,12 @@ final class ControlConnection: Sendable {
         switch error.split(separator: ".").last {
         case "TimedOut": throw .timedOut(holders)
         case "Deadlock": throw .deadlock(holders)
-        case "TooMany": throw .unavailable("there are too many claims, presenters or queries")
+        case "TooMany":
+            throw .tooMany("the mount has as many claims, presenters or queries as it takes")
+        case "TooManyClients":
+            let limit = reply.parameters["limit"]?.integer ?? 0
+            throw .tooMany(
+                "the mount's control socket has \(limit) clients already and takes no more")
         case "NoSuchFolder": throw .badPath("", "there is no such folder")
         case "Ending": throw .unavailable("the mount goes away")
         default: throw .unavailable("the mount's daemon answers \(error)")

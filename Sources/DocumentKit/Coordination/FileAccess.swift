@@ -90,6 +90,9 @@ public enum CoordinationError: Error, Hashable, Sendable {
     case severalContainers(String, String)
     /// The mount does not answer, or has no control socket; says why.
     case unavailable(String)
+    /// The mount has as many claims, presenters, queries or clients as it takes; says of what. It may go
+    /// when others have ended.
+    case tooMany(String)
     /// The claim ended before the work did: the mount went away. Others may have come in between.
     case claimLost
 }

@@ -13,8 +13,10 @@ final class MountPresentation: Sendable {
         of place: ItemPlace, in mountPoint: String, _ presenter: any FilePresenter
     ) throws(CoordinationError) {
         shown = Lock(place.absolute)
-        connection = try ControlConnection(mountPoint: mountPoint)
+        // Before the other: if there is room for that one, this one was let in as well, and a presenter
+        // that could not answer would hold up every claim.
         let answers = try ControlConnection(mountPoint: mountPoint)
+        connection = try ControlConnection(mountPoint: mountPoint)
         var parameters = JSONObject()
         parameters.setPath("path", place.relative)
         try connection.send("Present", parameters, more: true)

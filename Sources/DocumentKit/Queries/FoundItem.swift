@@ -18,7 +18,8 @@ public struct FoundItem: Hashable, Sendable {
     public var modified: String
     /// The content is only in the store.
     public var isPromise: Bool
-    /// What it is called apart from its name; `nil` if it has no title, or the query needs none.
+    /// What it is called apart from its name; `nil` if it has no title, or the query
+    /// neither needs titles nor wants them told (`Query.titled`).
     public var title: String?
 }
 

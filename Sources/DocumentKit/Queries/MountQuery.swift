@@ -31,7 +31,7 @@ final class MountQuery: QuerySource {
         do throws(CoordinationError) {
             connection = try ControlConnection(mountPoint: mountPoint)
             try connection.send("Query", ["query": .string(query.description)], more: true)
-        } catch { throw Failure(.unavailable, "\(error)") }
+        } catch { throw Self.failure(error, mountPoint) }
     }
 
     var descriptor: Int32 { connection.descriptor }
@@ -67,6 +67,15 @@ final class MountQuery: QuerySource {
         } catch { throw Failure(.unavailable, "\(mountPoint): the mount went away (\(error))") }
     }
 
+    private static func failure(_ error: CoordinationError, _ mountPoint: String) -> Failure {
+        switch error {
+        case .tooMany(let reason):
+            Failure(.temporary, "\(mountPoint): \(reason); try again when some have ended")
+        case .unavailable(let reason): Failure(.unavailable, "\(mountPoint): \(reason)")
+        default: Failure(.unavailable, "\(mountPoint): \(error)")
+        }
+    }
+
     private func take(_ message: [UInt8]?) throws(Failure) {
         guard let message else { return }
         let rest = takeResults(message)
@@ -75,7 +84,7 @@ final class MountQuery: QuerySource {
             if case .badPath = error {
                 throw Failure(.noInput, "\(mountPoint)/\(folder): there is no such folder")
             }
-            throw Failure(.unavailable, "\(mountPoint): \(error)")
+            throw Self.failure(error, mountPoint)
         }
         for result in object["results"]?.array ?? [] {
             if let item = item(result) { part.results.append(item) }

@@ -13,7 +13,7 @@ struct GrantedAnswer: Sendable {
         var size: Int64
         var modified: Timestamp
         var isPromise: Bool
-        /// `nil` if it has none, or the query needs none.
+        /// `nil` if it has none, or the query tells none.
         var title: String?
     }
 

@@ -43,6 +43,6 @@ extension VolumeState {
         guard bytes.withUnsafeBytes({ selection.accepts($0, facts) }) else { return nil }
         return GrantedAnswer.Row(
             document: document, name: name, size: facts.size, modified: facts.modified,
-            isPromise: facts.isPromise, title: knowledge.titles[document])
+            isPromise: facts.isPromise, title: knowledge.title(of: document))
     }
 }

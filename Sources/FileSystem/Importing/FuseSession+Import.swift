@@ -1,12 +1,14 @@
+internal import Glibc
 internal import Model
 internal import SystemCalls
 
 extension FuseSession {
-    /// Carries out a message of an import and answers.
+    /// Carries out a message of an import and answers EINPROGRESS: a success would have the kernel tell all
+    /// who watch the folder that its attributes have changed, with each message.
     func takeImport(_ request: Request, _ node: NodeNumber, _ message: [UInt8]) throws(Errno) {
         let volume = self.volume
         let stale = try volume.takeImport(node, message, request.caller)
-        request.succeed()
+        request.fail(Errno(EINPROGRESS))
         // Only now: the kernel holds the folder's lock while the request lasts, and needs it to forget
         // a name in it. Names that nothing led to are among what it has to forget.
         volume.notifier.post {

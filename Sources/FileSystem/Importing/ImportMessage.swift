@@ -10,6 +10,7 @@ internal import PathText
 /// end     TOKEN
 /// ```
 /// SIZE to MODE are decimal; SECONDS is empty where the source tells no time. TARGET is a symlink's.
+/// The call that sets it ends with EINPROGRESS when the daemon has taken the message.
 /// The daemon never lists a source itself: what foreign servers say is understood in another process.
 enum ImportMessage {
     case begin(token: [UInt8], follows: Bool, address: String)

@@ -214,7 +214,7 @@ struct QueryEngine {
     private mutating func followWords() {
         guard let round = volume.texts?.round, round != words else { return }
         words = round
-        for live in live where live.query.query.needsTexts {
+        for live in live where live.query.query.tellsTitles {
             // If it fails, the next round tries again.
             guard let (now, _) = try? volume.knowledge(live.query.query) else { continue }
             let before = live.query.knowledge.titles

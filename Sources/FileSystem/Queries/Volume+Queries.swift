@@ -84,21 +84,25 @@ extension Volume {
             if let tag = query.tag {
                 knowledge.items = state.withLock { $0.items(tagged: tag) }
             }
-            if query.needsTexts {
-                guard let texts else { return (knowledge, "no words of documents are kept") }
-                problem = texts.problem
+            if query.tellsTitles {
+                // Where titles are only told, nothing is missing without them.
+                guard let texts else {
+                    return (knowledge, query.needsTexts ? "no words of documents are kept" : nil)
+                }
+                if query.needsTexts { problem = texts.problem }
                 let pattern = TextPattern(text: query.text, title: query.title)
                 knowledge.titles =
                     try texts.read { (database) throws(Failure) in
                         if let pattern { return try database.matches(pattern) }
                         return try database.titles()
                     } ?? [:]
-                if query.text != nil || query.title != nil {
+                // Without any word there is nothing that a document would have to have.
+                if pattern != nil {
                     knowledge.documents = Set(knowledge.titles.keys)
                 }
             }
         } catch {
-            throw Errno(EIO)
+            if query.needsTexts { throw Errno(EIO) }
         }
         return (knowledge, problem)
     }

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Model
 internal import SystemCalls
 
-/// Opens that have not been looked at yet. Any thread; noting one costs a lock and a few words.
+/// Opens that have not been looked at yet. Any thread; noting one costs a system call, a lock and a few words.
 final class OpenNotes: Sendable {
     struct Note: Sendable {
         var item: ItemNumber
@@ -36,9 +36,13 @@ final class OpenNotes: Sendable {
 
 /// The documents that people opened lately.
 extension Volume {
-    /// A document was opened. What indexers and backups open with O_NOATIME does not count.
+    /// A document was opened. What indexers and backups open does not count: with O_NOATIME, or in the
+    /// background of everything else, however slowly they go.
     func noteOpened(_ node: NodeNumber, _ flags: Int32, _ caller: Caller) {
-        if flags & OwnedDescriptor.noAccessTime == 0 { openNotes.add(node.item, caller.thread) }
+        if flags & OwnedDescriptor.noAccessTime != 0 { return }
+        // Asked now: many a process is gone when the notes are looked at.
+        if CallerProcess.isBackground(caller.thread) { return }
+        openNotes.add(node.item, caller.thread)
     }
 
     /// The documents with their paths, the last opened first.

@@ -60,7 +60,7 @@ extension FuseSession {
         let ask: @Sendable () -> Void = { [volume] in
             if asks { volume.whenAsked(query, then) } else { then() }
         }
-        guard query.needsTexts, let texts = volume.texts else { return ask() }
+        guard query.tellsTitles, let texts = volume.texts else { return ask() }
         let ticket = texts.ticket()
         answerInterrupts(of: request, .texts, ticket)
         texts.whenCurrent(ticket, patience: Self.patience, then: ask)

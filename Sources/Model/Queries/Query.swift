@@ -29,7 +29,8 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
 
     /// The name: with `*` or `?` all of it, else a part of it; in any case of letters.
     public var name: String?
-    /// Words in the document: the beginnings of some, or "some that stand together".
+    /// Words in the document: the beginnings of some, or "some that stand together". Without any
+    /// word all documents are looked for.
     public var text: String?
     /// Words in its title, in the same way.
     public var title: String?
@@ -59,12 +60,16 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
     public var isReversed = false
     /// At most so many, in that order; at least 1.
     public var limit: Int?
+    /// Results tell the titles of documents also where nothing else needs those.
+    public var titled = false
 
     /// All documents, by their paths.
     public init() {}
 
-    /// Whether it needs the words or titles of documents.
+    /// Whether what it finds, or in which order, follows from the words or titles of documents.
     package var needsTexts: Bool { text != nil || title != nil || order == .title }
+    /// Whether its results tell titles.
+    package var tellsTitles: Bool { titled || needsTexts }
 
     /// Reads what ``description`` wrote; `nil` for anything else.
     package init?(_ text: String) {
@@ -106,6 +111,7 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
         case "limit":
             guard let limit = Int(value), limit > 0 else { return false }
             self.limit = limit
+        case "titled": titled = value == "1"
         default: return false
         }
         return true
@@ -131,6 +137,7 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
         fields.append(("sort", order.rawValue))
         if isReversed { fields.append(("reverse", "1")) }
         if let limit { fields.append(("limit", String(limit))) }
+        if titled { fields.append(("titled", "1")) }
         return fields.map { $0.0 + "=" + Self.encoded($0.1) }.joined(separator: "&")
     }
 

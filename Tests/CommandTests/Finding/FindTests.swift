@@ -30,6 +30,13 @@ struct FindTests {
             #expect(try Self.found(desk, "--type", "shape") == [all[0], all[2]])
             #expect(try Self.found(desk, "--type", ".TXT,other") == [all[1], all[3]])
             #expect(try Self.found(desk, "--min-size", "2", "--max-size", "3") == [all[1], all[2]])
+            #expect(
+                try Self.found(desk, "--min-size", "2B", "--max-size", "1k") == Array(all[1...]))
+            // Nothing to look for leaves nothing out.
+            for option in ["--name", "--type", "--tag", "--text", "--title"] {
+                #expect(try Self.found(desk, option, "") == all, "\(option)")
+            }
+            #expect(try Self.found(desk, "--text", "(!) -") == all)
             #expect(try Self.found(desk, "--days", "2") == [all[0], all[2], all[3]])
             #expect(try Self.found(desk, "--kind", "folders") == ["d e", "d e/f"])
             #expect(try Self.found(desk, "--promises") == [])
@@ -52,6 +59,31 @@ struct FindTests {
             try desk.fail(64, "find", "--limit", "0")
             if DataPath.isPrivileged {
                 try desk.fail(77, "find", user: nobody)
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `sizes have the usual units`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            // Between the two thousands, and above a million.
+            try desk.shell("truncate -s 2010 a; truncate -s 2050 b; truncate -s 3000000 c")
+            for size in ["2kB", "2000", "2000b", "2KB"] {
+                #expect(try Self.found(desk, "--min-size", size) == ["a", "b", "c"], "\(size)")
+            }
+            for size in ["2k", "2K", "2KiB", "2048", "2048B"] {
+                #expect(try Self.found(desk, "--min-size", size) == ["b", "c"], "\(size)")
+                #expect(try Self.found(desk, "--max-size", size) == ["a"], "\(size)")
+            }
+            for size in ["1M", "2MiB", "3MB", "2m"] {
+                #expect(try Self.found(desk, "--min-size", size) == ["c"], "\(size)")
+            }
+            #expect(try Self.found(desk, "--min-size", "1G") == [])
+            #expect(try Self.found(desk, "--max-size", "8T") == ["a", "b", "c"])
+            for wrong in ["", "k", "5x", "5kk", "5 k", "1.5k", "0x10", "9000000T", "5bi"] {
+                #expect(
+                    try desk.fail(64, "find", "--min-size", wrong).contains("--min-size"),
+                    "\(wrong)")
             }
         }
     }

@@ -47,6 +47,9 @@ struct TextFindTests {
             #expect(
                 try desk.shell("getfattr --only-values -n user.shapeedit.title Scene.shape")
                     == "Winter holidays")
+            // Whatever is looked for.
+            let named = try JSONValue.read(try desk.run("find", "--name", "scene", "--json"))
+            #expect(named.elements.map { $0["title"]?.text } == ["Winter holidays"])
             let sorted = try Self.found(desk, "--sort", "title", "--text", "carrot")
             #expect(sorted == ["cake.txt", "Scene.shape", "Shopping.list"])
         }

@@ -184,6 +184,31 @@ struct ConflictTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `resolving waits for a program that is writing, as restoring does`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            try Self.clash(desk, "note.txt")
+            let name = try #require(try Self.conflicts(desk, "note.txt").first?["version"]?.text)
+            let agent = try desk.volume.agent()
+            let file = agent.open("note.txt", O_RDWR | O_TRUNC)
+            agent.write(file, "unsaved")
+            for words in [["--keep", name], ["--merge", "cp \"$REMOTE\" \"$MERGED\""]] {
+                let result = try desk.shapeedit(["resolve", "note.txt"] + words)
+                #expect(result.status == 75, "\(words): \(result)")
+                #expect(result.errorText.contains("process \(agent.process)"), "\(result)")
+            }
+            agent.close(file)
+            #expect(Self.read(desk, "note.txt") == "unsaved")
+            #expect(try Self.conflicts(desk, "note.txt").map { $0["version"]?.text }.contains(name))
+            try desk.run("resolve", "note.txt", "--keep", name)
+            #expect(Self.read(desk, "note.txt") == "theirs")
+            try desk.run("restore", "note.txt")
+            #expect(Self.read(desk, "note.txt") == "unsaved")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `two programs that never read make no endless pile`(_ place: DataPath) throws {
         try withDesk(place) { desk in
             try desk.shell("printf first > note.txt")

@@ -153,6 +153,41 @@ import Testing
         }
     }
 
+    @Test(arguments: Desk.places)
+    func `a state that others made is told with its own time, in the order of the states`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            func save(_ title: String, _ moment: String) throws {
+                try desk.shell(
+                    #"printf '{"version": 1, "title": "\#(title)", "nodes": []}' > s.shape"#
+                        + " && touch -d '\(moment)' s.shape")
+            }
+            func times() throws -> [String] {
+                let steps = try JSONValue.read(try desk.run("history", "s.shape", "--json"))
+                return (steps["steps"]?.elements ?? []).compactMap { $0["time"]?.text }
+            }
+            try save("first", "2020-02-02 12:00:00")
+            #expect(try times().map { $0.prefix(10) } == ["2020-02-02"])
+            try desk.run("title", "s.shape", "mine")
+            // Older than what it replaces, and younger than all.
+            for moment in ["2019-01-01", "2199-01-01"] {
+                try save("theirs of \(moment)", moment)
+                let now = try times()
+                #expect(now == now.sorted() && (now.last ?? "") < "2190", "\(now)")
+                try desk.run("title", "s.shape", "mine again after \(moment)")
+            }
+            for title in [
+                "theirs of 2199-01-01", "mine again after 2019-01-01", "theirs of 2019-01-01",
+                "mine", "first",
+            ] {
+                try desk.run("undo", "s.shape")
+                #expect(try desk.get("s.shape", "title") == title)
+            }
+            try desk.fail(65, "undo", "s.shape")
+        }
+    }
+
     @Test func `without a place for histories documents are edited all the same`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")

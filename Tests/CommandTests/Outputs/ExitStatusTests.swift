@@ -18,6 +18,12 @@ import Testing
             let message = try desk.fail(64, "render", "s.shape", "-o", "a.png", "--mode", "web")
             #expect(message.contains("s.shape: --mode web is for slides"))
             try desk.fail(64, "convert", "s.shape", "thing")
+            // With the usage of that command, and before anything is claimed.
+            for wrong in [["--timeout", "nan", "--read", "s.shape"], ["--timeout", "1"]] {
+                let result = try desk.shapeedit(["coordinate"] + wrong + ["--", "true"])
+                #expect(result.status == 64, "\(wrong)")
+                #expect(result.errorText.contains("Usage: shapeedit coordinate "), "\(wrong)")
+            }
             #expect(try desk.names() == ["s.shape"])
         }
     }

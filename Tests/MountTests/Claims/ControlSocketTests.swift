@@ -46,6 +46,30 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: isInstalled("python3"), "needs python3"))
+    func `who finds too many clients at the socket is told so, and may try again`() throws {
+        try withVolume(.passthrough) { volume in
+            let lines = """
+                import socket, subprocess, sys
+                clients = [socket.socket(socket.AF_UNIX) for _ in range(256)]
+                for client in clients:
+                    client.connect(sys.argv[2])
+                for words in [
+                    ["claims"], ["claims", "."], ["find", "--watch"],
+                    ["coordinate", "--read", ".", "--", "true"],
+                ]:
+                    asked = subprocess.run(
+                        [sys.argv[1]] + words, capture_output=True, text=True, timeout=60)
+                    assert asked.returncode == 75 and asked.stdout == "", (words, asked)
+                    assert "has 256 clients" in asked.stderr, (words, asked)
+                print("passed")
+                """
+            let binary = try BuiltPrograms.shapeedit()
+            let result = try volume.run("python3", "-c", lines, binary, try Self.socket(volume))
+            #expect(result.text == "passed\n", "\(result)")
+        }
+    }
+
     @Test(.enabled(if: geteuid() == 0, "needs root"))
     func `only the user who mounted, and root, reach the socket`() throws {
         try withVolume(.passthrough) { volume in

@@ -111,7 +111,7 @@ with connect() as connection:
     assert is_closed(connection)
 is_well()
 
-# A thousand connections: those beyond the limit are closed, and the mount goes on.
+# A thousand connections: those beyond the limit are told so and closed, and the mount goes on.
 many = []
 for _ in range(1000):
     try:
@@ -120,6 +120,9 @@ for _ in range(1000):
         time.sleep(0.01)
 with open(os.path.join(FOLDER, "file")) as file:
     assert file.read() == "x"
+assert reply(many[-1]) == {
+    "error": "org.shapeedit.Control.TooManyClients", "parameters": {"limit": 256}}
+assert reply(many[-1]) is None
 for connection in many:
     connection.close()
 # The server sees their ends one after the other.
@@ -128,7 +131,7 @@ while True:
     try:
         is_well()
         break
-    except (AssertionError, ConnectionError, TypeError):
+    except (AssertionError, ConnectionError, KeyError, TypeError):
         assert time.monotonic() < end
         time.sleep(0.05)
 

@@ -244,10 +244,12 @@ struct ImportTests {
                 let begin = "0x626567696e00740 0696d706f727400666f6c6465723a2f00".filter {
                     $0 != " "
                 }
-                other.shell("! \(set) \(begin) in")
+                let refused = "2>&1 | grep -q 'not permitted'"
+                other.shell("\(set) \(begin) in \(refused)")
                 // Nor to a folder of their own: the daemon would read for them what they may not.
-                other.shell("mkdir in/theirs; ! \(set) \(begin) in/theirs")
-                agent.shell("\(set) \(begin) in")
+                other.shell("mkdir in/theirs; \(set) \(begin) in/theirs \(refused)")
+                // That it is taken is an error too.
+                agent.shell("\(set) \(begin) in 2>&1 | grep -q 'now in progress'")
                 other.end()
             }
         }

@@ -20,6 +20,8 @@ extension Failure {
                 .usage,
                 "\(one) and \(other) are not in one mount: only what is can be had in one step")
         case .unavailable(let reason): self.init(.unavailable, reason)
+        case .tooMany(let reason):
+            self.init(.temporary, "\(reason); try again when some have ended")
         case .claimLost: self.init(.temporary, "the claim ended before the command")
         }
     }

@@ -28,6 +28,8 @@ struct ClaimsCommand: ParsableCommand {
             do throws(CoordinationError) {
                 found = try FileCoordinator.claims(around: point)
             } catch {
+                // Who takes no more clients may well have claims.
+                if case .tooMany = error { throw Failure(error) }
                 // Of all mounts those are asked that can be.
                 if path == nil { continue }
                 throw Failure(error)

@@ -44,18 +44,24 @@ struct CoordinateCommand: ParsableCommand {
     @Argument(parsing: .postTerminator, help: "The command and its arguments.")
     var command: [String]
 
-    func run() throws {
+    func validate() throws {
         if command.isEmpty { throw ValidationError("no command behind --") }
         guard timeout >= 0, timeout <= 3600 else {
             throw ValidationError("--timeout takes 0 to 3600 seconds")
         }
+        if intents.isEmpty {
+            throw ValidationError("no document; --read FILE or --write FILE names one")
+        }
+    }
+
+    func run() throws {
         let word =
             purpose ?? Containers.environment(Self.variable)
             ?? "coordinate \(hexadecimal(UInt64.random(in: .min ... .max)))"
         var status: Int32?
         do {
             try FileCoordinator(purpose: word).coordinate(
-                try intents(), waiting: .seconds(timeout)
+                intents, waiting: .seconds(timeout)
             ) { _ in status = try ChildCommand.run(command, environment: [Self.variable: word]) }
         } catch let error as CoordinationError {
             guard let status, status != 0 else { throw Failure(error) }
@@ -68,15 +74,12 @@ struct CoordinateCommand: ParsableCommand {
     /// How a command that runs under a claim learns its purpose.
     static let variable = "SHAPEEDIT_PURPOSE"
 
-    private func intents() throws -> [FileIntent] {
+    private var intents: [FileIntent] {
         let reading = withoutSaving ? FileAccess.readWithoutChanges : .read
-        let intents = [
+        let targets: [(paths: [String], access: FileAccess)] = [
             (read, reading), (write, .write), (delete, .writeDeleting), (move, .writeMoving),
             (replace, .writeReplacing),
-        ].flatMap { paths, access in paths.map { FileIntent($0, access) } }
-        if intents.isEmpty {
-            throw ValidationError("no document; --read FILE or --write FILE names one")
-        }
-        return intents
+        ]
+        return targets.flatMap { target in target.paths.map { FileIntent($0, target.access) } }
     }
 }

@@ -8,16 +8,22 @@ enum WriteClaim {
     private static let patience = 10
 
     /// Throws if others go on writing, naming them. Where no daemon listens it works without.
-    static func run<Result>(on file: String, _ body: () throws -> Result) throws -> Result {
+    static func run<Result>(
+        on file: String, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         let coordinator = FileCoordinator(
             purpose: Containers.environment(CoordinateCommand.variable))
         do {
             return try coordinator.coordinate(
                 [FileIntent(file, .write)], waiting: .seconds(patience)
             ) { _ in try body() }
+        } catch let failure as Failure {
+            throw failure
         } catch let error as CoordinationError {
             if case .unavailable = error { return try body() }
             throw Failure(error)
+        } catch {
+            throw Failure(.software, "\(file): \(error)")
         }
     }
 }

@@ -35,10 +35,11 @@ struct FindCommand: ParsableCommand {
     var type: String?
     @Option(help: "documents, folders or all.")
     var kind = Query.Kind.documents
-    @Option(help: "At least so many bytes.")
-    var minSize: Int64?
-    @Option(help: "At most so many bytes.")
-    var maxSize: Int64?
+    @Option(
+        help: ArgumentHelp("At least so many bytes, as in 500, 50k, 2M or 1GB.", valueName: "size"))
+    var minSize: ByteSize?
+    @Option(help: ArgumentHelp("At most so many bytes.", valueName: "size"))
+    var maxSize: ByteSize?
     @Option(help: "Changed at most so many days ago.")
     var days: Double?
     @Flag(help: "Only what is in the store alone.")
@@ -90,17 +91,20 @@ struct FindCommand: ParsableCommand {
         var query = Query()
         // These are texts and no paths.
         (query.name, query.text) = (name?.repairedPath, text?.repairedPath)
-        (query.title, query.tag) = (title?.repairedPath, tag?.repairedPath)
+        query.title = title?.repairedPath
+        // As with other options: nothing to look for leaves nothing out.
+        query.tag = tag.flatMap { $0.isEmpty ? nil : $0.repairedPath }
         query.types = (type ?? "").repairedPath.split(separator: ",").map { word in
             (word.hasPrefix(".") ? word.dropFirst() : word).lowercased()
         }
         query.folder = path
         query.kind = kind
-        (query.smallest, query.largest) = (minSize, maxSize)
+        (query.smallest, query.largest) = (minSize?.bytes, maxSize?.bytes)
         if let days { query.oldest = WallClock.now.seconds - Int64(days * 86_400) }
         if promises { query.isPromise = true }
         query.hidden = hidden
         (query.order, query.isReversed, query.limit) = (sort, reverse, limit)
+        query.titled = json && save == nil
         return query
     }
 

@@ -93,7 +93,12 @@ struct ImportTarget {
     }
 
     private func send(_ fields: [[UInt8]]) throws(Errno) {
-        try MountAttributes.set(Self.attribute, fields.flatMap { $0 + [0] }, of: path)
+        do throws(Errno) {
+            try MountAttributes.set(Self.attribute, fields.flatMap { $0 + [0] }, of: path)
+        } catch {
+            // So the daemon says that it has taken it.
+            guard error.code == EINPROGRESS else { throw error }
+        }
     }
 
     private func failure(_ error: Errno) -> Failure {

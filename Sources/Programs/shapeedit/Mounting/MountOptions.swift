@@ -89,17 +89,11 @@ struct MountOptions {
         }
     }
 
-    /// The bytes behind the first `prefix` characters: a number, perhaps with K, M, G or T.
+    /// The bytes behind the first `prefix` characters.
     private static func size(_ option: String, _ prefix: Int) throws(Failure) -> UInt64 {
-        var digits = option.dropFirst(prefix)
-        var factor: UInt64 = 1
-        if let unit = digits.last, let power = "KMGT".firstIndex(of: unit) {
-            factor = 1 << (10 * UInt64("KMGT".distance(from: "KMGT".startIndex, to: power) + 1))
-            digits.removeLast()
-        }
-        guard let number = UInt64(digits), number <= UInt64(Int64.max) / factor else {
+        guard let size = ByteSize(argument: String(option.dropFirst(prefix))) else {
             throw Failure(.usage, "\(option): it is a number of bytes, such as 500M or 20G")
         }
-        return number * factor
+        return UInt64(size.bytes)
     }
 }

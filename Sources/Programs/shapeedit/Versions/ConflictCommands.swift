@@ -72,7 +72,9 @@ struct ResolveCommand: ParsableCommand {
             that one; with --keep both each conflict version becomes a document beside it. With \
             --merge a shell command merges: it finds copies of the current and the other version in \
             $LOCAL and $REMOTE, and writes $MERGED, which is the current one at first; unless it \
-            exits with 0 nothing changes. Whatever is replaced stays among the versions.
+            exits with 0 nothing changes. Whatever is replaced stays among the versions. As \
+            `shapeedit restore`, it waits up to ten seconds for programs that are writing the \
+            document, and those that show it are asked to save first.
             """)
 
     @Argument(help: "The document, a file of any kind.", completion: .file())
@@ -104,7 +106,9 @@ struct ResolveCommand: ParsableCommand {
         case let word?:
             kept = "version"
             let version = try document.find(word)
-            _ = try document.restore(version.name)
+            try WriteClaim.run(on: file) { () throws(Failure) in
+                _ = try document.restore(version.name)
+            }
         case nil:
             // What was merged is done with, whatever happens to the next one.
             for version in conflicts.dropLast() {
@@ -134,14 +138,17 @@ struct ResolveCommand: ParsableCommand {
     private func merge(_ version: DocumentVersion, _ document: DocumentVersions) throws(Failure) {
         let command = merge ?? ""
         var status: Int32 = 0
-        let isMerged = try document.merge(version) { (files) throws(Failure) in
-            status = try ChildCommand.run(
-                ["/bin/sh", "-c", command],
-                environment: [
-                    "LOCAL": files.current, "REMOTE": files.other, "MERGED": files.merged,
-                ])
-            return status == 0
-        }
+        let isMerged = try document.merge(
+            version,
+            alone: { (body) throws(Failure) in try WriteClaim.run(on: file, body) },
+            by: { (files) throws(Failure) in
+                status = try ChildCommand.run(
+                    ["/bin/sh", "-c", command],
+                    environment: [
+                        "LOCAL": files.current, "REMOTE": files.other, "MERGED": files.merged,
+                    ])
+                return status == 0
+            })
         if !isMerged {
             throw Failure(
                 .software,

@@ -25,7 +25,9 @@ struct RestoreCommand: ParsableCommand {
 
     func run() throws {
         let document = try DocumentVersions(file)
-        let restored = try WriteClaim.run(on: file) { try document.restore(version) }
+        let restored = try WriteClaim.run(on: file) { () throws(Failure) in
+            try document.restore(version)
+        }
         if json {
             Console.say(
                 JSONText.object(
