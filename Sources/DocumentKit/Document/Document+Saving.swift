@@ -110,20 +110,20 @@ extension Document {
 
     /// There is no file: the second time it counts as deleted.
     private func miss() {
-        let isGone = core.signal { core -> Bool in
+        let presentation = core.signal { core -> FilePresentation? in
             core.misses += 1
             if core.misses == 1 {
                 core.lookTime = MonotonicClock.after(milliseconds: 200)
-                return false
+                return nil
             }
             core.known = nil
             if core.isUnsaved || core.conflict != nil {
                 core.setConflict(DocumentConflict(theirs: nil, isDeleted: true))
-                return false
+                return nil
             }
-            return true
+            return core.close()
         }
-        if isGone { finish() }
+        presentation?.end()
     }
 
     /// Ends a conflict; does nothing where there is none.
@@ -135,33 +135,49 @@ extension Document {
 
     /// In turn.
     func settle(_ resolution: DocumentResolution) throws {
-        let now = core.withLock { $0 }
-        guard let conflict = now.conflict, let contents = now.contents else { return }
-        switch resolution {
-        case .mine:
-            core.signal { core in
-                core.setConflict(nil)
-                // It is to be written also if nothing was changed here.
-                if !core.isUnsaved { core.savedCount -= 1 }
-            }
-            return try saveNow()
-        case .theirs: break
-        case .both:
-            let bytes = try contents.contents()
-            do throws(Failure) {
-                let name = try ConflictCopy.keep(of: now.path) { (path) throws(Failure) in
-                    do throws(Errno) { try WholeFile.create(path, bytes) } catch {
-                        throw Failure(.cannotCreate, "\(path): \(error)")
-                    }
+        while true {
+            let now = core.withLock { $0 }
+            guard let conflict = now.conflict, let contents = now.contents else { return }
+            switch resolution {
+            case .mine:
+                core.signal { core in
+                    core.setConflict(nil)
+                    // It is to be written also if nothing was changed here.
+                    if !core.isUnsaved { core.savedCount -= 1 }
                 }
-                core.signal { $0.events.append(.keptCopy(name)) }
-            } catch { throw DocumentProblem.file(error.message) }
+                return try saveNow()
+            case .theirs: break
+            case .both: try keep(contents, beside: now.path)
+            }
+            // What was changed meanwhile is in no file yet.
+            let isCurrent: (Core) -> Bool = {
+                resolution == .theirs || $0.revision == now.revision
+            }
+            guard let theirs = conflict.theirs, let known = now.known else {
+                if finish(if: isCurrent) { return }
+                continue
+            }
+            let isDone = core.signal { core -> Bool in
+                guard isCurrent(core) else { return false }
+                core.setConflict(nil)
+                core.load(theirs, known)
+                undoManager.removeAll()
+                return true
+            }
+            if isDone { return }
         }
-        guard let theirs = conflict.theirs, let known = now.known else { return finish() }
-        core.signal { core in
-            core.setConflict(nil)
-            core.load(theirs, known)
-        }
-        undoManager.removeAll()
+    }
+
+    /// Writes contents to a new file beside the document's.
+    private func keep(_ contents: Contents, beside path: String) throws {
+        let bytes = try contents.contents()
+        do throws(Failure) {
+            let name = try ConflictCopy.keep(of: path) { (copy) throws(Failure) in
+                do throws(Errno) { try WholeFile.create(copy, bytes) } catch {
+                    throw Failure(.cannotCreate, "\(copy): \(error)")
+                }
+            }
+            core.signal { $0.events.append(.keptCopy(name)) }
+        } catch { throw DocumentProblem.file(error.message) }
     }
 }

@@ -9,6 +9,8 @@ extension Document {
         var contents: Contents?
         var state: DocumentState = [.closed, .editingDisabled]
         var changeCount = 0
+        /// How often ``contents`` became others, also by loading.
+        var revision = 0
         /// The ``changeCount`` that the file has.
         var savedCount = 0
         /// When the first and the last change since then were made (monotonic nanoseconds).
@@ -42,6 +44,7 @@ extension Document {
 
         mutating func put(_ new: Contents) {
             contents = new
+            revision += 1
             lastChange = MonotonicClock.now
             if !isUnsaved { firstChange = lastChange }
             changeCount += 1
@@ -51,6 +54,7 @@ extension Document {
         /// The contents are those of the file.
         mutating func load(_ new: Contents, _ file: DocumentFileState) {
             contents = new
+            revision += 1
             known = file
             savedCount = changeCount
             error = nil
@@ -62,6 +66,14 @@ extension Document {
             let before = state
             if isSo { state.insert(part) } else { state.remove(part) }
             if state != before { events.append(.stateChanged(state)) }
+        }
+
+        /// It is closed from now on. Returns what told of its file.
+        mutating func close() -> FilePresentation? {
+            setConflict(nil)
+            setState(.editingDisabled, true)
+            setState(.closed, true)
+            return presentation.take()
         }
 
         mutating func setConflict(_ new: DocumentConflict<Contents>?) {
