@@ -231,6 +231,39 @@ import Testing
         }
     }
 
+    @Test func `what others write in the moment of a save is not taken for it`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/note"
+            let opened = try Opened(path, creating: Text("new"))
+            for number in 10..<40 {
+                try opened.set("a\(number)")
+                try opened.document.save()
+                try opened.set("c\(number)")
+                // As long, and often of the same time.
+                try store(path, "b\(number)")
+                #expect(throws: DocumentProblem.inConflict) { try opened.document.save() }
+                expectSoon { (try? opened.document.resolve(.mine)) != nil }
+                #expect(text(of: path) == "c\(number)")
+            }
+            try opened.document.close()
+        }
+    }
+
+    @Test func `a pipe in the place of the file keeps nobody waiting`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/note"
+            let opened = try Opened(path, creating: Text("new"))
+            try opened.set("mine")
+            #expect(mkfifo("\(volume.directory)/.pipe", 0o600) == 0)
+            #expect(rename("\(volume.directory)/.pipe", path) == 0)
+            #expect(throws: DocumentProblem.self) { try opened.document.save() }
+            #expect(opened.text == "mine" && opened.document.hasUnsavedChanges)
+            unlink(path)
+            try opened.document.close()
+            expectSoon { opened.count("copy") == 1 }
+        }
+    }
+
     @Test(arguments: places)
     func `a document follows its file, and survives its deletion`(_ place: DataPath) throws {
         try withVolume(place) { volume in

@@ -21,7 +21,7 @@ extension Document {
             let bytes = try contents.contents()
             try checkMount(now)
             try coordinate(now.path, .write, now.presentation) { place in
-                guard try isKnown(place, now.known) else {
+                guard try isKnown(place, now) else {
                     try meetOthers(place)
                     throw DocumentProblem.inConflict
                 }
@@ -34,6 +34,11 @@ extension Document {
                     (core.error, core.retryTime) = (nil, nil)
                     core.setState(.savingError, false)
                     core.events.append(.saved)
+                    // What others wrote at that moment was not told apart from this.
+                    if !core.isMounted {
+                        let later = MonotonicClock.after(milliseconds: Self.settling)
+                        core.lookTime = min(core.lookTime ?? .max, later)
+                    }
                 }
             }
         } catch DocumentProblem.inConflict {
@@ -51,6 +56,9 @@ extension Document {
         }
     }
 
+    /// Milliseconds until the file's time has gone on since a save.
+    private static var settling: UInt64 { 200 }
+
     /// Milliseconds until something is tried again that failed.
     static var pause: UInt64 { 2_000 }
 
@@ -61,10 +69,10 @@ extension Document {
     }
 
     /// Whether the file holds what it did when it was read or written last.
-    private func isKnown(_ path: String, _ known: DocumentFileState?) throws -> Bool {
-        if let known, FileStamp(path: path) == known.stamp { return true }
+    private func isKnown(_ path: String, _ core: Core) throws -> Bool {
+        if core.known?.isUnchanged(at: path, isMounted: core.isMounted) == true { return true }
         // Attributes may have changed alone.
-        return try DocumentBytes.read(path)?.state.digest == known?.digest
+        return try DocumentBytes.read(path)?.state.digest == core.known?.digest
     }
 
     /// The file is another while there are changes: a conflict.
@@ -84,7 +92,7 @@ extension Document {
         let before = core.withLock { $0 }
         guard before.isOpen, before.disabled == 0 else { return }
         try checkMount(before)
-        if let known = before.known, FileStamp(path: before.path) == known.stamp {
+        if before.known?.isUnchanged(at: before.path, isMounted: before.isMounted) == true {
             return core.signal { $0.misses = 0 }
         }
         try coordinate(before.path, .readWithoutChanges, before.presentation) { place in

@@ -85,12 +85,26 @@ extension Document {
 
 /// Which content a file had.
 struct DocumentFileState: Hashable, Sendable {
-    var stamp: FileStamp
+    let stamp: FileStamp
     /// SHA-256.
-    var digest: [UInt8]
+    let digest: [UInt8]
+    /// When this was noted, the file had not changed for a while: a later change gives it another time.
+    private let isSettled: Bool
+
+    /// Times of files advance in steps; nobody has longer ones, in nanoseconds.
+    private static let step: Int64 = 100_000_000
 
     init(_ stamp: FileStamp, _ bytes: [UInt8]) throws(Errno) {
         self.stamp = stamp
         digest = try Hashing.sha256(bytes)
+        let now = WallClock.now
+        isSettled = now.seconds * 1_000_000_000 + now.nanoseconds > stamp.changed &+ Self.step
+    }
+
+    /// Whether what the path names has this content for sure, without reading it.
+    ///
+    /// - Parameter isMounted: in a container each version has a stamp of its own.
+    func isUnchanged(at path: String, isMounted: Bool) -> Bool {
+        (isMounted || isSettled) && FileStamp(path: path) == stamp
     }
 }
