@@ -41,6 +41,8 @@ enum DocumentBytes {
             } else if isMounted {
                 let file = try OwnedDescriptor.open(path, O_WRONLY)
                 try WholeFile.overwrite(file, with: bytes)
+                // The close publishes the version, or says why not.
+                try file.close()
             } else {
                 try WholeFile.checkWritable(path)
                 let file = try WholeFile.replace(
