@@ -58,9 +58,7 @@ package final class Container: @unchecked Sendable {
                 "\(path) has contents of a container, but its catalog.sqlite is missing. Put a backup "
                     + "of the whole folder back, or move the folder away to begin anew")
         }
-        do throws(Errno) { try folder.make() } catch {
-            throw Failure(.cannotCreate, "\(path): \(error)")
-        }
+        try folder.make(isNew: true)
         let lock = try ContainerLock(folder, name: name, holder: "being created")
         let database = try CatalogDatabase(path: folder.catalog, create: true)
         let time = Timestamp(WallClock.now)
@@ -187,10 +185,8 @@ package final class Container: @unchecked Sendable {
 
     /// Makes what is missing of the folder and opens the journal.
     static func openJournal(_ folder: ContainerFolder) throws(Failure) -> Journal {
-        do throws(Errno) {
-            try folder.make()
-            return try Journal(folder: folder.journal)
-        } catch {
+        try folder.make(isNew: false)
+        do throws(Errno) { return try Journal(folder: folder.journal) } catch {
             throw Failure(
                 .inputOutput, "\(folder.journal): \(error)", isDiskFull: error.code == ENOSPC)
         }
