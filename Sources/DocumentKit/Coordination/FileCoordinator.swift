@@ -50,7 +50,9 @@ public final class FileCoordinator: Sendable {
             }
             // Always in one order, so that two programs do not wait for each other.
             let locks = try places.sorted { $0.place.absolute < $1.place.absolute }.map {
-                try PlainLock($0.place.absolute, writes: $0.access.writes, until: deadline)
+                try PlainLock(
+                    $0.place.absolute, writes: $0.access.writes, until: deadline
+                ) { state.withLock { $0.isCancelled } }
             }
             defer { withExtendedLifetime(locks) {} }
             let paths = places.map(\.place.absolute)
