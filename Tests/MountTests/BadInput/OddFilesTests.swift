@@ -106,6 +106,23 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: DataPath.isPrivileged, "needs root"))
+    func `a container on a disk that cannot be written is refused with the reason`() throws {
+        try withBrokenContainer { broken in
+            let folder = broken.folder
+            let line = "mount --bind \(folder) \(folder) && mount -o remount,bind,ro \(folder)"
+            let before = try broken.listing()
+            for words in [
+                ["container", "check", "test"], ["mount", "test", broken.container.mountPoint],
+            ] {
+                let refused = try broken.container.command(words, after: line)
+                #expect(refused.status == Int(EX_NOPERM), "\(refused)")
+                #expect(refused.errorText.contains("/lock: Read-only file system"), "\(refused)")
+            }
+            #expect(try broken.listing() == before)
+        }
+    }
+
     @Test func `numbers and links among packs and spare files do no harm`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
