@@ -173,8 +173,9 @@ final class FolderTree {
         let folders = moves.filter(\.entry.isFolder)
         return moves.filter { move in
             !folders.contains { folder in
-                isBelow(move.former, folder.former)
-                    && move.path == folder.path + move.former.dropFirst(folder.former.count)
+                guard isBelow(move.former, folder.former) else { return false }
+                let along: String = folder.path + move.former.dropFirst(folder.former.count)
+                return move.path == along
             }
         }
     }
