@@ -5,8 +5,8 @@ internal import Varlink
 /// Reads and writes items without getting in the way of other programs, and they not in its.
 ///
 /// In a mounted container by claims of its daemon; on any other file system by flock(2) locks, which
-/// hold among programs that take them. What a coordinator does is of one purpose: its own claims, also
-/// nested ones, never wait for one another. Any thread; the calls wait.
+/// hold among programs that take them. What a coordinator does is of one purpose: in a container its own
+/// claims, also nested ones, never wait for one another; locks do. Any thread; the calls wait.
 public final class FileCoordinator: Sendable {
     private struct State {
         var waiting: [ObjectIdentifier: ControlConnection] = [:]
