@@ -91,10 +91,34 @@ package struct ContainerFolder: Sendable {
         return ((try? Directories.names(in: blobs)) ?? []).contains { hasFiles(blobs + "/" + $0) }
     }
 
+    /// The number that a file in ``packs`` or ``spare`` has for its name; `nil` for what is not ours.
+    package static func number(of name: String) -> Int? {
+        guard let number = Int(name), number > 0, number < 1 << 48, String(number) == name else {
+            return nil
+        }
+        return number
+    }
+
     /// Makes the folders that are missing, each 0700.
-    package func make() throws(Errno) {
+    ///
+    /// Fails if something else has the place of one, such as a link to a disk that is not there now:
+    /// what is in it would be taken for lost.
+    ///
+    /// - Parameter isNew: nothing is in the container yet.
+    package func make(isNew: Bool) throws(Failure) {
         for folder in [path, journal, staging, packs, spare, blobs, digests, incoming] {
-            try Directories.make(folder)
+            do throws(Errno) { try Directories.make(folder) } catch {
+                throw Failure(
+                    isNew ? .cannotCreate : .inputOutput, "\(folder): \(error)",
+                    isDiskFull: error.code == ENOSPC)
+            }
+            var status = stat()
+            guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+                throw Failure(
+                    isNew ? .cannotCreate : .badData,
+                    "\(folder) is no folder and leads to none; put the folder back that belongs there"
+                )
+            }
         }
     }
 }

@@ -56,7 +56,7 @@ package final class LocalContent: Sendable {
         if content.place == .none { return nil }
         try spill(content.node)
         let staging = folder.staging(content.node)
-        guard let hash = content.hash else { return try OwnedDescriptor.open(staging, O_RDONLY) }
+        guard let hash = content.hash else { return try Self.openFile(staging, O_RDONLY) }
         if content.place.isNamed {
             return try Self.open(folder.blob(hash), or: staging, O_RDONLY)
         }
@@ -73,10 +73,19 @@ package final class LocalContent: Sendable {
     private static func open(_ first: String, or second: String, _ flags: Int32) throws(Errno)
         -> OwnedDescriptor
     {
-        do throws(Errno) { return try OwnedDescriptor.open(first, flags) } catch {
+        do throws(Errno) { return try openFile(first, flags) } catch {
             guard error.code == ENOENT else { throw error }
-            return try OwnedDescriptor.open(second, flags)
+            return try openFile(second, flags)
         }
+    }
+
+    /// Opens a file of contents. EIO for what is none, such as a pipe that was put in its place: to open
+    /// that would wait for ever.
+    static func openFile(_ path: String, _ flags: Int32) throws(Errno) -> OwnedDescriptor {
+        var status = stat()
+        try check { stat(path, &status) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Errno(EIO) }
+        return try OwnedDescriptor.open(path, flags)
     }
 
     // MARK: Staging
@@ -117,7 +126,7 @@ package final class LocalContent: Sendable {
     package func openStaging(_ node: NodeNumber) throws(Errno) -> SharedDescriptor {
         if let known = cache.find(node) { return known }
         try spill(node)
-        let shared = SharedDescriptor(try OwnedDescriptor.open(folder.staging(node), O_RDWR))
+        let shared = SharedDescriptor(try Self.openFile(folder.staging(node), O_RDWR))
         cache.insert(shared, for: node)
         return shared
     }
@@ -274,13 +283,14 @@ package final class LocalContent: Sendable {
     /// Takes over the spare files of an earlier run.
     package func adoptSpares() {
         for name in (try? Directories.names(in: folder.spare)) ?? [] {
-            guard let number = Int(name), number > 0 else { continue }
+            guard let number = ContainerFolder.number(of: name) else { continue }
             let path = folder.spare + "/" + name
+            spares.withLock { $0.next = max($0.next, number) }
+            var status = stat()
+            // What is no file is not ours, and what a link leads to even less.
+            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
             if truncate(path, 0) == 0 {
-                spares.withLock { spares in
-                    spares.list.append(number)
-                    spares.next = max(spares.next, number)
-                }
+                spares.withLock { $0.list.append(number) }
             } else {
                 unlink(path)
             }
@@ -291,7 +301,7 @@ package final class LocalContent: Sendable {
 
     /// Everything that was published before this moment is on the disk.
     package func durableUntil() -> Timestamp {
-        guard let file = try? OwnedDescriptor.open(folder.durable, O_RDONLY) else {
+        guard let file = try? Self.openFile(folder.durable, O_RDONLY) else {
             return Timestamp(rawValue: 0)
         }
         var value: UInt64 = 0

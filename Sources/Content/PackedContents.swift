@@ -260,9 +260,10 @@ package final class PackedContents: Sendable {
     {
         var found: [NodeNumber: (pack: Pack, head: Pack.Head)] = [:]
         var packs: [Pack] = []
-        for number in try Directories.names(in: folder).compactMap(Int.init).sorted() {
-            let pack = Pack(
-                number, try OwnedDescriptor.open(path(number), O_RDWR), end: 0)
+        for number in try Directories.names(in: folder)
+            .compactMap(ContainerFolder.number(of:)).sorted()
+        {
+            let pack = Pack(number, try LocalContent.openFile(path(number), O_RDWR), end: 0)
             for head in try Pack.entries(of: pack.file) {
                 found[head.node] = head.size < 0 ? nil : (pack, head)
             }

@@ -117,6 +117,62 @@ import Testing
     }
 
     @Test(arguments: places)
+    func `a change that loading overtakes is made again on what was loaded`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            let agent = try volume.agent()
+            agent.store("note", "one")
+            let opened = try Opened(path)
+            var runs = 0
+            try opened.document.change { contents in
+                runs += 1
+                if runs == 1 {
+                    agent.store("note", "two")
+                    expectSoon { opened.text == "two" }
+                }
+                contents.text += " and mine"
+            }
+            #expect(runs == 2 && opened.text == "two and mine")
+            try opened.document.close()
+            #expect(text(of: path) == "two and mine")
+        }
+    }
+
+    @Test func `what is changed while a document is closing is saved`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/note"
+            let document = Document<HookedText>(path, quietTime: nil)
+            try document.open(creating: HookedText("new"))
+            try document.change { $0.text = "first" }
+            HookedText.onSaving { _ = try? document.change { $0.text = "second" } }
+            try document.close()
+            #expect(document.state == [.closed, .editingDisabled])
+            #expect(text(of: path) == "second")
+        }
+    }
+
+    @Test func `what is changed while a conflict is ended is kept too`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/note"
+            let document = Document<HookedText>(path, quietTime: nil)
+            try document.open(creating: HookedText("new"))
+            try document.change { $0.text = "mine" }
+            try volume.agent().store("note", "theirs")
+            expectSoon { document.conflict?.theirs?.text == "theirs" }
+            HookedText.onSaving { _ = try? document.change { $0.text = "later" } }
+            try document.resolve(.both)
+            #expect(document.contents?.text == "theirs" && document.state == [])
+            let copies = try Directories.names(in: volume.directory).filter { $0 != "note" }
+            let kept = copies.map { text(of: "\(volume.directory)/\($0)") ?? "" }
+            #expect(Set(kept) == ["mine", "later"], "\(copies)")
+            try document.close()
+            #expect(text(of: path) == "theirs")
+        }
+    }
+
+    @Test(arguments: places)
     func `in a conflict neither side is lost`(_ place: DataPath) throws {
         try withVolume(place) { volume in
             let path = "\(volume.directory)/note.txt"
@@ -172,6 +228,39 @@ import Testing
             try second.document.close()
             #expect(text(of: path) == "of others")
             expectSoon { second.count("copy") == 1 }
+        }
+    }
+
+    @Test func `what others write in the moment of a save is not taken for it`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/note"
+            let opened = try Opened(path, creating: Text("new"))
+            for number in 10..<40 {
+                try opened.set("a\(number)")
+                try opened.document.save()
+                try opened.set("c\(number)")
+                // As long, and often of the same time.
+                try store(path, "b\(number)")
+                #expect(throws: DocumentProblem.inConflict) { try opened.document.save() }
+                expectSoon { (try? opened.document.resolve(.mine)) != nil }
+                #expect(text(of: path) == "c\(number)")
+            }
+            try opened.document.close()
+        }
+    }
+
+    @Test func `a pipe in the place of the file keeps nobody waiting`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/note"
+            let opened = try Opened(path, creating: Text("new"))
+            try opened.set("mine")
+            #expect(mkfifo("\(volume.directory)/.pipe", 0o600) == 0)
+            #expect(rename("\(volume.directory)/.pipe", path) == 0)
+            #expect(throws: DocumentProblem.self) { try opened.document.save() }
+            #expect(opened.text == "mine" && opened.document.hasUnsavedChanges)
+            unlink(path)
+            try opened.document.close()
+            expectSoon { opened.count("copy") == 1 }
         }
     }
 

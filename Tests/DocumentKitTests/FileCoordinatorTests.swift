@@ -114,6 +114,39 @@ import Testing
         }
     }
 
+    @Test(arguments: places)
+    func `who is cancelled waits no longer`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let path = "\(volume.directory)/item"
+            try store(path, "x")
+            try FileCoordinator().coordinate([FileIntent(path, .write)]) { _ in
+                let other = FileCoordinator()
+                let outcome = Monitor<String?>(nil)
+                Threads.start("waits") {
+                    do {
+                        try other.coordinate(
+                            [FileIntent(path, .read)], waiting: .seconds(3_600)
+                        ) { _ in }
+                        outcome.signal { $0 = "granted" }
+                    } catch {
+                        outcome.signal { $0 = "\(error)" }
+                    }
+                }
+                usleep(100_000)
+                other.cancel()
+                let found = outcome.wait(until: MonotonicClock.after(milliseconds: 30_000)) { $0 }
+                #expect(found == "cancelled")
+                #expect(throws: CoordinationError.cancelled) {
+                    try other.coordinate([FileIntent(path, .read)]) { _ in }
+                }
+            }
+            // Longer than any clock counts.
+            try FileCoordinator().coordinate(
+                [FileIntent(path, .write)], waiting: .seconds(Int64.max)
+            ) { _ in }
+        }
+    }
+
     @Test func `the interface and the library have the same accesses`() throws {
         // This file is Tests/DocumentKitTests/FileCoordinatorTests.swift.
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)

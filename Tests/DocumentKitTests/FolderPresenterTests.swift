@@ -73,6 +73,35 @@ import Testing
         }
     }
 
+    @Test func `a folder that takes another's place is followed there`() throws {
+        try withVolume(.plain) { volume in
+            let agent = try volume.agent()
+            for name: ByteString in ["old", "new", "new/in"] { agent.makeDirectory(name) }
+            let shows = Shows()
+            let presentation = try FilePresentation(of: volume.directory, shows)
+            // Over an empty one.
+            agent.rename("new", "old")
+            shows.expect("deleted old", "moved new old")
+            agent.makeDirectory("old/in/deep")
+            shows.expect("appeared deep")
+            presentation.end()
+        }
+    }
+
+    @Test func `a presented folder in whose place another comes is gone through again`() throws {
+        try withVolume(.plain) { volume in
+            let agent = try volume.agent()
+            for name: ByteString in ["shown", "other", "other/a"] { agent.makeDirectory(name) }
+            let shows = Shows()
+            let presentation = try FilePresentation(of: "\(volume.directory)/shown", shows)
+            agent.rename("other", "shown")
+            shows.expect("changed", "appeared a")
+            agent.makeDirectory("shown/a/b")
+            shows.expect("appeared b")
+            presentation.end()
+        }
+    }
+
     @Test func `what the presenter's own coordinator does is not told`() throws {
         try withVolume(.plain) { volume in
             let agent = try volume.agent()

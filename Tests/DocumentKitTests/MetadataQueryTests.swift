@@ -51,6 +51,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a query of a folder ends when that is moved or removed`(isMoved: Bool) throws {
+        try withVolume(.plain) { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory("folder")
+            agent.store("folder/file", "x")
+            let shown = Shown()
+            let query = try MetadataQuery(Query(), below: "\(volume.directory)/folder") {
+                shown.take($0)
+            }
+            try query.start()
+            shown.becomes("file")
+            if isMoved {
+                agent.rename("folder", "elsewhere")
+            } else {
+                agent.unlink("folder/file")
+                agent.removeDirectory("folder")
+            }
+            expectSoon { shown.state.withLock { $0.end } != nil }
+            query.stop()
+        }
+    }
+
     @Test(arguments: places)
     func `results follow what happens, to the index`(_ place: DataPath) throws {
         try withVolume(place) { volume in

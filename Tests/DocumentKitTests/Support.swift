@@ -23,6 +23,25 @@ struct Text: DocumentContents {
     }
 }
 
+/// A text that lets a test do something at the moment when it is asked for what the file is to hold.
+struct HookedText: DocumentContents {
+    private static let hook = Lock<(@Sendable () -> Void)?>(nil)
+    var text: String
+
+    init(_ text: String) { self.text = text }
+    init(contents: [UInt8]) { text = String(decoding: contents, as: UTF8.self) }
+    func contents() -> [UInt8] {
+        let action = Self.hook.withLock { $0.take() }
+        action?()
+        return Array(text.utf8)
+    }
+
+    /// Runs `action` once, the next time.
+    static func onSaving(_ action: @escaping @Sendable () -> Void) {
+        hook.withLock { $0 = action }
+    }
+}
+
 /// What a file holds; `nil` if there is none.
 func text(of path: String) -> String? {
     guard let file = try? OwnedDescriptor.open(path, O_RDONLY),

@@ -10,7 +10,9 @@ package import SystemCalls
 /// zero. One thread at a time; ``ChangeLog`` sees to that.
 package final class Journal {
     /// Bytes of one file; smaller where the disk has no room for it.
-    private static let sizes = [16 << 20, 4 << 20, 1 << 20]
+    private static let sizes = [16 << 20, 4 << 20, leastSize]
+    /// No file of a journal that was made is smaller, in bytes.
+    package static let leastSize = 1 << 20
 
     /// Where its files are.
     package let folder: String
@@ -35,7 +37,7 @@ package final class Journal {
         second = try OwnedDescriptor.open(folder + "/1", O_RDWR | O_CREAT, mode: 0o600)
         let sizes = (Int(try first.status().st_size), Int(try second.status().st_size))
         var capacity = min(sizes.0, sizes.1)
-        for size in Self.sizes where capacity < Self.sizes[2] {
+        for size in Self.sizes where capacity < Self.leastSize {
             do throws(Errno) {
                 try first.allocate([], offset: 0, length: Int64(size))
                 try second.allocate([], offset: 0, length: Int64(size))
@@ -44,7 +46,7 @@ package final class Journal {
                 // Give back what a failed try took, then ask for less.
                 ftruncate(first.number, off_t(sizes.0))
                 ftruncate(second.number, off_t(sizes.1))
-                if size == Self.sizes[2] { throw error }
+                if size == Self.leastSize { throw error }
             }
         }
         self.capacity = capacity

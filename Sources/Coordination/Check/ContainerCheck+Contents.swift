@@ -12,6 +12,8 @@ extension ContainerCheck {
         /// They are what was saved; the catalog has another size.
         case wrongSize(Int64)
         case damaged(String)
+        /// They may be what was saved: another time, or on a machine with room, it can be seen.
+        case unreadable(String)
     }
 
     mutating func checkContents() throws(Failure) {
@@ -35,6 +37,7 @@ extension ContainerCheck {
             case .damaged(let problem):
                 lost.insert(node)
                 find("\(name): \(problem)", repaired: false)
+            case .unreadable(let problem): find("\(name): \(problem)", repaired: false)
             case .wrongSize(let size) where version.size != size:
                 var right = version
                 right.size = size
@@ -133,8 +136,10 @@ extension ContainerCheck {
             }
             return size == version.size ? .whole : .wrongSize(size)
         } catch {
-            return .damaged(
-                error.code == ENOENT ? "its content is missing" : "its content: \(error)")
+            if error.code == ENOENT { return .damaged("its content is missing") }
+            return .unreadable(
+                "its content cannot be read now (\(error)); it was left alone: check again when the "
+                    + "reason is gone")
         }
     }
 
@@ -179,10 +184,12 @@ extension ContainerCheck {
             blocks: row.blocks, modified: row.modified, published: now, author: row.user,
             place: row.place, hash: row.hash)
         let problem = "\(path(row.number)) has a current version that the catalog does not know"
-        if case .whole = verdict(of: version) {
+        switch verdict(of: version) {
+        case .whole:
             versions[row.node] = version
             fix(problem, row.number, [.putVersion(version)])
-        } else {
+        case .unreadable(let reason): find("\(problem); \(reason)", repaired: false)
+        case .damaged, .wrongSize:
             lost.insert(row.node)
             find(problem, repaired: false)
         }

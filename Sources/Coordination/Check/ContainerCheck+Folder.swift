@@ -24,10 +24,13 @@ extension ContainerCheck {
         where name.utf8.count != 16 || UInt64(name, radix: 16) == nil {
             findForeign("staging/" + name)
         }
-        for name in listing(folder.packs) where Int(name).map({ $0 <= 0 }) ?? true {
+        for name in listing(folder.packs) where ContainerFolder.number(of: name) == nil {
             findForeign("packs/" + name)
         }
-        for name in listing(folder.spare) where Int(name).map({ $0 <= 0 }) ?? true {
+        for name in listing(folder.spare)
+        where ContainerFolder.number(of: name) == nil
+            || kind(of: folder.spare + "/" + name) != S_IFREG
+        {
             findForeign("spare/" + name)
         }
         for name in listing(folder.digests) where Self.hash(name) == nil {

@@ -142,7 +142,7 @@ package struct ContainerCheck {
 
     /// What a mount would do first: replay and recovery. Returns what that did not find.
     private func recover() throws(Failure) -> [ItemNumber] {
-        let journal = try Container.openJournal(content.folder)
+        let journal = try Container.openJournal(content.folder, of: database)
         let replayed = try Container.replay(journal, into: database)
         let index = try MemoryIndex()
         var orphans: Set<ItemNumber> = []

@@ -58,9 +58,7 @@ package final class Container: @unchecked Sendable {
                 "\(path) has contents of a container, but its catalog.sqlite is missing. Put a backup "
                     + "of the whole folder back, or move the folder away to begin anew")
         }
-        do throws(Errno) { try folder.make() } catch {
-            throw Failure(.cannotCreate, "\(path): \(error)")
-        }
+        try folder.make(isNew: true)
         let lock = try ContainerLock(folder, name: name, holder: "being created")
         let database = try CatalogDatabase(path: folder.catalog, create: true)
         let time = Timestamp(WallClock.now)
@@ -155,7 +153,7 @@ package final class Container: @unchecked Sendable {
         let content = LocalContent(folder: folder)
         try content.makeRoomToOpen()
         let database = try CatalogDatabase(path: folder.catalog, create: false)
-        let journal = try openJournal(folder)
+        let journal = try openJournal(folder, of: database)
         try database.holdRoom()
         let replayed = try replay(journal, into: database)
         let index = try MemoryIndex()
@@ -186,14 +184,40 @@ package final class Container: @unchecked Sendable {
     }
 
     /// Makes what is missing of the folder and opens the journal.
-    static func openJournal(_ folder: ContainerFolder) throws(Failure) -> Journal {
-        do throws(Errno) {
-            try folder.make()
-            return try Journal(folder: folder.journal)
-        } catch {
+    static func openJournal(
+        _ folder: ContainerFolder, of database: CatalogDatabase
+    ) throws(Failure) -> Journal {
+        try checkJournal(folder, of: database)
+        try folder.make(isNew: false)
+        do throws(Errno) { return try Journal(folder: folder.journal) } catch {
             throw Failure(
                 .inputOutput, "\(folder.journal): \(error)", isDiskFull: error.code == ENOSPC)
         }
+    }
+
+    /// Fails if a file of the journal is missing or cut off though the container was not closed: what
+    /// was in it would be given up in silence. One without the whole folder is opened as its catalog is.
+    private static func checkJournal(
+        _ folder: ContainerFolder, of database: CatalogDatabase
+    ) throws(Failure) {
+        guard access(folder.journal, F_OK) == 0, try database.meta("clean") == "0",
+            try database.meta("boot") == Recovery.boot()
+        else { return }
+        for name in ["0", "1"] {
+            let path = folder.journal + "/" + name
+            var status = stat()
+            if stat(path, &status) == 0, status.st_size >= Journal.leastSize { continue }
+            throw Failure(
+                .badData,
+                "\(path) is missing or cut off: changes are missing. "
+                    + goingOn(without: folder.journal))
+        }
+    }
+
+    /// What to do about changes that cannot be read.
+    private static func goingOn(without journal: String) -> String {
+        "Put a backup of the whole folder back, or keep a copy of it and remove \(journal) to go on "
+            + "with the catalog as it is"
     }
 
     /// Brings SQLite up to the journal. Returns the number of mutations that it did not have.
@@ -208,8 +232,7 @@ package final class Container: @unchecked Sendable {
             throw Failure(
                 .badData,
                 "\(file.path) is damaged at byte \(file.end): the changes from there on cannot be "
-                    + "read. Put a backup of the whole folder back, or remove the journal to go on "
-                    + "with the catalog as it is")
+                    + "read. \(goingOn(without: journal.folder))")
         }
         let missing = contents.records.filter { $0.sequence > database.appliedSequence }
         guard let first = missing.first else { return 0 }
@@ -217,9 +240,8 @@ package final class Container: @unchecked Sendable {
             // Changes that were acknowledged are in neither place.
             throw Failure(
                 .badData,
-                "\(journal.folder) does not go on where the catalog ends: changes are missing. Put a "
-                    + "backup of the whole folder back, or remove the journal to go on with the "
-                    + "catalog as it is")
+                "\(journal.folder) does not go on where the catalog ends: changes are missing. "
+                    + goingOn(without: journal.folder))
         }
         try database.applyAll(missing)
         return missing.count

@@ -15,7 +15,13 @@ final class ContainerLock: Sendable {
         do throws(Errno) {
             file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600)
         } catch {
-            throw Failure(.cannotCreate, "\(path): \(error)")
+            guard [EACCES, EPERM, EROFS].contains(error.code) else {
+                throw Failure(.cannotCreate, "\(path): \(error)")
+            }
+            throw Failure(
+                .noPermission,
+                "\(path): \(error); a container can be used only where you can write: make its folder "
+                    + "writable for you, or copy it to where it is")
         }
         // One that was killed has it until the last of its threads is gone.
         var looks = Self.patience

@@ -63,7 +63,7 @@ struct Recovery {
         let sessions = try database.sessions()
         try adoptPacked(sessions, versions)
         for row in sessions {
-            if recovery.resume(row) { kept.insert(row.node) }
+            if try recovery.resume(row) { kept.insert(row.node) }
         }
         for version in versions where !kept.contains(version.node) {
             if recovery.isWhole(version) {
@@ -123,9 +123,9 @@ struct Recovery {
     // MARK: Sessions
 
     /// Publishes or discards an acknowledged session; says whether its staging file is in use now.
-    private mutating func resume(_ row: SessionRow) -> Bool {
+    private mutating func resume(_ row: SessionRow) throws(Failure) -> Bool {
         let position = index.find(row.item)
-        let status = try? content.stagingStatus(row.node)
+        let status = try contentStatus(row.node)
         if position != 0, status == nil, row.synced || row.wrote && !report.afterPowerLoss {
             report.missing.append(row.item)
         }
@@ -156,6 +156,19 @@ struct Recovery {
             ])
         report.published += 1
         return true
+    }
+
+    /// What there is of a session's content; `nil` if it is gone. One that only cannot be read now is not
+    /// to be given up for that.
+    private func contentStatus(_ node: NodeNumber) throws(Failure) -> FileStatus? {
+        do throws(Errno) { return try content.stagingStatus(node) } catch {
+            if error.code == ENOENT { return nil }
+            throw Failure(
+                error.code == EACCES || error.code == EPERM ? .noPermission : .inputOutput,
+                "\(content.folder.staging(node)): \(error); what was saved last of a document is in it. "
+                    + "Make it a file that can be read and written, or move it away to go on with the "
+                    + "version before")
+        }
     }
 
     /// Whether the staging file holds what a close or an fsync acknowledged.

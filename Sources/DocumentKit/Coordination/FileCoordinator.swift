@@ -5,8 +5,8 @@ internal import Varlink
 /// Reads and writes items without getting in the way of other programs, and they not in its.
 ///
 /// In a mounted container by claims of its daemon; on any other file system by flock(2) locks, which
-/// hold among programs that take them. What a coordinator does is of one purpose: its own claims, also
-/// nested ones, never wait for one another. Any thread; the calls wait.
+/// hold among programs that take them. What a coordinator does is of one purpose: in a container its own
+/// claims, also nested ones, never wait for one another; locks do. Any thread; the calls wait.
 public final class FileCoordinator: Sendable {
     private struct State {
         var waiting: [ObjectIdentifier: ControlConnection] = [:]
@@ -41,7 +41,7 @@ public final class FileCoordinator: Sendable {
         let places = try intents.map { (intent) throws(CoordinationError) in
             (place: try ItemPlace(intent.path), access: intent.access)
         }
-        let milliseconds = max(0, Int(limit / .milliseconds(1)))
+        let milliseconds = max(0, Int(min(limit, .seconds(3_600)) / .milliseconds(1)))
         let deadline = MonotonicClock.after(milliseconds: UInt64(milliseconds))
         guard let point = places.first?.place.mountPoint else {
             if let other = places.first(where: { $0.place.mountPoint != nil }) {
@@ -50,7 +50,9 @@ public final class FileCoordinator: Sendable {
             }
             // Always in one order, so that two programs do not wait for each other.
             let locks = try places.sorted { $0.place.absolute < $1.place.absolute }.map {
-                try PlainLock($0.place.absolute, writes: $0.access.writes, until: deadline)
+                try PlainLock(
+                    $0.place.absolute, writes: $0.access.writes, until: deadline
+                ) { state.withLock { $0.isCancelled } }
             }
             defer { withExtendedLifetime(locks) {} }
             let paths = places.map(\.place.absolute)

@@ -6,9 +6,12 @@ internal import SystemCalls
 final class PlainLock {
     private let file: OwnedDescriptor
 
-    /// Waits for other holders until `deadline` (of the monotonic clock).
-    init(_ path: String, writes: Bool, until deadline: UInt64) throws(CoordinationError) {
+    /// Waits for other holders until `deadline` (of the monotonic clock), or until it is cancelled.
+    init(
+        _ path: String, writes: Bool, until deadline: UInt64, isCancelled: () -> Bool
+    ) throws(CoordinationError) {
         while true {
+            if isCancelled() { throw .cancelled }
             let file: OwnedDescriptor
             do throws(Errno) { file = try Self.opened(path) } catch {
                 throw .badPath(path, error.description)
@@ -20,6 +23,7 @@ final class PlainLock {
                 guard [EWOULDBLOCK, EINTR].contains(error.code) else {
                     throw .badPath(path, error.description)
                 }
+                if isCancelled() { throw .cancelled }
                 if MonotonicClock.now >= deadline {
                     throw .timedOut(Self.holders(of: path, inTheWayOfReaders: !writes))
                 }

@@ -68,25 +68,25 @@ extension Document {
     /// - Throws: why it could not be saved; it is open still.
     public func close() throws {
         try inTurn {
-            guard core.withLock({ $0.isOpen }) else { return }
-            do { try saveNow() } catch DocumentProblem.inConflict { try settle(.both) }
-            finish()
+            // What another thread changes while this saves is saved too.
+            while core.withLock({ $0.isOpen }) {
+                do { try saveNow() } catch DocumentProblem.inConflict { try settle(.both) }
+                finish { !$0.isUnsaved && $0.conflict == nil }
+            }
         }
     }
 
     /// Lets the file go without saving.
-    public func closeWithoutSaving() { inTurn { finish() } }
+    public func closeWithoutSaving() { inTurn { _ = finish() } }
 
-    /// It is closed from now on.
-    func finish() {
-        let presentation = core.signal { core in
-            core.setConflict(nil)
-            core.setState(.editingDisabled, true)
-            core.setState(.closed, true)
-            defer { core.presentation = nil }
-            return core.presentation
+    /// It is closed from now on, if it is as it has to be for that; says whether it was. In turn.
+    @discardableResult
+    func finish(if mayClose: (Core) -> Bool = { _ in true }) -> Bool {
+        let (isDone, presentation) = core.signal { core -> (Bool, FilePresentation?) in
+            mayClose(core) ? (true, core.close()) : (false, nil)
         }
         presentation?.end()
+        return isDone
     }
 
     /// Runs `body` when no other reads or writes the file for this document.

@@ -21,7 +21,7 @@ extension Document {
             let bytes = try contents.contents()
             try checkMount(now)
             try coordinate(now.path, .write, now.presentation) { place in
-                guard try isKnown(place, now.known) else {
+                guard try isKnown(place, now) else {
                     try meetOthers(place)
                     throw DocumentProblem.inConflict
                 }
@@ -34,6 +34,11 @@ extension Document {
                     (core.error, core.retryTime) = (nil, nil)
                     core.setState(.savingError, false)
                     core.events.append(.saved)
+                    // What others wrote at that moment was not told apart from this.
+                    if !core.isMounted {
+                        let later = MonotonicClock.after(milliseconds: Self.settling)
+                        core.lookTime = min(core.lookTime ?? .max, later)
+                    }
                 }
             }
         } catch DocumentProblem.inConflict {
@@ -51,6 +56,9 @@ extension Document {
         }
     }
 
+    /// Milliseconds until the file's time has gone on since a save.
+    private static var settling: UInt64 { 200 }
+
     /// Milliseconds until something is tried again that failed.
     static var pause: UInt64 { 2_000 }
 
@@ -61,10 +69,10 @@ extension Document {
     }
 
     /// Whether the file holds what it did when it was read or written last.
-    private func isKnown(_ path: String, _ known: DocumentFileState?) throws -> Bool {
-        if let known, FileStamp(path: path) == known.stamp { return true }
+    private func isKnown(_ path: String, _ core: Core) throws -> Bool {
+        if core.known?.isUnchanged(at: path, isMounted: core.isMounted) == true { return true }
         // Attributes may have changed alone.
-        return try DocumentBytes.read(path)?.state.digest == known?.digest
+        return try DocumentBytes.read(path)?.state.digest == core.known?.digest
     }
 
     /// The file is another while there are changes: a conflict.
@@ -84,7 +92,7 @@ extension Document {
         let before = core.withLock { $0 }
         guard before.isOpen, before.disabled == 0 else { return }
         try checkMount(before)
-        if let known = before.known, FileStamp(path: before.path) == known.stamp {
+        if before.known?.isUnchanged(at: before.path, isMounted: before.isMounted) == true {
             return core.signal { $0.misses = 0 }
         }
         try coordinate(before.path, .readWithoutChanges, before.presentation) { place in
@@ -110,20 +118,20 @@ extension Document {
 
     /// There is no file: the second time it counts as deleted.
     private func miss() {
-        let isGone = core.signal { core -> Bool in
+        let presentation = core.signal { core -> FilePresentation? in
             core.misses += 1
             if core.misses == 1 {
                 core.lookTime = MonotonicClock.after(milliseconds: 200)
-                return false
+                return nil
             }
             core.known = nil
             if core.isUnsaved || core.conflict != nil {
                 core.setConflict(DocumentConflict(theirs: nil, isDeleted: true))
-                return false
+                return nil
             }
-            return true
+            return core.close()
         }
-        if isGone { finish() }
+        presentation?.end()
     }
 
     /// Ends a conflict; does nothing where there is none.
@@ -135,33 +143,49 @@ extension Document {
 
     /// In turn.
     func settle(_ resolution: DocumentResolution) throws {
-        let now = core.withLock { $0 }
-        guard let conflict = now.conflict, let contents = now.contents else { return }
-        switch resolution {
-        case .mine:
-            core.signal { core in
-                core.setConflict(nil)
-                // It is to be written also if nothing was changed here.
-                if !core.isUnsaved { core.savedCount -= 1 }
-            }
-            return try saveNow()
-        case .theirs: break
-        case .both:
-            let bytes = try contents.contents()
-            do throws(Failure) {
-                let name = try ConflictCopy.keep(of: now.path) { (path) throws(Failure) in
-                    do throws(Errno) { try WholeFile.create(path, bytes) } catch {
-                        throw Failure(.cannotCreate, "\(path): \(error)")
-                    }
+        while true {
+            let now = core.withLock { $0 }
+            guard let conflict = now.conflict, let contents = now.contents else { return }
+            switch resolution {
+            case .mine:
+                core.signal { core in
+                    core.setConflict(nil)
+                    // It is to be written also if nothing was changed here.
+                    if !core.isUnsaved { core.savedCount -= 1 }
                 }
-                core.signal { $0.events.append(.keptCopy(name)) }
-            } catch { throw DocumentProblem.file(error.message) }
+                return try saveNow()
+            case .theirs: break
+            case .both: try keep(contents, beside: now.path)
+            }
+            // What was changed meanwhile is in no file yet.
+            let isCurrent: (Core) -> Bool = {
+                resolution == .theirs || $0.revision == now.revision
+            }
+            guard let theirs = conflict.theirs, let known = now.known else {
+                if finish(if: isCurrent) { return }
+                continue
+            }
+            let isDone = core.signal { core -> Bool in
+                guard isCurrent(core) else { return false }
+                core.setConflict(nil)
+                core.load(theirs, known)
+                undoManager.removeAll()
+                return true
+            }
+            if isDone { return }
         }
-        guard let theirs = conflict.theirs, let known = now.known else { return finish() }
-        core.signal { core in
-            core.setConflict(nil)
-            core.load(theirs, known)
-        }
-        undoManager.removeAll()
+    }
+
+    /// Writes contents to a new file beside the document's.
+    private func keep(_ contents: Contents, beside path: String) throws {
+        let bytes = try contents.contents()
+        do throws(Failure) {
+            let name = try ConflictCopy.keep(of: path) { (copy) throws(Failure) in
+                do throws(Errno) { try WholeFile.create(copy, bytes) } catch {
+                    throw Failure(.cannotCreate, "\(copy): \(error)")
+                }
+            }
+            core.signal { $0.events.append(.keptCopy(name)) }
+        } catch { throw DocumentProblem.file(error.message) }
     }
 }

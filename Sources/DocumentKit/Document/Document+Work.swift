@@ -41,7 +41,8 @@ extension Document {
 
     private func saveTime(_ core: Core) -> UInt64 {
         guard let quietTime, core.isUnsaved, core.conflict == nil else { return .max }
-        let quiet = UInt64(max(0, quietTime / .nanoseconds(1)))
+        // No longer than a day.
+        let quiet = UInt64(max(0, min(quietTime, .seconds(86_400)) / .nanoseconds(1)))
         // Who never pauses is saved too.
         let time = min(core.lastChange + quiet, core.firstChange + quiet * 10)
         return max(time, core.retryTime ?? 0)

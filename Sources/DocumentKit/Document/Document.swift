@@ -68,20 +68,21 @@ public final class Document<Contents: DocumentContents>: Sendable {
     ///
     /// - Parameters:
     ///   - name: of the step, for people.
-    ///   - body: has no other effects: it is run again if another thread was faster.
+    ///   - body: has no other effects: it is run again if another thread was faster, or what others
+    ///     wrote was loaded meanwhile.
     /// - Throws: what `body` throws, `closed` or `editingDisabled`.
     public func change(
         named name: String = "", _ body: (inout Contents) throws -> Void
     ) throws {
         while true {
-            let (before, count) = try core.withLock { core throws(DocumentProblem) in
-                (try core.editable(), core.changeCount)
+            let (before, revision) = try core.withLock { core throws(DocumentProblem) in
+                (try core.editable(), core.revision)
             }
             var contents = before
             try body(&contents)
             let isDone = try core.signal { core throws(DocumentProblem) in
                 _ = try core.editable()
-                guard core.changeCount == count else { return false }
+                guard core.revision == revision else { return false }
                 undoManager.register(before, named: name)
                 core.put(contents)
                 return true

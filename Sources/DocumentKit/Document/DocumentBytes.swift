@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// Reading and writing a document's file as a whole, under a claim of the caller's.
@@ -6,10 +7,15 @@ enum DocumentBytes {
     /// No document is larger, in bytes.
     static let limit = 1 << 31
 
-    /// What the file holds; `nil` if there is none.
+    /// What the file holds; `nil` if there is none. Throws for what is no regular file: to open a pipe
+    /// would wait for a writer.
     static func read(_ path: String) throws(DocumentProblem) -> (
         bytes: [UInt8], state: DocumentFileState
     )? {
+        var status = stat()
+        if stat(path.cPath, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            throw .file("\(path): a folder or something else that is no file has its name now")
+        }
         do throws(Errno) {
             let file = try OwnedDescriptor.open(path, O_RDONLY)
             let bytes = try WholeFile.read(file, limit: limit)
@@ -35,10 +41,14 @@ enum DocumentBytes {
             } else if isMounted {
                 let file = try OwnedDescriptor.open(path, O_WRONLY)
                 try WholeFile.overwrite(file, with: bytes)
+                // The close publishes the version, or says why not.
+                try file.close()
             } else {
                 try WholeFile.checkWritable(path)
-                _ = try WholeFile.replace(
+                let file = try WholeFile.replace(
                     path, with: bytes, like: try OwnedDescriptor.open(path, O_RDONLY))
+                // Of the file that was written: the name may lead to another one already.
+                return try DocumentFileState(FileStamp(try file.status()), bytes)
             }
             // Other programs are kept out by the claim.
             guard let stamp = FileStamp(path: path) else { throw Errno.last }

@@ -9,6 +9,8 @@ extension Document {
         var contents: Contents?
         var state: DocumentState = [.closed, .editingDisabled]
         var changeCount = 0
+        /// How often ``contents`` became others, also by loading.
+        var revision = 0
         /// The ``changeCount`` that the file has.
         var savedCount = 0
         /// When the first and the last change since then were made (monotonic nanoseconds).
@@ -42,6 +44,7 @@ extension Document {
 
         mutating func put(_ new: Contents) {
             contents = new
+            revision += 1
             lastChange = MonotonicClock.now
             if !isUnsaved { firstChange = lastChange }
             changeCount += 1
@@ -51,6 +54,7 @@ extension Document {
         /// The contents are those of the file.
         mutating func load(_ new: Contents, _ file: DocumentFileState) {
             contents = new
+            revision += 1
             known = file
             savedCount = changeCount
             error = nil
@@ -64,6 +68,14 @@ extension Document {
             if state != before { events.append(.stateChanged(state)) }
         }
 
+        /// It is closed from now on. Returns what told of its file.
+        mutating func close() -> FilePresentation? {
+            setConflict(nil)
+            setState(.editingDisabled, true)
+            setState(.closed, true)
+            return presentation.take()
+        }
+
         mutating func setConflict(_ new: DocumentConflict<Contents>?) {
             conflict = new
             setState(.inConflict, new != nil)
@@ -73,12 +85,26 @@ extension Document {
 
 /// Which content a file had.
 struct DocumentFileState: Hashable, Sendable {
-    var stamp: FileStamp
+    let stamp: FileStamp
     /// SHA-256.
-    var digest: [UInt8]
+    let digest: [UInt8]
+    /// When this was noted, the file had not changed for a while: a later change gives it another time.
+    private let isSettled: Bool
+
+    /// Times of files advance in steps; nobody has longer ones, in nanoseconds.
+    private static let step: Int64 = 100_000_000
 
     init(_ stamp: FileStamp, _ bytes: [UInt8]) throws(Errno) {
         self.stamp = stamp
         digest = try Hashing.sha256(bytes)
+        let now = WallClock.now
+        isSettled = now.seconds * 1_000_000_000 + now.nanoseconds > stamp.changed &+ Self.step
+    }
+
+    /// Whether what the path names has this content for sure, without reading it.
+    ///
+    /// - Parameter isMounted: in a container each version has a stamp of its own.
+    func isUnchanged(at path: String, isMounted: Bool) -> Bool {
+        (isMounted || isSettled) && FileStamp(path: path) == stamp
     }
 }

@@ -130,7 +130,9 @@ final class FolderPresentation: Sendable {
                 return (state.untold, state.item.path, state.hasEnded)
             }
             if hasEnded { break }
-            for told in untold { Self.tell(presenter, told, path) }
+            for told in untold where !state.withLock({ $0.hasEnded }) {
+                Self.tell(presenter, told, path)
+            }
         }
         presenter.presentationEnded()
     }

@@ -29,6 +29,10 @@ final class FolderTree {
 
     /// Absolute; is to be set when the folder was moved.
     var root: String
+    /// The folder itself, as it was when it was gone through last.
+    private var rootEntry: Entry?
+    /// What is there is not known any more: everything is to be compared.
+    private var isStale = false
     /// By their paths below the root.
     private(set) var entries: [String: Entry] = [:]
     private let inotify: Inotify
@@ -39,12 +43,13 @@ final class FolderTree {
     private static let bits =
         Int(IN_CREATE) | Int(IN_DELETE) | Int(IN_MOVED_FROM) | Int(IN_MOVED_TO)
         | Int(IN_CLOSE_WRITE)
-        | Int(IN_ATTRIB) | Int(IN_ONLYDIR)
+        | Int(IN_ATTRIB) | Int(IN_ONLYDIR) | Int(IN_MOVE_SELF) | Int(IN_DELETE_SELF)
 
     /// Looks at all that is below a folder, and watches it.
     init(_ root: String, _ inotify: Inotify) throws(Errno) {
         self.root = root
         self.inotify = inotify
+        rootEntry = Entry(root)
         var found: [String: Entry] = [:]
         try scan("", into: &found)
         entries = found
@@ -76,9 +81,15 @@ final class FolderTree {
         }
     }
 
+    /// Whether the folder is still where it was.
+    var isThere: Bool {
+        guard let rootEntry, let now = Entry(root) else { return false }
+        return now.isFolder && now.isSameItem(as: rootEntry)
+    }
+
     /// Brings the entries up to date with what happened; how they changed, paths below the root.
     func follow(_ events: [Inotify.Event]) -> [SubitemChange] {
-        if events.contains(where: \.tellsLoss) { return lookAgain() }
+        if isStale || events.contains(where: \.tellsLoss) || !isThere { return lookAgain() }
         var touched: [String] = []
         var seen: Set<String> = []
         for event in events {
@@ -94,13 +105,17 @@ final class FolderTree {
         return compare(touched) { Entry(absolute($0)) }
     }
 
-    /// The kernel lost events: everything is compared.
+    /// The kernel lost events, or there is another folder: everything is compared.
     private func lookAgain() -> [SubitemChange] {
         // What is watched already keeps its watch, which others have too.
         folders = [:]
+        let now = Entry(root)
         var found: [String: Entry] = [:]
-        guard (try? scan("", into: &found)) != nil else { return [] }
-        return compare(Set(entries.keys).union(found.keys).sorted()) { found[$0] }
+        // It may be on its way to another place.
+        isStale = (try? scan("", into: &found)) == nil
+        if isStale { return [] }
+        rootEntry = now
+        return compareAll(Array(entries.keys), found)
     }
 
     private func compare(_ paths: [String], _ now: (String) -> Entry?) -> [SubitemChange] {
@@ -122,39 +137,93 @@ final class FolderTree {
                 }
             }
         }
-        var moves: [SubitemChange] = []
+        var moves: [Move] = []
         come.removeAll { path, entry in
             guard
                 let index = gone.firstIndex(where: { entries[$0]?.isSameItem(as: entry) ?? false })
             else { return false }
-            let former = gone.remove(at: index)
-            move(former, to: path, entry)
-            moves.append(.moved(former, to: path))
+            moves.append((gone.remove(at: index), path, entry))
             return true
         }
+        // What moves is taken out first, innermost folders before those around them: it may have the
+        // place of another that moves or goes.
+        moves.sort { $0.former.utf8.count > $1.former.utf8.count }
+        let branches = moves.map { detach($0.former) }
         var ends: [SubitemChange] = []
         for path in gone where entries[path] != nil {
             remove(path)
             ends.append(.deleted(path))
         }
+        for (move, branch) in zip(moves, branches) { attach(branch, at: move.path, move.entry) }
         var arrivals: [SubitemChange] = []
-        for (path, entry) in come { arrivals += add(path, entry) }
-        return ends + moves + arrivals + changes
+        // What is in a new folder comes with it.
+        for (path, entry) in come where entries[path] == nil { arrivals += add(path, entry) }
+        var all = ends
+        all += told(moves).map { SubitemChange.moved($0.former, to: $0.path) }
+        all += arrivals + changes
+        // While a folder was on its way, what happened in it was told of its old place.
+        for move in moves where move.entry.isFolder { all += compareBelow(move.path, move.entry) }
+        return all
+    }
+
+    private typealias Move = (former: String, path: String, entry: Entry)
+
+    /// Moves but for those of what went along with a folder.
+    private func told(_ moves: [Move]) -> [Move] {
+        let folders = moves.filter(\.entry.isFolder)
+        return moves.filter { move in
+            !folders.contains { folder in
+                guard isBelow(move.former, folder.former) else { return false }
+                let along: String = folder.path + move.former.dropFirst(folder.former.count)
+                return move.path == along
+            }
+        }
+    }
+
+    private func compareBelow(_ folder: String, _ entry: Entry) -> [SubitemChange] {
+        var found: [String: Entry] = [:]
+        // It may be elsewhere again, which is told by then.
+        guard Entry(absolute(folder))?.isSameItem(as: entry) == true,
+            (try? scan(folder, into: &found)) != nil
+        else { return [] }
+        let known = entries.keys.filter { isBelow($0, folder) }
+        return compareAll(known, found)
+    }
+
+    private func compareAll(_ known: [String], _ found: [String: Entry]) -> [SubitemChange] {
+        // A folder's times change with what is in it.
+        for (path, entry) in found where entry.isFolder {
+            if entries[path]?.isSameItem(as: entry) == true { entries[path] = entry }
+        }
+        return compare(Set(known).union(found.keys).sorted()) { found[$0] }
     }
 
     private func isBelow(_ path: String, _ folder: String) -> Bool { path.hasPrefix(folder + "/") }
 
-    private func move(_ former: String, to path: String, _ entry: Entry) {
-        entries[former] = nil
-        entries[path] = entry
-        guard entry.isFolder else { return }
-        for (below, entry) in entries where isBelow(below, former) {
+    /// An item that is nowhere at the moment, with what is below it: ends of paths.
+    private struct Branch {
+        var entries: [(end: Substring, entry: Entry)] = []
+        var folders: [(watch: Int32, end: Substring)] = []
+    }
+
+    private func detach(_ path: String) -> Branch {
+        var branch = Branch()
+        guard entries.removeValue(forKey: path)?.isFolder ?? false else { return branch }
+        for (below, entry) in entries where isBelow(below, path) {
             entries[below] = nil
-            entries[path + below.dropFirst(former.count)] = entry
+            branch.entries.append((below.dropFirst(path.count), entry))
         }
-        for (watch, folder) in folders where folder == former || isBelow(folder, former) {
-            folders[watch] = path + folder.dropFirst(former.count)
+        for (watch, folder) in folders where folder == path || isBelow(folder, path) {
+            folders[watch] = nil
+            branch.folders.append((watch, folder.dropFirst(path.count)))
         }
+        return branch
+    }
+
+    private func attach(_ branch: Branch, at path: String, _ entry: Entry) {
+        entries[path] = entry
+        for (end, entry) in branch.entries { entries[path + end] = entry }
+        for (watch, end) in branch.folders { folders[watch] = path + end }
     }
 
     private func remove(_ path: String) {

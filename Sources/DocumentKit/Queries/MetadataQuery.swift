@@ -9,7 +9,7 @@ public enum MetadataUpdate: Sendable {
     case gathered([FoundItem])
     /// How the results became others, and what they are now.
     case changed(ListDifference, [FoundItem])
-    /// The mount went away; nothing more comes. Says why.
+    /// The mount went away, or the folder outside of mounts; nothing more comes. Says why.
     case ended(String)
 }
 
@@ -114,7 +114,7 @@ public final class MetadataQuery: Sendable {
         let first = try source.value.results()
         state.withLock { $0.results = first }
         Threads.start("query") { [self] in
-            notify(.gathered(first))
+            if !hasEnded { notify(.gathered(first)) }
             follow(source.value)
         }
     }
@@ -133,6 +133,8 @@ public final class MetadataQuery: Sendable {
         state.withLock { $0.disabled = max(0, $0.disabled - 1) }
         ring()
     }
+
+    private var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     private func ring() {
         var one: UInt64 = 1
@@ -165,7 +167,7 @@ public final class MetadataQuery: Sendable {
                 }
                 if !difference.isEmpty { notify(.changed(difference, now)) }
             }
-        } catch { notify(.ended(error.message)) }
+        } catch { if !hasEnded { notify(.ended(error.message)) } }
     }
 
     /// Returns when the bell rang, or something has happened, which is true, and then nothing.

@@ -40,8 +40,13 @@ final class FolderQuery: QuerySource {
 
     var isBatched: Bool { false }
 
-    func take() -> Bool {
-        _ = tree.follow(inotify.take())
+    func take() throws(Failure) -> Bool {
+        let events = inotify.take()
+        // What has its name now, if anything, is another folder.
+        guard tree.isThere else {
+            throw Failure(.noInput, "\(tree.root): the folder was moved or removed")
+        }
+        _ = tree.follow(events)
         return true
     }
 

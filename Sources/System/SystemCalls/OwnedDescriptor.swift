@@ -31,6 +31,14 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
         return number
     }
 
+    /// Closes it, and tells what of the writing the file system could not keep.
+    public consuming func close() throws(Errno) {
+        let number = self.number
+        discard self
+        // Interrupted it is closed all the same.
+        if Glibc.close(number) != 0, Glibc.errno != EINTR { throw Errno.last }
+    }
+
     /// `fstat`.
     public func status() throws(Errno) -> stat {
         var result = stat()

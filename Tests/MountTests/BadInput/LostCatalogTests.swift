@@ -36,6 +36,34 @@ import Testing
         }
     }
 
+    @Test(arguments: ["rm journal/0", "truncate -s 100 journal/0"])
+    func `a journal that is cut off or gone after a crash is said`(_ damage: String) throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            // A container that was closed needs none.
+            try broken.damage(damage)
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            agent.store("new", "acknowledged")
+            agent.end()
+            try container.killDaemon()
+            try broken.damage("cp -a journal ../journal.whole; \(damage)")
+            for words in [
+                ["container", "check", "test"], ["mount", "test", container.mountPoint],
+            ] {
+                let refused = try container.command(words)
+                #expect(refused.status == Int(EX_DATAERR), "\(refused)")
+                #expect(refused.errorText.contains("journal/0 is missing or cut off"), "\(refused)")
+            }
+            try broken.damage("rm -r journal; mv ../journal.whole journal")
+            try container.mount()
+            let after = try Agent(in: container.mountPoint)
+            #expect(after.content("new") == "acknowledged")
+            after.end()
+            try container.unmount()
+        }
+    }
+
     @Test(.enabled(if: isInstalled("sqlite3"), "needs sqlite3"))
     func `a document whose item is missing comes back from its version`() throws {
         try withBrokenContainer { broken in

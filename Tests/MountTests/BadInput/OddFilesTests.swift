@@ -1,0 +1,152 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Things in a container's folder that are not what has their names.
+@Suite(.oneAtATime) struct OddFilesTests {
+    @Test(arguments: ["staging", "spare", "packs", "blobs", "journal"])
+    func `a folder that leads nowhere is named, and nothing is given up for it`(
+        _ name: String
+    ) throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            agent.store("a", "saved last")
+            agent.store("large", ByteString(repeating: "x", count: 100_000))
+            agent.end()
+            try container.killDaemon()
+            try broken.damage("mv \(name) ../away; ln -s /nonexistent \(name)")
+            for words in [
+                ["container", "check", "test"], ["mount", "test", container.mountPoint],
+            ] {
+                let refused = try container.command(words)
+                #expect(refused.status == Int(EX_DATAERR), "\(refused)")
+                #expect(refused.errorText.contains("test/\(name) is no folder"), "\(refused)")
+            }
+            #expect(!MountTable.isMounted(container.mountPoint))
+            try broken.damage("rm \(name); mv ../away \(name)")
+            try container.mount()
+            let after = try Agent(in: container.mountPoint)
+            #expect(after.content("a") == "saved last")
+            #expect(after.content("large").count == 100_000)
+            after.end()
+            try container.unmount()
+            #expect(try container.check().status == 0)
+        }
+    }
+
+    @Test func `what cannot be read now is no loss: check leaves it alone`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let blob = try broken.blob(of: "a's only content")
+            try broken.damage("mv \(blob) ../kept; rm -f durable; mkfifo \(blob) durable")
+            for _ in 1...2 {
+                let check = try container.check()
+                #expect(check.status == Int(EX_DATAERR), "\(check)")
+                #expect(check.text.contains("a, version 1: its content cannot be read"), "\(check)")
+                #expect(!check.text.contains("no whole version"), "\(check)")
+            }
+            try broken.damage("rm \(blob) durable; mv ../kept \(blob)")
+            #expect(try container.check().status == 0)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `a pipe in the place of a content keeps nobody waiting`(_ dataPath: DataPath) throws {
+        let options = dataPath == .noPassthrough ? ["no_passthrough"] : []
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let blob = try broken.blob(of: "a's only content")
+            try broken.damage("rm \(blob); mkfifo \(blob)")
+            try container.mount(options: options)
+            let reading = try run(["cat", "\(container.mountPoint)/a"])
+            #expect(reading.status == 1 && reading.output.isEmpty, "\(reading)")
+            let agent = try Agent(in: container.mountPoint)
+            #expect(agent.content("folder/b") == "b's only content")
+            agent.store("a", "new")
+            #expect(agent.content("a") == "new")
+            agent.end()
+            try container.unmount()
+        }
+    }
+
+    @Test func `what was saved last is not discarded because it cannot be read`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            let file = agent.open("a", O_RDWR)
+            agent.write(file, ByteString(repeating: "y", count: 100_000), offset: 0)
+            agent.synchronize(file)
+            try container.killDaemon()
+            agent.end()
+            try broken.damage(
+                """
+                mkdir ../kept
+                for file in staging/*; do
+                    test -s "$file" || continue
+                    mv "$file" ../kept; mkfifo "$file"
+                done
+                """)
+            for words in [
+                ["container", "check", "test"], ["mount", "test", container.mountPoint],
+            ] {
+                let refused = try container.command(words)
+                #expect(refused.status == Int(EX_IOERR), "\(refused)")
+                #expect(refused.errorText.contains("saved last"), "\(refused)")
+            }
+            try broken.damage("for file in ../kept/*; do mv -f \"$file\" staging; done")
+            try container.mount()
+            let after = try Agent(in: container.mountPoint)
+            #expect(after.content("a") == ByteString(repeating: "y", count: 100_000))
+            after.end()
+            try container.unmount()
+        }
+    }
+
+    @Test(.enabled(if: DataPath.isPrivileged, "needs root"))
+    func `a container on a disk that cannot be written is refused with the reason`() throws {
+        try withBrokenContainer { broken in
+            let folder = broken.folder
+            let line = "mount --bind \(folder) \(folder) && mount -o remount,bind,ro \(folder)"
+            let before = try broken.listing()
+            for words in [
+                ["container", "check", "test"], ["mount", "test", broken.container.mountPoint],
+            ] {
+                let refused = try broken.container.command(words, after: line)
+                #expect(refused.status == Int(EX_NOPERM), "\(refused)")
+                #expect(refused.errorText.contains("/lock: Read-only file system"), "\(refused)")
+            }
+            #expect(try broken.listing() == before)
+        }
+    }
+
+    @Test func `numbers and links among packs and spare files do no harm`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try broken.damage(
+                """
+                echo outside > ../outside
+                for folder in packs spare; do
+                    echo x > $folder/9223372036854775807; echo x > $folder/+3
+                done
+                ln -s ../../outside spare/5
+                """)
+            let check = try container.check()
+            #expect(check.status == Int(EX_DATAERR), "\(check)")
+            for name in ["packs/9223372036854775807", "packs/+3", "spare/+3", "spare/5"] {
+                #expect(check.text.contains(name), "\(name): \(check)")
+            }
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            for number in 1...20 { agent.store("n\(number)", "new") }
+            #expect(agent.content("n20") == "new")
+            agent.end()
+            try container.unmount()
+            #expect(try run(["cat", "\(broken.folder)/../outside"]).text == "outside\n")
+            #expect(try run(["cat", "\(broken.folder)/spare/+3"]).text == "x\n")
+        }
+    }
+}
