@@ -1,6 +1,6 @@
 internal import Glibc
 package import Model
-package import SystemCalls
+internal import SystemCalls
 
 /// Where things lie in a container's folder.
 ///

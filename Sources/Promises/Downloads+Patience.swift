@@ -63,7 +63,7 @@ extension Downloads {
         let now = MonotonicClock.now
         let late = state.withLock { state -> [ContentHash] in
             // They wait for this machine's disk.
-            if state.queued >= Self.mostQueued { return [] }
+            if state.queued.isFull { return [] }
             return state.active.values.filter { download in
                 !download.isFinishing && download.waiters.contains { $0.since + limit <= now }
             }.map(\.blob.hash)

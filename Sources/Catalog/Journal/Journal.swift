@@ -28,6 +28,8 @@ package final class Journal {
     private let second: OwnedDescriptor
     /// Bytes a file can take.
     package let capacity: Int
+    /// Whether a file of it was not there, or empty: in a container that was open before it was removed.
+    package let isNew: Bool
 
     /// Opens the journal in `folder`, making it if it is not there.
     package init(folder: String) throws(Errno) {
@@ -37,6 +39,7 @@ package final class Journal {
         second = try OwnedDescriptor.open(folder + "/1", O_RDWR | O_CREAT, mode: 0o600)
         let sizes = (Int(try first.status().st_size), Int(try second.status().st_size))
         var capacity = min(sizes.0, sizes.1)
+        isNew = capacity == 0
         for size in Self.sizes where capacity < Self.leastSize {
             do throws(Errno) {
                 try first.allocate([], offset: 0, length: Int64(size))

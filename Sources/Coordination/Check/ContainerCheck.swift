@@ -104,9 +104,14 @@ package struct ContainerCheck {
                 repaired: true)
         }
         if !report.findings.isEmpty { try database.closeChangeLogGaps() }
-        let missing = try recover()
+        let recovered = try recover()
         try load()
-        for item in missing {
+        if recovered?.lacksJournal == true {
+            find(
+                "\(content.folder.journal) was missing after a crash: what was changed last is lost",
+                repaired: false)
+        }
+        for item in recovered?.missing ?? [] {
             find("\(path(item)): what was saved last is missing", repaired: false)
         }
         try checkNames()
@@ -140,8 +145,9 @@ package struct ContainerCheck {
     /// The moment of the check.
     var now: Timestamp { time }
 
-    /// What a mount would do first: replay and recovery. Returns what that did not find.
-    private func recover() throws(Failure) -> [ItemNumber] {
+    /// What a mount would do first: replay and recovery. Returns what that found; `nil` if the container
+    /// had been closed.
+    private func recover() throws(Failure) -> RecoveryReport? {
         let journal = try Container.openJournal(content.folder, of: database)
         let replayed = try Container.replay(journal, into: database)
         let index = try MemoryIndex()
@@ -154,10 +160,10 @@ package struct ContainerCheck {
         try database.loadNames { _, _, item, _ in orphans.remove(item) }
         let recovery = try Recovery(
             index: index, database: database, content: content, orphans: orphans.sorted())
-        guard let report = try recovery.run(replayed: replayed) else { return [] }
+        guard let report = try recovery.run(after: journal, replayed: replayed) else { return nil }
         try database.setMeta("boot", Recovery.boot())
         try database.checkpoint()
-        return report.missing
+        return report
     }
 
     private mutating func load() throws(Failure) {

@@ -160,7 +160,7 @@ package final class Container: @unchecked Sendable {
         let orphans = try load(index, from: database)
         let recovery = try Recovery(
             index: index, database: database, content: content, orphans: orphans)
-        let report = try recovery.run(replayed: replayed)
+        let report = try recovery.run(after: journal, replayed: replayed)
         content.adoptSpares()
         let bookmarks = Bookmarks(
             try database.bookmarks(), key: try BookmarkKey.load(database))

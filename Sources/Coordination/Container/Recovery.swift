@@ -56,9 +56,15 @@ struct Recovery {
     }
 
     /// Does all of it; `nil` if the container had been closed.
-    func run(replayed: Int) throws(Failure) -> RecoveryReport? {
+    ///
+    /// - Parameters:
+    ///   - journal: the container's.
+    ///   - replayed: how many changes of it the catalog did not have.
+    func run(after journal: Journal, replayed: Int) throws(Failure) -> RecoveryReport? {
         var recovery = self
         recovery.report.replayed = replayed
+        // A container that was closed needs none, and a power loss may have taken one that was just made.
+        recovery.report.lacksJournal = journal.isNew && !clean && !report.afterPowerLoss
         var kept: Set<NodeNumber> = []
         let sessions = try database.sessions()
         try adoptPacked(sessions, versions)

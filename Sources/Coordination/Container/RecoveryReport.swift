@@ -8,6 +8,8 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
     package var discarded = 0
     package var fellBack = 0
     package var removed = 0
+    /// Whether somebody removed the journal, and with it what was changed last.
+    package var lacksJournal = false
     /// Items whose last acknowledged content is not there any more: no crash does that.
     package var missing: [ItemNumber] = []
 
@@ -17,6 +19,7 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
         if fellBack > 0 {
             parts.append("\(fellBack) documents fell back to their last whole version")
         }
+        if lacksJournal { parts.append("the journal was missing, what was changed last is lost") }
         if !missing.isEmpty {
             parts.append("what was saved last of \(missing.count) documents is missing")
         }

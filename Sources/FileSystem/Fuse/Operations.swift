@@ -343,7 +343,9 @@ extension FuseSession {
         }
         table.listxattr = { request, number, size in
             handle(request) { (session, request) throws(Errno) in
-                let names = isVirtual(number) ? [] : try session.volume.attributeNames(node(number))
+                let names =
+                    isVirtual(number)
+                    ? [] : try session.volume.attributeNames(node(number), request.caller)
                 request.answer(attribute: names, room: size)
             }
         }

@@ -9,6 +9,7 @@ internal import SystemCalls
 /// (not listed, so that copying a file with its attributes does not try to set them).
 extension Volume {
     static let ownPrefix = Array("user.shapeedit.".utf8)
+    private static let trustedPrefix = Array("trusted.".utf8)
 
     /// The value, or ENODATA.
     func attribute(_ node: NodeNumber, _ name: [UInt8]) throws(Errno) -> [UInt8] {
@@ -48,7 +49,7 @@ extension Volume {
     /// labels) tools are told that there are none here at all: `ls -l` then stops asking for every
     /// file.
     private static func isUsers(_ name: [UInt8]) -> Bool {
-        name.starts(with: Array("user.".utf8)) || name.starts(with: Array("trusted.".utf8))
+        name.starts(with: Array("user.".utf8)) || name.starts(with: trustedPrefix)
     }
 
     private func ownAttribute(_ node: NodeNumber, _ key: String) throws(Errno) -> String? {
@@ -78,13 +79,20 @@ extension Volume {
     }
 
     /// The names, each with a NUL behind it.
-    func attributeNames(_ node: NodeNumber) throws(Errno) -> [UInt8] {
+    func attributeNames(_ node: NodeNumber, _ caller: Caller) throws(Errno) -> [UInt8] {
         try read { (state) throws(Errno) in
             let position = try state.position(node)
             return (state.index.attributes[position] ?? [:]).keys
-                .filter { !$0.starts(with: Self.ownPrefix) }
+                .filter { Self.isListed($0, for: caller) }
                 .sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 + [0] }
         }
+    }
+
+    /// Whether a program is told that there is this attribute. `trusted.*` only root can read: others
+    /// would find it and fail to copy it.
+    private static func isListed(_ name: [UInt8], for caller: Caller) -> Bool {
+        if name.starts(with: ownPrefix) { return false }
+        return caller.user == 0 || !name.starts(with: trustedPrefix)
     }
 
     /// setxattr(2); `flags` are XATTR_CREATE (1) and XATTR_REPLACE (2).
@@ -201,11 +209,11 @@ extension Volume {
 
     private func checkSettable(_ name: [UInt8], _ caller: Caller) throws(Errno) {
         if name.count > Limits.name { throw Errno(ERANGE) }
-        if name == Array("user.".utf8) { throw Errno(EINVAL) }
+        if name == Array("user.".utf8) || name == Self.trustedPrefix { throw Errno(EINVAL) }
         if name.starts(with: Self.ownPrefix) { throw Errno(EPERM) }
         if name.starts(with: Array("user.".utf8)) { return }
         // trusted.* and security.* only from the superuser, as the kernel has checked; no ACLs.
-        if name.starts(with: Array("trusted.".utf8)), caller.user == 0 { return }
+        if name.starts(with: Self.trustedPrefix), caller.user == 0 { return }
         if name == Array("security.capability".utf8), caller.user == 0 { return }
         throw Errno(EOPNOTSUPP)
     }

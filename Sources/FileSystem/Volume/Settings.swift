@@ -17,6 +17,11 @@ struct Settings: Sendable {
     var size: Int64?
     var accessed: Moment?
     var modified: Moment?
+
+    /// Whether nothing is asked for, but perhaps a size.
+    var isBare: Bool {
+        mode == nil && user == nil && group == nil && accessed == nil && modified == nil
+    }
 }
 
 extension Volume {
@@ -108,12 +113,13 @@ extension Volume {
     private func setRecorded(_ node: NodeNumber, _ settings: Settings, _ caller: Caller)
         throws(Errno) -> [NodeNumber]
     {
-        if settings.mode == nil, settings.user == nil, settings.group == nil,
-            settings.accessed == nil, settings.modified == nil
-        {
-            if settings.size != nil, caller.user != 0 { try dropPrivileges(node) }
+        if settings.isBare, settings.size != nil {
+            if caller.user != 0 { try dropPrivileges(node) }
             return []
         }
+        // Nothing at all is what a chown(2) sets that names neither owner nor group. The kernel does not
+        // ask who may, and asks the same before a write: that one takes the bits away by itself.
+        if settings.isBare, try !mayChangeMode(node, caller) { return [] }
         let modified = try setStagedTime(node, settings)
         let staged = try settings.mode.map { (_) throws(Errno) in try stagedStatus(node) }
         return try change { (state) throws(Errno) in
@@ -124,7 +130,7 @@ extension Volume {
                 record.pointee.mode = record.pointee.mode & S_IFMT | mode & 0o7777
                 state.sessions[position]?.modeSet = staged ?? nil
             }
-            if settings.user != nil || settings.group != nil {
+            if settings.user != nil || settings.group != nil || settings.isBare {
                 // As Linux does for everybody, root too.
                 if !record.pointee.isDirectory {
                     // Files of every kind lose them, not only regular ones.
@@ -148,6 +154,13 @@ extension Volume {
             let sequence = state.record(
                 .attributes, position, process: CallerProcess.process(of: caller.thread), at: time)
             return (state.otherNodes(position, than: node), sequence)
+        }
+    }
+
+    private func mayChangeMode(_ node: NodeNumber, _ caller: Caller) throws(Errno) -> Bool {
+        if caller.user == 0 { return true }
+        return try read { (state) throws(Errno) in
+            state.index[item: try state.position(node)].pointee.user == caller.user
         }
     }
 

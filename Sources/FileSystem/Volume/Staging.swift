@@ -149,8 +149,10 @@ extension Volume {
         }
     }
 
-    /// Notes that bytes could not be written.
+    /// Notes that bytes could not be written. Not those for a place that no file reaches: the document
+    /// is as whole without them.
     func failed(_ session: WriteSession, _ error: Errno) {
+        if error.code == EFBIG { return }
         state.withLock { _ in
             session.failure = error
             session.writesAtFailure = session.writes

@@ -64,6 +64,55 @@ import Testing
         }
     }
 
+    @Test func `a journal that was removed after a crash is said`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            // After an unmount nothing that counts is in it.
+            try broken.damage("rm -r journal")
+            #expect(try container.check().status == 0)
+            for checked in [true, false] {
+                try container.mount()
+                let agent = try Agent(in: container.mountPoint)
+                agent.store("new", "acknowledged")
+                agent.end()
+                try container.killDaemon()
+                try broken.damage("rm -r journal")
+                if checked {
+                    let check = try container.check()
+                    #expect(check.status == Int(EX_DATAERR), "\(check)")
+                    #expect(check.text.contains("journal was missing"), "\(check)")
+                    #expect(try container.check().status == 0)
+                } else {
+                    let mount = try container.command("mount", "test", container.mountPoint)
+                    #expect(mount.status == 0, "\(mount)")
+                    #expect(mount.errorText.contains("journal was missing"), "\(mount)")
+                    let after = try Agent(in: container.mountPoint)
+                    #expect(after.content("a") == "a's only content")
+                    after.end()
+                    try container.unmount()
+                }
+            }
+        }
+    }
+
+    @Test func `the journal has what a removed log of SQLite had`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            for number in 1...40 { agent.store("new\(number)", "acknowledged") }
+            agent.end()
+            try container.killDaemon()
+            try broken.damage("rm -f catalog.sqlite-wal catalog.sqlite-shm")
+            #expect(try container.check().status == 0)
+            try container.mount()
+            let after = try Agent(in: container.mountPoint)
+            for number in 1...40 { #expect(after.content("new\(number)") == "acknowledged") }
+            after.end()
+            try container.unmount()
+        }
+    }
+
     @Test(.enabled(if: isInstalled("sqlite3"), "needs sqlite3"))
     func `a document whose item is missing comes back from its version`() throws {
         try withBrokenContainer { broken in

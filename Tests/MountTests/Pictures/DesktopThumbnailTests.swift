@@ -71,7 +71,7 @@ struct DesktopThumbnailTests {
 
     @Test func `each name of a document has its entries`() throws {
         try #require(isInstalled("gio"))
-        try withPictures { desk in
+        try withPictures { (desk) throws in
             let agent = desk.agent
             agent.makeDirectory("folder")
             agent.store("a.slide", PictureDesk.slide(1))

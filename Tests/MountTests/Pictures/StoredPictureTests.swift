@@ -63,7 +63,7 @@ struct StoredPictureTests {
     @Test func `a document that is evicted before anybody looked at it is drawn as it goes`()
         throws
     {
-        try withPictures(store: "folder") { desk in
+        try withPictures(store: "folder") { (desk) throws in
             func text(_ name: String) -> ByteString { ByteString("The words of \(name)\n") }
             let names = (0..<3).map { "\($0).txt" }
             for name in names { desk.agent.store(ByteString(name), text(name)) }

@@ -115,6 +115,25 @@ import Testing
         }
     }
 
+    @Test(
+        .enabled(if: DataPath.isPrivileged, "acts as several users"), arguments: DataPath.posix)
+    func `trusted attributes are root's, and others are not told of them`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let root = try volume.agent()
+            let agent = try volume.agent(user: nobody)
+            root.store("file", "x")
+            root.setAttribute("file", "user.a", "1")
+            root.setAttribute("file", "trusted.b", "2")
+            #expect(root.attributeNames("file") == ["trusted.b", "user.a"])
+            #expect(root.attribute("file", "trusted.b") == "2")
+            #expect(agent.attributeNames("file") == ["user.a"])
+            agent.attribute("file", "trusted.b", fails: ENODATA)
+            root.setAttribute("file", "trusted.", "3", fails: EINVAL)
+        }
+    }
+
     @Test(arguments: DataPath.posix)
     func `attributes follow the file's permissions`(_ dataPath: DataPath) throws {
         guard DataPath.isPrivileged else { return }

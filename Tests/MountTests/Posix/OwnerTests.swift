@@ -119,6 +119,43 @@ struct OwnerTests {
     }
 
     @Test(arguments: DataPath.posix)
+    func `chown takes setuid and setgid away though it names nobody`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let root = try volume.agent()
+            let owner = try volume.agent(user: nobody, group: nobody)
+            let other = try volume.agent(user: somebody)
+            root.store("file", "content")
+            root.changeOwner("file", user: nobody, group: nobody)
+            for agent in [root, owner] {
+                for (mode, left) in [
+                    (0o6755, 0o755), (0o4711, 0o711), (0o7777, 0o1777), (0o2644, 0o2644),
+                    (0o755, 0o755),
+                ] {
+                    root.changeMode("file", mode)
+                    letTimePass()
+                    let before = root.status("file")
+                    agent.changeOwner("file")
+                    let after = root.status("file")
+                    #expect(after.permissions == left, "\(String(mode, radix: 8))")
+                    #expect(after.changed > before.changed && after.modified == before.modified)
+                    #expect(after.user == nobody && after.group == nobody)
+                }
+            }
+            root.makeDirectory("dir")
+            root.changeMode("dir", 0o6755)
+            root.changeOwner("dir")
+            #expect(root.status("dir").permissions == 0o6755)
+            // ext4 refuses this to others. In a mount the kernel does not, and nothing happens.
+            if DataPath.isPlain { return }
+            root.changeMode("file", 0o6755)
+            other.changeOwner("file")
+            #expect(root.status("file").permissions == 0o6755)
+        }
+    }
+
+    @Test(arguments: DataPath.posix)
     func `chmod drops setgid for a group the owner is not in`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
             let root = try volume.agent()

@@ -79,7 +79,7 @@ import Testing
         _ kind: Kind, _ knowsRanges: Bool
     ) throws {
         let behaviour = Self.changing(after: 1, knowsRanges: knowsRanges)
-        try withContents(kind, etag: "first", behaviour) { contents in
+        try withContents(kind, etag: "first", behaviour) { (contents) throws in
             let blob = Blob(hash: Sample([]).blob.hash, size: Int64(Self.size))
             #expect(
                 try contents.bytes(blob, 0..<1_000_000) == [UInt8](repeating: 1, count: 1_000_000))
