@@ -239,7 +239,10 @@ package final class LocalContent: Sendable {
     ///
     /// A mapping that the kernel passes through outlives its handle: the file of one is left to it.
     private func recycle(_ path: String) {
-        if let file = try? OwnedDescriptor.open(path, O_RDWR), file.isWritten {
+        // One that is being drawn has another name, and is left to that.
+        if let file = try? OwnedDescriptor.open(path, O_RDWR),
+            file.isWritten || (try? file.status())?.st_nlink ?? 1 > 1
+        {
             unlink(path)
             return
         }

@@ -87,10 +87,9 @@ final class Pack: @unchecked Sendable {
                 node: NodeNumber(rawValue: words[1]), size: Int64(bitPattern: words[2]),
                 modified: Timestamp(rawValue: words[3]), changed: Timestamp(rawValue: words[4]))
             head.offset = offset + Int64(header)
-            let next = head.offset + max(head.size, 0)
-            guard head.size >= -1, next <= size else { break }
+            guard head.size >= -1, head.size <= size - head.offset else { break }
             entries.append(head)
-            offset = next
+            offset = head.offset + max(head.size, 0)
         }
         return entries
     }

@@ -125,6 +125,7 @@ package struct DocumentFile: Sendable {
         if edited.changes.isEmpty { return edited }
         let after = try encode(document, replacing: before)
         try write(after, over: before, claim, describedAs: description)
+        try claim.end(name)
         return edited
     }
 
@@ -153,7 +154,9 @@ package struct DocumentFile: Sendable {
         do throws(Errno) { try WholeFile.checkWritable(path) } catch { throw Failure(name, error) }
         let claim = try FileClaim(path)
         let before = try read(claim)
-        if bytes != before { try write(bytes, over: before, claim, describedAs: description) }
+        if bytes == before { return }
+        try write(bytes, over: before, claim, describedAs: description)
+        try claim.end(name)
     }
 
     private func encode(
@@ -266,6 +269,7 @@ package struct DocumentFile: Sendable {
         let undone = direction < 0 ? steps.currentStep : target
         steps.move(direction)
         journal.store(steps, at: path)
+        try claim.end(name)
         return undone
     }
 

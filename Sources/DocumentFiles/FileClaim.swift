@@ -67,6 +67,14 @@ struct FileClaim: ~Copyable {
         if isCoordinated { try file.setAttribute("user.shapeedit.apart", Array("current".utf8)) }
     }
 
+    /// Ends the claim. Where closing publishes what was written, it tells why that could not be done:
+    /// the document is what it was before.
+    ///
+    /// - Parameter name: of the document, for messages.
+    consuming func end(_ name: String) throws(Failure) {
+        do throws(Errno) { try file.close() } catch { throw Failure(name, error) }
+    }
+
     private static func writable(
         _ path: String, isReader: Bool
     ) throws(Errno) -> OwnedDescriptor {

@@ -116,8 +116,9 @@ struct Recovery {
             try content.packed.adopt { node, size, modified in
                 let isThere = access(content.folder.staging(node), F_OK) == 0
                 if let version = published[node] {
-                    return !isThere
-                        || isPowerLoss && version.size == size && version.modified == modified
+                    // An entry before the one that was published is not this version.
+                    return version.size == size
+                        && (!isThere || isPowerLoss && version.modified == modified)
                 }
                 return unfinished.contains(node) && !isThere
             }

@@ -95,6 +95,7 @@ extension DocumentVersions {
         }
         _ = try Restoring(path: path, name: name).run(
             from: merged, claim, describedAs: description)
+        try claim.end(name)
     }
 
     private static var temporaryFolder: String {

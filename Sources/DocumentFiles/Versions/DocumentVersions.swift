@@ -142,6 +142,7 @@ package struct DocumentVersions: Sendable {
             if try Restoring(path: path, name: name).run(
                 from: source, claim, describedAs: "restore \(version.name)")
             {
+                try claim.end(name)
                 return version
             }
         }

@@ -37,6 +37,7 @@ import Testing
                 #expect(message.contains("'spin'") && message.contains("orbit"), "\(message)")
             }
             #expect(try desk.fail(64, "list", "show", "l.list", "more").contains("'more'"))
+            try desk.run("list", "add", "l.list", "thing")
             let form = try desk.fail(64, "list", "edit", "l.list", "1", "new", "text")
             #expect(form.contains("usage: list edit TARGET TEXT\n"), "\(form)")
             let target = try desk.fail(64, "convert", "s.shape", "-", "--to", "nope")

@@ -72,6 +72,30 @@ import Testing
         }
     }
 
+    @Test func `a pack that was cut off shows no other content in a document's place`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount()
+            // The shell's copies of its descriptor are closed one by one: the empty file is recorded too.
+            let saved = try run(["sh", "-c", "echo saved > '\(container.mountPoint)/a'"])
+            #expect(saved.status == 0)
+            try container.killDaemon()
+            try broken.damage("truncate -s -3 packs/*")
+            try container.mount()
+            let reading = try run(["cat", "\(container.mountPoint)/a"])
+            #expect(reading.status == 1 && reading.output.isEmpty, "\(reading)")
+            try container.unmount()
+            let check = try container.check()
+            #expect(check.status == Int(EX_DATAERR), "\(check)")
+            #expect(!check.text.contains("instead of 0"), "\(check)")
+            try container.mount()
+            let after = try Agent(in: container.mountPoint)
+            #expect(after.content("a") == "a's only content")
+            after.end()
+            try container.unmount()
+        }
+    }
+
     @Test func `what was saved last is not discarded because it cannot be read`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
