@@ -17,7 +17,7 @@ import Testing
             agent.store("large", ByteString(repeating: "x", count: 100_000))
             agent.end()
             try container.killDaemon()
-            try broken.damage("mv \(name) ../away; ln -s /nonexistent \(name)")
+            try broken.damage("mv \(name) ../away; ln -s ../nowhere \(name)")
             for words in [
                 ["container", "check", "test"], ["mount", "test", container.mountPoint],
             ] {
