@@ -158,7 +158,7 @@ extension Downloads {
         let range = incoming.bytes(piece.first..<piece.end)
         if !range.isEmpty {
             let sink = BlockSink(
-                incoming, of: download.blob.hash.description, range, for: store.address
+                incoming, of: download.blob.hash, range, for: store.address
             ) { [self] (count, block) throws(StoreError) in
                 try note(download, incoming, piece, count, block)
             }
