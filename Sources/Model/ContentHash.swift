@@ -22,16 +22,38 @@ package struct ContentHash: Hashable, Sendable, CustomStringConvertible {
 
     /// The 32 bytes in the order of the hash's hexadecimal form.
     package var bytes: [UInt8] {
-        [word0, word1, word2, word3].flatMap { word in
-            (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
+        [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
+            for index in 0..<32 { buffer.initializeElement(at: index, to: byte(index)) }
+            count = 32
         }
     }
 
     /// 64 lower-case hexadecimal digits.
     package var description: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        // Names of files are made of it all the time: no arrays on the way.
+        String(unsafeUninitializedCapacity: 64) { buffer in
+            for index in 0..<32 {
+                let value = byte(index)
+                buffer.initializeElement(at: 2 * index, to: Self.digit(value >> 4))
+                buffer.initializeElement(at: 2 * index + 1, to: Self.digit(value & 15))
+            }
+            return 64
+        }
+    }
+
+    private func byte(_ index: Int) -> UInt8 {
+        let word =
+            switch index / 8 {
+            case 0: word0
+            case 1: word1
+            case 2: word2
+            default: word3
+            }
+        return UInt8(truncatingIfNeeded: word >> UInt64(index % 8 * 8))
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }
 

@@ -12,7 +12,7 @@ final class BlockSink: BlobSink {
     private static let part = 128 << 10
 
     private let incoming: Incoming
-    private let name: String
+    private let name: ContentHash
     private let address: String
     /// Called with the bytes that came and, when it is whole, the block; says whether to go on.
     private let came: (_ count: Int, _ block: Int?) throws(StoreError) -> Bool
@@ -29,7 +29,7 @@ final class BlockSink: BlobSink {
 
     /// - Parameter range: what will come; it begins with a block.
     init(
-        _ incoming: Incoming, of name: String, _ range: Range<Int64>, for address: String,
+        _ incoming: Incoming, of name: ContentHash, _ range: Range<Int64>, for address: String,
         came: @escaping (_ count: Int, _ block: Int?) throws(StoreError) -> Bool
     ) {
         self.incoming = incoming

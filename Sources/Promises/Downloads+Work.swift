@@ -57,25 +57,26 @@ extension Downloads {
     }
 
     /// Sees to it that somebody turns to what has just come to be done.
-    func engageAnother() {
+    ///
+    /// - Parameter lacksWorker: what ``lacksWorker(_:)`` said when it came.
+    func engage(_ lacksWorker: Bool) {
         state.signalOne()
-        engage()
+        if lacksWorker { startWorker() }
     }
 
-    /// Sees to it that there are workers for what there is to do.
-    private func engage() {
-        let starts = state.withLock { state -> Bool in
-            guard !state.ended, state.idle == 0, state.workers < Self.workers else { return false }
-            state.workers += 1
-            return true
-        }
-        if starts { Threads.start("download") { [self] in work() } }
+    /// Whether another worker is to be started for what there is to do: it is counted already.
+    static func lacksWorker(_ state: inout State) -> Bool {
+        guard !state.ended, state.idle == 0, state.workers < Self.workers else { return false }
+        state.workers += 1
+        return true
     }
+
+    private func startWorker() { Threads.start("download") { [self] in work() } }
 
     private func work() {
-        while let task = take() {
+        while let (task, lacksWorker) = take() {
             // There may be more to do than this: other pieces, or other contents.
-            if task.hasMore { engageAnother() } else { engage() }
+            if task.hasMore { engage(lacksWorker) } else if lacksWorker { startWorker() }
             switch task.files {
             case .success(let incoming): fetch(task.download, incoming, task.piece)
             case .failure(let error):
@@ -96,24 +97,29 @@ extension Downloads {
         var hasMore: Bool { (try? files.get())?.isInBlocks ?? false }
     }
 
-    /// The next piece; `nil` when there has been none for a while.
-    private func take() -> Task? {
-        state.withLock { $0.idle += 1 }
+    /// The next piece, and what ``lacksWorker(_:)`` says then; `nil` when there has been none for a while.
+    private func take() -> (Task, Bool)? {
         let end = MonotonicClock.after(milliseconds: Self.idleness)
-        let found = state.wait(until: end) { state -> Task?? in
-            if state.ended { return .some(nil) }
-            return choose(&state).map { .some($0) }
+        var isIdle = false
+        let found = state.wait(until: end) { state -> (Task, Bool)?? in
+            if !state.ended, let task = choose(&state) {
+                if isIdle { state.idle -= 1 }
+                return .some((task, Self.lacksWorker(&state)))
+            }
+            if !isIdle { state.idle += 1 }
+            isIdle = true
+            return state.ended ? .some(nil) : nil
         }
-        let task = state.withLock { state -> Task? in
+        if let found, let task = found { return task }
+        let late = state.withLock { state -> (Task, Bool)? in
             state.idle -= 1
-            if let found, let task = found { return task }
             // Something may have come in the last moment.
-            if !state.ended, let late = choose(&state) { return late }
+            if !state.ended, let task = choose(&state) { return (task, Self.lacksWorker(&state)) }
             state.workers -= 1
             return nil
         }
-        if task == nil { state.signal { _ in } }
-        return task
+        if late == nil { state.signal { _ in } }
+        return late
     }
 
     private func choose(_ state: inout State) -> Task? {
@@ -152,7 +158,7 @@ extension Downloads {
         let range = incoming.bytes(piece.first..<piece.end)
         if !range.isEmpty {
             let sink = BlockSink(
-                incoming, of: download.blob.hash.description, range, for: store.address
+                incoming, of: download.blob.hash, range, for: store.address
             ) { [self] (count, block) throws(StoreError) in
                 try note(download, incoming, piece, count, block)
             }

@@ -147,7 +147,7 @@ package final class Downloads: Sendable {
         _ blob: Blob, _ range: Range<Int64>?, for node: NodeNumber, ticket: UInt64,
         reply: @escaping @Sendable (ContentProblem?) -> Void
     ) {
-        enum Outcome { case waiting, here, interrupted }
+        enum Outcome { case waiting(lacksWorker: Bool), here, interrupted }
         do throws(Errno) {
             let outcome = try state.withLock { (state) throws(Errno) -> Outcome in
                 guard state.tickets[ticket] != nil else { return .interrupted }
@@ -178,11 +178,11 @@ package final class Downloads: Sendable {
                 for piece in download.pieces { piece.urgency.raise() }
                 state.tickets[ticket]?.hash = blob.hash
                 if download.isFinishing { finished.signal { $0.isUrgent = true } }
-                return .waiting
+                return .waiting(lacksWorker: Self.lacksWorker(&state))
             }
             switch outcome {
-            case .waiting:
-                engageAnother()
+            case .waiting(let lacksWorker):
+                engage(lacksWorker)
                 watchWaiters()
             case .here: reply(nil)
             case .interrupted: reply(ContentProblem(Errno(EINTR), "interrupted"))
@@ -222,13 +222,14 @@ package final class Downloads: Sendable {
 
     /// Begins to bring all of the content, though nobody waits.
     package func want(_ blob: Blob, for node: NodeNumber) {
-        state.withLock { state in
-            if hasCome(blob, state) { return }
+        let lacksWorker = state.withLock { state -> Bool in
+            if hasCome(blob, state) { return false }
             let download = Self.download(blob, &state)
             download.isWanted = true
             download.nodes.insert(node)
+            return Self.lacksWorker(&state)
         }
-        engageAnother()
+        engage(lacksWorker)
     }
 
     /// Nobody wants all of it any more; who waits goes on waiting.

@@ -1,5 +1,6 @@
 internal import Content
 internal import Glibc
+internal import Model
 internal import Stores
 internal import SystemCalls
 
@@ -17,7 +18,8 @@ final class Incoming {
     /// Guarded by the lock of ``Downloads``.
     var map: BlockMap
     private let size: Int64
-    private let path: String
+    private let name: ContentHash
+    private let folder: ContainerFolder
     /// The largest content that comes into memory, in bytes.
     private static let memorySize: Int64 = 64 << 10
 
@@ -28,12 +30,14 @@ final class Incoming {
             ? BlockDigests.read(content.folder.digests(blob.hash), size: size) : nil
         isInBlocks = digests != nil || size > BlockDigests.wholeSize && kind == .foreign
         blockSize = isInBlocks ? BlockDigests.blockSize : size
-        path = content.folder.incoming(blob.hash)
+        name = blob.hash
+        folder = content.folder
         if kind == .foreign, size <= Self.memorySize {
             bytes = .memory(IncomingMemory(size: Int(size)))
             map = BlockMap()
             return
         }
+        let path = folder.incoming(name)
         let file = SharedDescriptor(
             try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600))
         bytes = .file(file)
@@ -56,7 +60,8 @@ final class Incoming {
         switch bytes {
         case .file(let file): try file.with { (file) in file.startWriting() }
         case .memory(let memory):
-            let file = try OwnedDescriptor.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+            let file = try OwnedDescriptor.open(
+                folder.incoming(name), O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
             try file.write(memory.bytes, at: 0)
             file.startWriting()
         }

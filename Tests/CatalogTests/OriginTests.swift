@@ -51,6 +51,28 @@ import Testing
         #expect(order == ["c", "a/b", "a", ""])
     }
 
+    @Test func `where a content is, is told if its tree is known`() throws {
+        let name = try #require(hash(7))
+        let other = ItemNumber(rawValue: 2)
+        try database.apply([
+            mutation(
+                1,
+                [
+                    .putOrigin(origin(3, "a/b", "3", 7)),
+                    .putSource(SourceRow(root: other, address: "folder:/y")),
+                ])
+        ])
+        #expect(try database.place(content: name)?.tree == nil)
+        try database.apply([
+            mutation(2, [.putSource(SourceRow(root: .root, address: "folder:/x"))])
+        ])
+        let place = try database.place(content: name)
+        #expect(place?.tree == "folder:/x")
+        #expect(place?.path == Array("a/b".utf8))
+        #expect(place?.tag == [1])
+        #expect(try database.place(content: #require(hash(8)))?.tree == nil)
+    }
+
     @Test func `an item that waits for its name is known with the place where it waits`() throws {
         var row = origin(2, "a", "2")
         row.waitsAt = NamePlace(parent: ItemNumber(rawValue: 3), name: Array("b".utf8))

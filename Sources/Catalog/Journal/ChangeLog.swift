@@ -278,6 +278,8 @@ package final class ChangeLog: @unchecked Sendable {
         do throws(Errno) { try flush(upTo: wanted) } catch {
             throw Failure(.inputOutput, "the journal cannot be written: \(error)")
         }
+        // Mostly it has, and the applying thread is let sleep.
+        if queue.withLock({ $0.applied >= wanted }) { return }
         queue.signal { $0.hurried = true }
         let result: Failure?? = queue.wait(until: MonotonicClock.after(milliseconds: 60_000)) {
             state in

@@ -54,6 +54,22 @@ extension CatalogDatabase {
         return try select.step() ? try origin(select) : nil
     }
 
+    /// Where the object is whose content is called so: the address of its tree, its path and tag there.
+    /// One statement: each takes SQLite's lock of its own.
+    package func place(content: ContentHash) throws(Failure)
+        -> (tree: String, path: [UInt8], tag: [UInt8])?
+    {
+        let select = try connection.statement(
+            """
+            SELECT source.address, origin.path, origin.tag
+            FROM origin JOIN source ON source.root = origin.source WHERE origin.content = ?
+            """)
+        defer { select.reset() }
+        select.bind(1, content)
+        guard try select.step() else { return nil }
+        return (select.text(0) ?? "", select.bytes(1) ?? [], select.bytes(2) ?? [])
+    }
+
     /// Shows all of a source's objects, folders after what is in them.
     package func forEachOrigin(of source: ItemNumber, _ body: (OriginRow) -> Void) throws(Failure) {
         let select = try connection.statement(

@@ -43,10 +43,8 @@ extension Volume {
     private func place(of name: ContentHash) throws(StoreError) -> ForeignContents.Place? {
         do throws(Failure) {
             return try container.query { (database) throws(Failure) in
-                guard let origin = try database.origin(content: name),
-                    let tree = try database.source(origin.source)
-                else { return nil }
-                return ForeignContents.Place(tree: tree, path: origin.path, tag: origin.tag)
+                guard let place = try database.place(content: name) else { return nil }
+                return ForeignContents.Place(tree: place.tree, path: place.path, tag: place.tag)
             }
         } catch {
             throw StoreError(.local, at: container.folder.catalog, error.message)

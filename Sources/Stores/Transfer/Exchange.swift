@@ -68,19 +68,16 @@ final class Exchange {
                 "the server's answer has a head without end")
             return false
         }
-        let line = String(decoding: bytes, as: UTF8.self).filter { !$0.isNewline }
-        if line.hasPrefix("HTTP/") {
+        if bytes.starts(with: "HTTP/".utf8) {
             head = HTTPHead()
             isHeadWhole = false
             goesToReceiver = nil
-            let words = line.split(separator: " ")
+            let words = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0.isNewline }
             head.status = words.count > 1 ? Int(words[1]) ?? 0 : 0
-        } else if line.isEmpty {
+        } else if bytes.allSatisfy({ $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }) {
             isHeadWhole = head.status >= 200
-        } else if let colon = line.firstIndex(of: ":") {
-            let value = line[line.index(after: colon)...]
-                .drop { $0 == " " || $0 == "\t" }
-            head.fields[line[..<colon].lowercased()] = String(value)
+        } else {
+            head.add(bytes)
         }
         return true
     }

@@ -39,10 +39,42 @@ enum LoginScheme: Sendable {
 /// Status and header of an answer.
 struct HTTPHead {
     var status = 0
-    /// By lower-case name; of several of one name the last.
-    var fields: [String: String] = [:]
+    /// The lines of the fields as they came, each with its end. Only what is asked for is made into
+    /// text: that is little of each answer, and small contents come with thousands of answers.
+    private var lines: [UInt8] = []
 
-    func field(_ name: String) -> String? { fields[name] }
+    private static let lineFeed = UInt8(ascii: "\n")
+
+    /// Takes the line of a field in.
+    mutating func add(_ line: some Collection<UInt8>) {
+        lines.append(contentsOf: line)
+        if lines.last != Self.lineFeed { lines.append(Self.lineFeed) }
+    }
+
+    /// The value of a field; of several of one name the last.
+    ///
+    /// - Parameter name: in lower case.
+    func field(_ name: String) -> String? {
+        var found: ArraySlice<UInt8>?
+        var rest = lines[...]
+        while let end = rest.firstIndex(of: Self.lineFeed) {
+            let line = rest[..<end]
+            rest = rest[(end + 1)...]
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+                line[..<colon].elementsEqual(name.utf8, by: { Self.lowerCase($0) == $1 })
+            else { continue }
+            found = line[(colon + 1)...]
+        }
+        return found.map { value in
+            String(
+                String(decoding: value, as: UTF8.self).filter { !$0.isNewline }
+                    .drop { $0 == " " || $0 == "\t" })
+        }
+    }
+
+    private static func lowerCase(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
 
     /// `Content-Length`, if it is a number.
     var contentLength: Int64? { field("content-length").flatMap { Int64($0) } }

@@ -14,23 +14,27 @@ package struct Logged: ContentStore {
 
     package var address: String { store.address }
 
+    /// - Parameter details: made only if they are logged.
     private func logging<Result>(
-        _ name: String, _ details: Logger.Metadata = [:], _ body: () throws(StoreError) -> Result
+        _ name: String, _ details: @autoclosure () -> Logger.Metadata = [:],
+        _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let start = MonotonicClock.now
-        var metadata = details
-        metadata["store"] = "\(address)"
+        func metadata(_ error: StoreError? = nil) -> Logger.Metadata {
+            var metadata = details()
+            metadata["store"] = "\(address)"
+            metadata["milliseconds"] = "\((MonotonicClock.now - start) / 1_000_000)"
+            if let error { metadata["reason"] = "\(error.reason)" }
+            return metadata
+        }
         do throws(StoreError) {
             let result = try body()
-            metadata["milliseconds"] = "\((MonotonicClock.now - start) / 1_000_000)"
-            logger.debug("\(name)", metadata: metadata)
+            logger.debug("\(name)", metadata: metadata())
             return result
         } catch {
-            metadata["milliseconds"] = "\((MonotonicClock.now - start) / 1_000_000)"
-            metadata["reason"] = "\(error.reason)"
             logger.log(
                 level: error.kind == .cancelled ? .debug : .warning, "\(name) failed",
-                metadata: metadata)
+                metadata: metadata(error))
             throw error
         }
     }

@@ -10,7 +10,7 @@ import Testing
     private func matches(_ tag: [UInt8], _ fields: [String: String]) -> Bool {
         var head = HTTPHead()
         head.status = 200
-        head.fields = fields
+        for (name, value) in fields { head.add("\(name): \(value)\r\n".utf8) }
         return SourceTag.matches(tag, head)
     }
 

@@ -1,0 +1,29 @@
+import Testing
+
+@testable import Stores
+
+/// What the head of an answer tells.
+@Suite struct HTTPHeadTests {
+    private func head(_ lines: [String]) -> HTTPHead {
+        var head = HTTPHead()
+        for line in lines { head.add(line.utf8) }
+        return head
+    }
+
+    @Test func `a field is found whatever the case of its name, without the spaces before it`() {
+        let head = head(["ETag: \"a:b\"\r\n", "content-LENGTH:\t 4096\r\n", "Empty:\n"])
+        #expect(head.field("etag") == "\"a:b\"")
+        #expect(head.contentLength == 4096)
+        #expect(head.field("empty") == "")
+        #expect(head.field("tag") == nil)
+        #expect(head.field("etag2") == nil)
+        #expect(HTTPHead().field("etag") == nil)
+    }
+
+    @Test func `of several fields of one name the last counts, and lines without a colon do not`() {
+        let head = head(["Location: /a\r\n", "etag\r\n", "location: /b\r\n", "Last: x"])
+        #expect(head.field("location") == "/b")
+        #expect(head.field("etag") == nil)
+        #expect(head.field("last") == "x")
+    }
+}
