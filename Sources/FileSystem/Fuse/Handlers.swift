@@ -240,11 +240,12 @@ extension FuseSession {
             used += needed
             return true
         }
-        if number & VirtualTree.bit != 0 {
+        let hasOwn = number != 0 && offset < Self.firstMore
+        if hasOwn, number & VirtualTree.bit != 0 {
             try virtual.list(number, from: offset, counted: plus) { name, next, entry in
                 add(name.cPath, next, entry)
             }
-        } else if number != 0, offset < Self.firstMore {
+        } else if hasOwn {
             try listReal(request, NodeNumber(rawValue: number), offset, plus, add)
         }
         let start = offset < Self.firstMore ? 0 : Int(offset - Self.firstMore)

@@ -2,6 +2,7 @@ internal import CFuseShim
 internal import Glibc
 internal import Model
 internal import PathText
+internal import Pictures
 internal import SystemCalls
 
 /// The handlers of every mount.
@@ -34,14 +35,21 @@ private func refuse(_ request: fuse_req_t?, _ isGranted: Bool, _ code: Int32) ->
     serve(request, isGranted) { (_, _, _) throws(Errno) in throw Errno(code) }
 }
 
-/// Lists what is granted, or the root.
+/// Whether what is granted is in the listing of a folder, perhaps with the app's own: it is at the root,
+/// and at the top of each size of pictures.
+private func listsGranted(_ request: fuse_req_t?, _ number: fuse_ino_t) -> Bool {
+    GrantedTree.has(number) || number == ItemNumber.root.rawValue
+        || pictureSize(request, number) != nil
+}
+
+/// Lists what is granted, or a folder that it is among the app's own in.
 ///
 /// - Returns: as `serve`.
 private func listing(
     _ request: fuse_req_t?, _ number: fuse_ino_t, _ size: Int, _ offset: off_t,
     _ info: UnsafeMutablePointer<fuse_file_info>?, plus: Bool
 ) -> Bool {
-    serve(request, GrantedTree.has(number) || number == ItemNumber.root.rawValue) {
+    serve(request, listsGranted(request, number)) {
         (session, request, granted) throws(Errno) in
         try session.listGranted(
             request, granted, number, size, UInt64(offset), info?.pointee.fh ?? 0, plus: plus)
@@ -54,6 +62,27 @@ private func folderOwner(
 ) -> String? {
     guard parent == ItemNumber.root.rawValue, let request, let text else { return nil }
     return FuseSession.of(request)?.volume.grantedOwner(name(text))
+}
+
+/// The size of the pictures that are in a folder as the app's documents are at the root; `nil` for all
+/// other folders.
+private func pictureSize(_ request: fuse_req_t?, _ number: fuse_ino_t) -> PictureSize? {
+    guard number & VirtualTree.bit != 0, !GrantedTree.has(number), let request,
+        let found = try? FuseSession.of(request)?.virtual.node(number),
+        case .thumbnailsOf(let size) = found
+    else { return nil }
+    return size
+}
+
+/// The folder of an owner that this name at this place is: of its documents, or of their pictures.
+private func ownersFolder(
+    _ request: fuse_req_t?, _ parent: fuse_ino_t, _ text: UnsafePointer<CChar>?
+) -> GrantedNode? {
+    if let owner = folderOwner(request, parent, text) { return .folder(owner: owner) }
+    guard let size = pictureSize(request, parent), let request, let text,
+        let owner = FuseSession.of(request)?.volume.grantedOwner(name(text))
+    else { return nil }
+    return .pictures(owner: owner, size)
 }
 
 /// Whether the name is the folder of an owner that the kernel has seen: it is not to be replaced.
@@ -79,11 +108,11 @@ extension FuseSession {
 
     private static func nameOperations(_ table: inout fuse_lowlevel_ops) {
         table.lookup = { request, parent, text in
-            let owner = folderOwner(request, parent, text)
-            let isDone = serve(request, GrantedTree.has(parent) || owner != nil) {
+            let folder = ownersFolder(request, parent, text)
+            let isDone = serve(request, GrantedTree.has(parent) || folder != nil) {
                 (session, request, granted) throws(Errno) in
                 guard let text else { throw Errno(EINVAL) }
-                if let owner { return session.lookupFolder(request, granted, owner) }
+                if let folder { return session.lookupFolder(request, granted, folder) }
                 try session.lookupDocument(request, granted, parent, String(cPath: text))
             }
             if !isDone { plain.lookup?(request, parent, text) }
@@ -149,8 +178,7 @@ extension FuseSession {
 
     private static func listOperations(_ table: inout fuse_lowlevel_ops) {
         table.opendir = { request, number, info in
-            let isRoot = number == ItemNumber.root.rawValue
-            let isDone = serve(request, GrantedTree.has(number) || isRoot) {
+            let isDone = serve(request, listsGranted(request, number)) {
                 (session, request, granted) throws(Errno) in
                 guard let info else { throw Errno(EINVAL) }
                 try session.openGranted(directory: number, request, granted, info)

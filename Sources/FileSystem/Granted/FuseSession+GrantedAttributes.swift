@@ -61,11 +61,12 @@ extension FuseSession {
     /// What is set of what is wanted for a node, and the flags with which its file is opened for that;
     /// `nil` if nothing is set.
     ///
-    /// - Throws: EPERM if the rights or the owner of a document would change.
+    /// - Throws: EPERM if the rights or the owner of a document would change; EROFS for pictures.
     private static func allowed(
         _ wanted: Settings, of node: GrantedNode, _ granted: GrantedTree
     ) throws(Errno) -> (settings: Settings, flags: Int32?) {
         switch node {
+        case .pictures, .picture: throw Errno(EROFS)
         case .scratch: return (wanted, wanted.size == nil ? O_RDONLY : O_WRONLY)
         case .document, .folder:
             // Rights and owners are the owner's matter; what changes nothing is what editors do.
@@ -116,7 +117,7 @@ extension FuseSession {
             }
         }
         switch node {
-        case .folder: throw Errno(ENODATA)
+        case .folder, .pictures, .picture: throw Errno(ENODATA)
         case .document: guard key.map(Self.readable.contains) ?? true else { throw Errno(ENODATA) }
         case .scratch: if key != nil { throw Errno(ENODATA) }
         }
@@ -130,8 +131,9 @@ extension FuseSession {
     func listGrantedAttributes(
         _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ room: Int
     ) throws(Errno) {
-        if case .folder = try granted.node(number) {
-            return request.answer(attribute: [], room: room)
+        switch try granted.node(number) {
+        case .folder, .pictures, .picture: return request.answer(attribute: [], room: room)
+        case .document, .scratch: break
         }
         try onGranted(request, granted, number, shared: false) { (path) throws(Errno) in
             let names = try PathAttributes.names(of: path).filter { $0.hasPrefix("user.") }

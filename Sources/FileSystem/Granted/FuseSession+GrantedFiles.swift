@@ -4,7 +4,8 @@ internal import Glibc
 internal import Model
 internal import SystemCalls
 
-/// Open documents of other containers. Every read and write asks the owner whether it is still granted.
+/// Open documents of other containers, and their pictures. Every read and write asks the owner whether
+/// the document is still granted.
 extension FuseSession {
     /// Throws EACCES if the document is not granted any more, or not for writing.
     static func requireGrant(
@@ -39,14 +40,17 @@ extension FuseSession {
     ) throws(Errno) {
         let node = try granted.node(number)
         let owner = node.owner
+        let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
         let document: DocumentID?
         switch node {
-        case .folder: throw Errno(EISDIR)
+        case .folder, .pictures: throw Errno(EISDIR)
         case .document(_, let id): document = id
+        case .picture(_, let id, _):
+            if writes { throw Errno(EROFS) }
+            document = id
         case .scratch: document = nil
         }
         let process = CallerProcess.process(of: request.caller.thread)
-        let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
         // Who writes a document sees what they write, by every descriptor.
         let shared =
             writes || document.map { granted.isWriter(process, of: $0, in: owner) } ?? false

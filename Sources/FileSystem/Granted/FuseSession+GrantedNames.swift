@@ -3,6 +3,7 @@ internal import Coordination
 internal import Glibc
 internal import Model
 internal import PathText
+internal import Pictures
 internal import SystemCalls
 
 /// Names and listings of what is granted to the app that this mount is for.
@@ -18,11 +19,12 @@ extension FuseSession {
             fail: { request.fail($0) }, work)
     }
 
-    func lookupFolder(_ request: Request, _ granted: GrantedTree, _ owner: String) {
-        forward(request, granted, to: owner) { () throws(Errno) in
-            guard granted.owners.grantsAnything(owner) else { throw Errno(ENOENT) }
+    /// LOOKUP of the folder of an owner, of its documents or of their pictures.
+    func lookupFolder(_ request: Request, _ granted: GrantedTree, _ folder: GrantedNode) {
+        forward(request, granted, to: folder.owner) { () throws(Errno) in
+            guard granted.owners.grantsAnything(folder.owner) else { throw Errno(ENOENT) }
             return { isAwaited in
-                if isAwaited { request.answer(granted.folderEntry(owner, counted: true)) }
+                if isAwaited { request.answer(granted.folderEntry(folder, counted: true)) }
             }
         }
     }
@@ -33,13 +35,16 @@ extension FuseSession {
     ) throws(Errno) {
         let node = try granted.node(parent)
         let owner = node.owner
-        guard case .folder = node else {
+        guard node.isFolder else {
             guard name == "." else { throw Errno(ENOTDIR) }
             return forward(request, granted, to: owner) { [self] () throws(Errno) in
                 try described(request, granted, node, counted: true)
             }
         }
-        if name == "." { return lookupFolder(request, granted, owner) }
+        if name == "." { return lookupFolder(request, granted, node) }
+        if case .pictures(_, let size) = node {
+            return lookupPicture(request, granted, owner, size, name)
+        }
         forward(request, granted, to: owner) { [self] () throws(Errno) in
             if let found = try granted.documents(of: owner).first(where: { $0.name == name }) {
                 return try described(
@@ -54,34 +59,51 @@ extension FuseSession {
         }
     }
 
+    /// The picture's name is the document's in the folder of documents, with the end of all pictures:
+    /// by no other name is there anything.
+    private func lookupPicture(
+        _ request: Request, _ granted: GrantedTree, _ owner: String, _ size: PictureSize,
+        _ name: String
+    ) {
+        forward(request, granted, to: owner) { [self] () throws(Errno) in
+            let wanted = VirtualTree.document(ofPicture: name.pathBytes)
+            let documents = try granted.documents(of: owner)
+            guard let found = documents.first(where: { $0.name.pathBytes == wanted }) else {
+                throw Errno(ENOENT)
+            }
+            return try described(
+                request, granted, .picture(owner: owner, found.document, size), counted: true)
+        }
+    }
+
     func tellGrantedAttributes(_ request: Request, _ granted: GrantedTree, _ number: UInt64)
         throws(Errno)
     {
         let node = try granted.node(number)
-        if case .folder(let owner) = node {
-            return request.answer(attributes: granted.folderEntry(owner, counted: false))
+        if node.isFolder {
+            return request.answer(attributes: granted.folderEntry(node, counted: false))
         }
         forward(request, granted, to: node.owner) { [self] () throws(Errno) in
             try described(request, granted, node, counted: false)
         }
     }
 
-    /// Asks the owner what a document is like, for a LOOKUP (`counted`) or a GETATTR. While it does not
-    /// answer, the document is as it was last.
+    /// Asks the owner what a document or a picture is like, for a LOOKUP (`counted`) or a GETATTR. While
+    /// it does not answer, that is as it was last.
     func described(
         _ request: Request, _ granted: GrantedTree, _ node: GrantedNode, counted: Bool
     ) throws(Errno) -> Forwarding.Outcome {
         let shown: stat
         switch node {
-        case .document(let owner, let document):
+        case .document, .picture:
             do throws(Errno) {
-                let (status, access) = try look(request, granted, owner, document)
+                let (status, access) = try look(request, granted, node)
                 shown = granted.shown(node, status, access)
             } catch {
                 guard error.code == EIO, let last = granted.lastShown(node) else { throw error }
                 shown = last
             }
-        case .folder: throw Errno(EISDIR)
+        case .folder, .pictures: throw Errno(EISDIR)
         case .scratch(_, _, let inode):
             // An open one may have lost its name.
             if let file = granted.file(inode: inode) {
@@ -97,11 +119,15 @@ extension FuseSession {
         }
     }
 
-    /// A document's status as the request's process sees it, and what the app may do with it.
+    /// The status of a document or a picture as the request's process sees it, and what the app may do
+    /// with it.
     private func look(
-        _ request: Request, _ granted: GrantedTree, _ owner: String, _ document: DocumentID
+        _ request: Request, _ granted: GrantedTree, _ node: GrantedNode
     ) throws(Errno) -> (stat, GrantedAccess) {
         let owners = granted.owners
+        guard case .document(let owner, let document) = node else {
+            return (try owners.on(node, shared: false, Self.status), .read)
+        }
         let (status, terms) = try owners.on(document, of: owner, shared: false) {
             (path) throws(Errno) in
             let terms = try PathAttributes.value(owners.attribute(of: document), of: path)
@@ -127,15 +153,16 @@ extension FuseSession {
 
     // MARK: Listings
 
-    /// Opens a folder, or the root, whose own names are not kept by the kernel then: folders come and
-    /// go among them.
+    /// Opens a folder, or one that folders of owners come and go in: the root or the top of a size of
+    /// pictures. Its own names are not kept by the kernel then.
     func openGranted(
         directory number: UInt64, _ request: Request, _ granted: GrantedTree,
         _ info: UnsafeMutablePointer<fuse_file_info>
     ) throws(Errno) {
         let given = info.pointee
-        if number == ItemNumber.root.rawValue {
-            volume.noteAccess(NodeNumber(.root, 0), 0)
+        if !GrantedTree.has(number) {
+            let isRoot = number == ItemNumber.root.rawValue
+            if isRoot { volume.noteAccess(NodeNumber(.root, 0), 0) }
             // Of all owners one after the other, so with a queue of its own; no owner's name is empty.
             forward(request, granted, to: "") { [volume] () throws(Errno) in
                 let names = granted.owners.owners().map {
@@ -145,6 +172,7 @@ extension FuseSession {
                 return { isAwaited in
                     guard isAwaited else { return }
                     let handle = granted.hold(names)
+                    guard isRoot else { return Self.opened(request, given, handle) }
                     volume.whenListable(NodeNumber(.root, 0)) {
                         Self.opened(request, given, handle)
                     }
@@ -152,18 +180,29 @@ extension FuseSession {
             }
             return
         }
-        guard case .folder(let owner) = try granted.node(number) else { throw Errno(ENOTDIR) }
-        forward(request, granted, to: owner) {
-            // An owner that does not answer shows nothing; `user.shapeedit.error` says why.
-            let documents = (try? granted.owners.documents(of: owner)) ?? []
+        let folder = try granted.node(number)
+        guard folder.isFolder else { throw Errno(ENOTDIR) }
+        forward(request, granted, to: folder.owner) {
             let names =
                 [".", ".."].map { ListedName(name: $0, mode: S_IFDIR) }
-                + Set(documents.map(\.name)).union(granted.owners.scratch.names(owner))
+                + Self.files(in: folder, granted.owners)
                 .sorted().map { ListedName(name: $0, mode: S_IFREG) }
             return { isAwaited in
                 if isAwaited { Self.opened(request, given, granted.hold(names)) }
             }
         }
+    }
+
+    /// What is in a folder, in no order. An owner that does not answer shows nothing;
+    /// `user.shapeedit.error` says why.
+    private static func files(in folder: GrantedNode, _ owners: GrantOwners) -> Set<String> {
+        let documents = ((try? owners.documents(of: folder.owner)) ?? []).map(\.name)
+        guard case .pictures = folder else {
+            return Set(documents).union(owners.scratch.names(folder.owner))
+        }
+        let end = VirtualTree.pictureEnd.count
+        // As in all folders of pictures, one for which the name would be too long is left out.
+        return Set(documents.filter { $0.pathBytes.count + end <= Limits.name }.map { $0 + ".png" })
     }
 
     private static func opened(_ request: Request, _ info: fuse_file_info, _ handle: UInt64) {
@@ -172,17 +211,18 @@ extension FuseSession {
         fuse_reply_open(request.pointer, &info)
     }
 
-    /// What a listing of the root shows behind the app's own names; what one of a folder shows.
+    /// What a listing of the root, or of the top of a size of pictures, shows behind the app's own
+    /// names; what one of a folder shows.
     func listGranted(
         _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ size: Int,
         _ offset: UInt64, _ handle: UInt64, plus: Bool
     ) throws(Errno) {
         let names = granted.listing(handle)
-        if number == ItemNumber.root.rawValue {
-            try list(request, number, size, offset, plus: plus, more: names)
-        } else {
-            guard case .folder = try granted.node(number) else { throw Errno(ENOTDIR) }
+        if GrantedTree.has(number) {
+            guard try granted.node(number).isFolder else { throw Errno(ENOTDIR) }
             try list(request, 0, size, offset, plus: plus, more: names)
+        } else {
+            try list(request, number, size, offset, plus: plus, more: names)
         }
     }
 }

@@ -112,10 +112,14 @@ extension FuseSession {
     }
 
     /// The owner of the folder, if a file of the app's may have the name there; `refusal` if not.
+    /// EROFS in a folder of pictures.
     private static func scratchOwner(
         _ granted: GrantedTree, _ parent: UInt64, _ name: String, refusal: Int32
     ) throws(Errno) -> String {
-        guard case .folder(let owner) = try granted.node(parent) else { throw Errno(ENOTDIR) }
+        let folder = try granted.node(parent)
+        guard case .folder(let owner) = folder else {
+            throw Errno(folder.isFolder ? EROFS : ENOTDIR)
+        }
         guard ScratchFolder.takes(name) else { throw Errno(refusal) }
         return owner
     }

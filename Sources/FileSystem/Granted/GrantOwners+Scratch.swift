@@ -16,10 +16,12 @@ extension GrantOwners {
         _ node: GrantedNode, shared: Bool, _ call: (String) throws(Errno) -> Result
     ) throws(Errno) -> Result {
         switch node {
-        case .folder: throw Errno(EPERM)
+        case .folder, .pictures: throw Errno(EPERM)
         case .document(let owner, let document):
             try on(document, of: owner, shared: shared, call)
         case .scratch(let owner, let name, _): try call(scratch.path(owner, name))
+        case .picture(let owner, let document, let size):
+            try on(VirtualTree.pictureName(document, size), of: owner, call)
         }
     }
 

@@ -111,12 +111,19 @@ package struct GrantOwners: Sendable {
         _ document: DocumentID, of owner: String, shared: Bool,
         _ call: (String) throws(Errno) -> Result
     ) throws(Errno) -> Result {
+        let suffix = shared ? VirtualTree.sharedSuffix : ""
+        return try on("\(document)\(suffix)", of: owner, call)
+    }
+
+    /// Runs a call on the path of what has a name in the folder of what the owner grants.
+    ///
+    /// - Throws: as the other one.
+    func on<Result: ~Copyable>(
+        _ name: String, of owner: String, _ call: (String) throws(Errno) -> Result
+    ) throws(Errno) -> Result {
         let place: String
         do throws(Errno) { place = try self.place(of: owner) } catch { throw Errno(EIO) }
-        do throws(Errno) {
-            let suffix = shared ? VirtualTree.sharedSuffix : ""
-            return try call("\(place)/\(document)\(suffix)")
-        } catch {
+        do throws(Errno) { return try call("\(place)/\(name)") } catch {
             // Where no container is mounted any more there is no such path either.
             let names = place + "/" + VirtualTree.namesFile
             if error.code == ENOENT, access(names.cPath, F_OK) != 0 {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Model
+internal import Pictures
 internal import SystemCalls
 
 /// What an app's mount shows besides its own container.
@@ -10,10 +11,23 @@ enum GrantedNode: Hashable, Sendable {
     /// A file of the app's own beside the documents. The number of its inode tells it from another one
     /// that gets its name later.
     case scratch(owner: String, name: String, inode: UInt64)
+    /// `in <owner>` below `.shapeedit/thumbnails/<size>`.
+    case pictures(owner: String, PictureSize)
+    /// The picture of a document.
+    case picture(owner: String, DocumentID, PictureSize)
 
     var owner: String {
         switch self {
-        case .folder(let owner), .document(let owner, _), .scratch(let owner, _, _): owner
+        case .folder(let owner), .document(let owner, _), .scratch(let owner, _, _),
+            .pictures(let owner, _), .picture(let owner, _, _):
+            owner
+        }
+    }
+
+    var isFolder: Bool {
+        switch self {
+        case .folder, .pictures: true
+        case .document, .scratch, .picture: false
         }
     }
 }
@@ -25,10 +39,10 @@ struct ListedName: Sendable {
     var mode: UInt32
 }
 
-/// An open document of another container, or a file of the app's beside it.
+/// An open document of another container, a picture of one, or a file of the app's beside it.
 final class GrantedFile: Sendable {
     let owner: String
-    /// `nil` for a file of the app's.
+    /// The document, or that of the picture; `nil` for a file of the app's.
     let document: DocumentID?
     /// On the owner's mount. Closed with the last reference, on a thread that may wait.
     let descriptor: OwnedDescriptor
@@ -53,7 +67,8 @@ final class GrantedFile: Sendable {
     }
 }
 
-/// The folders `in <owner>` of an app's mount: numbers of their nodes, and what is open.
+/// The folders `in <owner>` of an app's mount, of documents and of their pictures: numbers of their nodes,
+/// and what is open.
 ///
 /// Any thread. Knows only what the owners said; nodes get numbers of their own when they are looked up,
 /// which tell nothing of the owners'. The two top bits mark them.
@@ -142,10 +157,11 @@ final class GrantedTree: Sendable {
         }
     }
 
-    /// The entry of a folder.
-    func folderEntry(_ owner: String, counted: Bool) -> Entry {
+    /// The entry of a folder. In one of pictures nothing can be made.
+    func folderEntry(_ folder: GrantedNode, counted: Bool) -> Entry {
+        let isReadOnly = if case .pictures = folder { true } else { false }
         var status = stat()
-        status.st_mode = S_IFDIR | 0o700
+        status.st_mode = S_IFDIR | (isReadOnly ? 0o500 : 0o700)
         status.st_nlink = 2
         status.st_uid = geteuid()
         status.st_gid = getegid()
@@ -153,11 +169,11 @@ final class GrantedTree: Sendable {
         status.st_mtim = timespec(started)
         status.st_ctim = timespec(started)
         status.st_atim = timespec(started)
-        return entry(.folder(owner: owner), status, counted: counted)
+        return entry(folder, status, counted: counted)
     }
 
-    /// The status that a document has here, when it has this one at its owner's. It is kept for the time
-    /// when the owner does not answer.
+    /// The status that a document or a picture has here, when it has this one at its owner's. It is kept
+    /// for the time when the owner does not answer.
     func shown(_ node: GrantedNode, _ status: stat, _ access: GrantedAccess) -> stat {
         var shown = status
         shown.st_mode = S_IFREG | status.st_mode & (access == .write ? 0o777 : 0o555)
@@ -173,7 +189,7 @@ final class GrantedTree: Sendable {
             counted: counted)
     }
 
-    /// What a document was like when its owner last answered.
+    /// What a document or a picture was like when its owner last answered.
     func lastShown(_ node: GrantedNode) -> stat? { state.withLock { $0.statuses[node] } }
 
     /// What a LOOKUP (`counted`) or a GETATTR of the node is answered with.

@@ -1,12 +1,13 @@
 internal import Glibc
 internal import Model
 internal import PathText
+internal import Pictures
 internal import SystemCalls
 
 /// `.shapeedit/grants`, which tells people what is granted to whom, and
 /// `.shapeedit/granted/<this container>/<application>`, by which mounts of applications come to
 /// documents that were granted to them. Its names are document ids: the current version, whoever asks;
-/// with ``sharedSuffix``, what the document's writers see.
+/// with ``sharedSuffix``, what the document's writers see; as ``pictureName(_:_:)`` has it, its picture.
 extension VirtualTree {
     /// Behind a document's id: as its writers see it.
     static let sharedSuffix = ".shared"
@@ -16,6 +17,11 @@ extension VirtualTree {
     static let findFolder = "find"
     /// The application's bell (``GrantBells``).
     static let bellFile = "bell"
+
+    /// What a document's picture is called among an application's documents.
+    static func pictureName(_ document: DocumentID, _ size: PictureSize) -> String {
+        "\(document).\(size.pixels).png"
+    }
 
     /// A line of JSON for each grant that holds, by document and application.
     func grantLines() -> [UInt8] {
@@ -78,13 +84,33 @@ extension VirtualTree {
         if shared { text = text.dropLast(Self.sharedSuffix.count) }
         return DocumentID(text).map { ($0, application, shared) }
     }
+
+    /// The document and the size of the picture that a name leads to; `nil` for a name that is no
+    /// picture's.
+    func grantedPicture(_ parent: UInt64, _ name: [UInt8]) throws(Errno)
+        -> (document: DocumentID, application: String, size: PictureSize)?
+    {
+        guard case .grantedTo(let application) = try node(parent),
+            let stem = Self.document(ofPicture: name)
+        else { return nil }
+        let parts = String(path: stem).split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let document = DocumentID(parts[0]),
+            let size = PictureSize(folderName: parts[1])
+        else { return nil }
+        return (document, application, size)
+    }
 }
 
 extension FuseSession {
-    /// Looks a document up that was granted to an application; says whether the name is one's.
+    /// Looks a document up that was granted to an application, or its picture; says whether the name
+    /// is one's.
     func lookupGranted(_ request: Request, _ parent: UInt64, _ name: [UInt8]) throws(Errno)
         -> Bool
     {
+        if let (document, application, size) = try virtual.grantedPicture(parent, name) {
+            try lookupGrantedPicture(request, document, application, size)
+            return true
+        }
         guard let (document, application, shared) = try virtual.grantedDocument(parent, name) else {
             return false
         }
@@ -93,17 +119,53 @@ extension FuseSession {
             try volume.lookupGranted(
                 document, for: application, shared: shared, request.caller, waited: waited)
         }
-        switch try look(false) {
-        case .done(let entry): request.answer(entry)
-        case .wait(let item):
-            volume.afterClosing(item) {
+        try whenClosed(request, look) { request.answer($0) }
+        return true
+    }
+
+    /// It may be waited for, parked, as a picture below `thumbnails` is.
+    private func lookupGrantedPicture(
+        _ request: Request, _ document: DocumentID, _ application: String, _ size: PictureSize
+    ) throws(Errno) {
+        let look: @Sendable (Bool) throws(Errno) -> Answer<PictureSubject> = {
+            [volume] (waited) throws(Errno) in
+            try volume.grantedSubject(document, for: application, waited: waited)
+        }
+        try whenClosed(request, look) { [self] (subject) throws(Errno) in
+            guard let pictures = volume.pictures else { throw Errno(ENOENT) }
+            pictures.whenDrawn(subject, size) { [self] in
                 do throws(Errno) {
-                    if case .done(let entry) = try look(true) { request.answer(entry) }
+                    // Meanwhile it may have been revoked, or have another version.
+                    guard case .done(let current) = try look(true) else { return }
+                    let picture = try virtual.picture(of: current, size)
+                    var entry = try virtual.entry(picture, counted: true)
+                    // The next version's picture is another node, and the grant may go.
+                    entry.timeout = 0
+                    request.answer(entry)
                 } catch {
                     request.fail(error)
                 }
             }
         }
-        return true
+    }
+
+    /// Calls `then` with what `look` finds when no session is closing that it waits for, parked. The
+    /// request is failed with what is thrown.
+    private func whenClosed<Value: Sendable>(
+        _ request: Request,
+        _ look: @escaping @Sendable (_ waited: Bool) throws(Errno) -> Answer<Value>,
+        then: @escaping @Sendable (Value) throws(Errno) -> Void
+    ) throws(Errno) {
+        switch try look(false) {
+        case .done(let value): try then(value)
+        case .wait(let item):
+            volume.afterClosing(item) {
+                do throws(Errno) {
+                    if case .done(let value) = try look(true) { try then(value) }
+                } catch {
+                    request.fail(error)
+                }
+            }
+        }
     }
 }

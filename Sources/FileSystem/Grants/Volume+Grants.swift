@@ -133,26 +133,13 @@ extension Volume {
         waited: Bool
     ) throws(Errno) -> Answer<Entry> {
         let answer = try read { (state) throws(Errno) -> Answer<(NodeNumber, Entry)> in
-            guard
-                let terms = state.grants.terms(
-                    of: document, for: application, at: VolumeState.now()),
-                !shared || terms.access == .write
-            else { throw Errno(EACCES) }
-            let position = state.index.holder(of: document)
-            guard position != 0, state.index[item: position].pointee.firstName != 0 else {
-                throw Errno(ENOENT)
-            }
+            let position = try state.position(of: document, for: application, writing: shared)
             if shared {
                 state.lent.insert(state.index[item: position].pointee.number)
                 return state.entry(position, caller, waited: waited)
             }
-            let record = state.index[item: position]
-            if !waited, let session = state.sessions[position],
-                session.isClosing(MonotonicClock.now) || session.isPutOff
-            {
-                return .wait(ItemNumber(rawValue: record.pointee.number))
-            }
-            let node = record.pointee.node
+            if !waited, let item = state.closing(position) { return .wait(item) }
+            let node = state.index[item: position].pointee.node
             state.countLookup(node, at: position)
             return .done((node, state.entry(of: node, at: position)))
         }
@@ -167,5 +154,46 @@ extension Volume {
             entry.timeout = 0
             return .done(entry)
         }
+    }
+
+    /// The current version of a document that was granted, of which there is to be a picture.
+    ///
+    /// - Parameter waited: whether the caller has waited for a closing session already.
+    /// - Returns: the version, or the item whose session is closing. EACCES if the document is not
+    ///   granted, ENOENT if it has no name any more.
+    func grantedSubject(
+        _ document: DocumentID, for application: String, waited: Bool
+    ) throws(Errno) -> Answer<PictureSubject> {
+        try read { (state) throws(Errno) -> Answer<PictureSubject> in
+            let position = try state.position(of: document, for: application, writing: false)
+            if !waited, let item = state.closing(position) { return .wait(item) }
+            guard let subject = state.pictureSubject(position) else { throw Errno(ENOENT) }
+            return .done(subject)
+        }
+    }
+}
+
+extension VolumeState {
+    /// Where a document is that was granted to an application: EACCES if it is not, or not for
+    /// `writing`; ENOENT if it has no name any more.
+    fileprivate func position(
+        of document: DocumentID, for application: String, writing: Bool
+    ) throws(Errno) -> MemoryIndex.Position {
+        guard let terms = grants.terms(of: document, for: application, at: Self.now()),
+            !writing || terms.access == .write
+        else { throw Errno(EACCES) }
+        let position = index.holder(of: document)
+        guard position != 0, index[item: position].pointee.firstName != 0 else {
+            throw Errno(ENOENT)
+        }
+        return position
+    }
+
+    /// The item, if a session of it is closing: whoever looks for its current version waits for that.
+    fileprivate func closing(_ position: MemoryIndex.Position) -> ItemNumber? {
+        guard let session = sessions[position],
+            session.isClosing(MonotonicClock.now) || session.isPutOff
+        else { return nil }
+        return number(position)
     }
 }

@@ -119,8 +119,10 @@ extension VirtualTree {
         var nodes: [UInt64] = []
         for size in PictureSize.allCases {
             for (directory, name) in stale.names {
-                guard let above = known(.thumbnails(of: directory, size)) else { continue }
-                entries.append((above, stale.isDirectory ? name : name + Self.pictureEnd))
+                if let above = known(.thumbnails(of: directory, size)) {
+                    entries.append((above, stale.isDirectory ? name : name + Self.pictureEnd))
+                }
+                // Known without a folder of pictures, too: to apps it is granted to.
                 if stale.isDirectory { continue }
                 let picture = PictureNode(
                     node: stale.node, size: size, type: PictureType(fileName: name),

@@ -62,12 +62,22 @@ extension VirtualTree {
         }
         let lasts = sights.allSatisfy { $0 == .present }
         if let folder { return (folder, lasts) }
-        guard let subject, let pictures = volume.pictures else { throw Errno(ENOENT) }
-        let isKept =
-            !sights.contains(.uncertain) && pictures.kept(subject, size)?.places[size] != nil
-        let picture = PictureNode(
-            node: subject.node, size: size, type: subject.type, isPlaceholder: !isKept)
-        return (.picture(picture), lasts)
+        guard let subject else { throw Errno(ENOENT) }
+        return (try picture(of: subject, size, isCertain: !sights.contains(.uncertain)), lasts)
+    }
+
+    /// The picture of a version, or the placeholder until there is one.
+    ///
+    /// - Parameter isCertain: false if it is open whether that version is seen; then it is the
+    ///   placeholder.
+    func picture(
+        of subject: PictureSubject, _ size: PictureSize, isCertain: Bool = true
+    ) throws(Errno) -> VirtualNode {
+        guard let pictures = volume.pictures else { throw Errno(ENOENT) }
+        let isKept = isCertain && pictures.kept(subject, size)?.places[size] != nil
+        return .picture(
+            PictureNode(
+                node: subject.node, size: size, type: subject.type, isPlaceholder: !isKept))
     }
 
     /// The document whose picture has a name below a mirrored directory; nil if there is none, or

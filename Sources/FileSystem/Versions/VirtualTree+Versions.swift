@@ -3,7 +3,7 @@ internal import Glibc
 internal import Model
 internal import SystemCalls
 
-/// What versions and saved queries tell about themselves.
+/// What versions and saved queries tell about themselves, and pictures about grants.
 extension VirtualTree {
     private static let queryAttribute = Volume.ownPrefix + Array("query".utf8)
 
@@ -11,6 +11,12 @@ extension VirtualTree {
     func attribute(_ number: UInt64, _ name: [UInt8]) throws(Errno) -> [UInt8] {
         if case .query(let query) = try node(number), name.elementsEqual(Self.queryAttribute) {
             return Array(try volume.savedQuery(query).description.utf8)
+        }
+        if case .picture = try node(number), name.starts(with: Volume.ownPrefix) {
+            // Asked of the picture that an app has open, as of a document.
+            let key = String(decoding: name.dropFirst(Volume.ownPrefix.count), as: UTF8.self)
+            guard let terms = try volume.grantedAttribute(key) else { throw Errno(ENODATA) }
+            return Array(terms.utf8)
         }
         guard case .version(let item, let ordinal) = try node(number),
             name.starts(with: Volume.ownPrefix)
