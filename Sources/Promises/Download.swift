@@ -5,8 +5,8 @@ internal import SystemCalls
 
 /// The bringing of one content: its file, which blocks of it are there, and who waits for which.
 ///
-/// Guarded by the lock of ``Downloads``, but for ``file``, which workers write without it: each block
-/// belongs to one piece at a time.
+/// Guarded by the lock of ``Downloads``, but for the bytes of ``incoming``, which workers write without it:
+/// each block belongs to one piece at a time.
 final class Download {
     let blob: Blob
     /// `nil` until somebody reads it or a worker turns to it: thousands may wait for their turn.

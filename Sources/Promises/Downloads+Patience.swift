@@ -33,7 +33,7 @@ extension Downloads {
     private func keepWatch() {
         while let moment = nextLook() {
             let hasEnded: Bool? = watch.wait(until: moment) { $0.ended ? true : nil }
-            if hasEnded == true { return }
+            if hasEnded == true { return watch.signal { $0.isRunning = false } }
             tellOverdue()
         }
     }
@@ -41,7 +41,7 @@ extension Downloads {
     /// When to look next; `nil`, and nobody looks any more, if nobody waits.
     private func nextLook() -> UInt64? {
         // With the lock of the watch: whoever begins to wait now sees whether it goes on.
-        watch.withLock { watch -> UInt64? in
+        watch.signal { watch -> UInt64? in
             let next = state.withLock { state -> UInt64? in
                 if state.waiting == 0 { return nil }
                 let now = MonotonicClock.now

@@ -328,7 +328,8 @@ package final class Downloads: Sendable {
             && (kind == .foreign || access(content.folder.digests(blob.hash), F_OK) == 0)
     }
 
-    /// Ends everything; who waits is told so. Returns when the workers are gone, or after 5 s.
+    /// Ends everything; who waits is told so. Returns when the workers are gone, and whoever
+    /// looks after those who wait, or after 5 s for each.
     package func stop() {
         let waiters = state.signal { state -> [DownloadWaiter] in
             state.ended = true
@@ -345,6 +346,10 @@ package final class Downloads: Sendable {
         for waiter in waiters { waiter.reply(problem) }
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
             $0.workers == 0 ? true : nil
+        }
+        // It may be asking the catalog, which is closed next.
+        let _: Bool? = watch.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
+            $0.isRunning ? nil : true
         }
     }
 }

@@ -140,10 +140,12 @@ import Testing
                     try other.coordinate([FileIntent(path, .read)]) { _ in }
                 }
             }
-            // Longer than any clock counts.
-            try FileCoordinator().coordinate(
-                [FileIntent(path, .write)], waiting: .seconds(Int64.max)
-            ) { _ in }
+            // Longer than any clock counts, and before it began.
+            for seconds in [Int64.max, .min] {
+                try FileCoordinator().coordinate(
+                    [FileIntent(path, .write)], waiting: .seconds(seconds)
+                ) { _ in }
+            }
         }
     }
 

@@ -14,6 +14,8 @@ struct HistoryJournal {
     static let byteLimit = 32 << 20
     /// Documents whose history is kept; those not edited for longest go first.
     static let documentLimit = 500
+    /// Numbers of states that are read; nobody edits as often.
+    private static let numberLimit = 1 << 48
 
     /// `nil` where there is no place to keep a history.
     private let folder: String?
@@ -63,7 +65,8 @@ struct HistoryJournal {
     /// When the content came that no edit in this journal made: its modification time, but neither in the
     /// future nor before the states that were there before. Who copies a file may give it any.
     private func moment(after former: [Int64?]) -> Int64 {
-        let least = former.compactMap { $0 }.max().map { $0 + 1 } ?? 0
+        // What is kept may say any number.
+        let least = former.compactMap { $0 }.max().map { min($0, Int64.max - 1) + 1 } ?? 0
         return max(min(modified, Self.now()), least)
     }
 
@@ -94,7 +97,8 @@ struct HistoryJournal {
         var steps = HistorySteps()
         let lines = String(path: bytes).split(separator: "\n")
         guard let head = lines.first?.split(separator: " ", maxSplits: 2), head.count == 3,
-            let current = Int(head[0]), let next = Int(head[1]), next >= 0
+            let current = Int(head[0]), let next = Int(head[1]),
+            (0..<Self.numberLimit).contains(next)
         else { return nil }
         steps.nextNumber = next
         for line in lines.dropFirst().prefix(Self.stepLimit) {

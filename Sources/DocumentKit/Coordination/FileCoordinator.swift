@@ -41,7 +41,7 @@ public final class FileCoordinator: Sendable {
         let places = try intents.map { (intent) throws(CoordinationError) in
             (place: try ItemPlace(intent.path), access: intent.access)
         }
-        let milliseconds = max(0, Int(min(limit, .seconds(3_600)) / .milliseconds(1)))
+        let milliseconds = Int(min(max(limit, .zero), .seconds(3_600)) / .milliseconds(1))
         let deadline = MonotonicClock.after(milliseconds: UInt64(milliseconds))
         guard let point = places.first?.place.mountPoint else {
             if let other = places.first(where: { $0.place.mountPoint != nil }) {

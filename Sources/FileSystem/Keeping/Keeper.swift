@@ -144,7 +144,7 @@ final class Keeper: Sendable {
         let isHashing = (plan.seal || tight) && weeding.sealAll(hashing, ending: plan.ended)
         var gained = weeding.purge(now: tight || plan.ended)
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
-        weeding.endWaitsForPictures()
+        gained = weeding.endWaitsForPictures(all: plan.room) || gained
         weeding.letClosedGo()
         weeding.keepQuota()
         weeding.removeUnusedPacks(ending: plan.ended)

@@ -107,13 +107,17 @@ final class DrawnContents: Sendable {
         unlink(path(node))
     }
 
-    /// Drops what has waited too long.
-    func dropOverdue() {
-        state.withLock { state in
+    /// Drops what has waited too long to be drawn, or all that waits; says whether that made room.
+    func dropWaiting(all: Bool) -> Bool {
+        state.withLock { state -> Bool in
             let now = MonotonicClock.now
-            for (node, content) in state.contents where content.deadline.map({ $0 < now }) == true {
+            var gained = false
+            for (node, content) in state.contents {
+                guard let deadline = content.deadline, all || deadline < now else { continue }
+                if content.bytes > 0 { gained = true }
                 drop(node, &state)
             }
+            return gained
         }
     }
 

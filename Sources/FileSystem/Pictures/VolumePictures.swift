@@ -292,23 +292,18 @@ final class VolumePictures: Sendable {
             guard let owner = owner.withLock({ $0 }) else { return nil }
             let file = owner.shelf.head(order.node, order.type)
             let isThere = file.map { order.staged != nil || $0.missing.isEmpty } ?? false
-            if fetches { return isThere ? nil : owner.fetch(order) }
-            if !isThere, let input = owner.take(order) { return input }
-            owner.contents.drop(order.node)
-            return nil
+            if isThere { return nil }
+            return fetches ? owner.fetch(order) : owner.take(order)
         }
-        func letGo(_ node: NodeNumber) {
-            guard let owner = owner.withLock({ $0 }) else { return }
-            if !fetches { owner.contents.drop(node) }
-            owner.letGo(node)
-        }
+        func letGo(_ node: NodeNumber) { owner.withLock { $0 }?.letGo(node) }
         func keep(_ outcome: PictureOutcome, of order: PictureOrder) {
-            let owner = owner.withLock { $0 }
-            if fetches {
-                owner?.keepFetched(outcome, of: order)
-            } else {
-                owner?.keep(outcome, of: order)
-            }
+            guard let owner = owner.withLock({ $0 }) else { return }
+            if fetches { return owner.keepFetched(outcome, of: order) }
+            let goesToStore = owner.keep(outcome, of: order)
+            // Not before the picture is there: who evicts the document meanwhile would keep its content
+            // for a drawing that does not come, and who asks would look for a picture in the store.
+            owner.contents.drop(order.node)
+            if goesToStore { owner.upload(order.node) }
         }
         func ended(_ order: PictureOrder) {
             guard let owner = owner.withLock({ $0 }),
@@ -322,26 +317,30 @@ final class VolumePictures: Sendable {
         volume.state.withLock { $0.drawn.remove(node) }
     }
 
-    private func keep(_ outcome: PictureOutcome, of order: PictureOrder) {
+    /// Says whether the version's pictures are to go to the store.
+    private func keep(_ outcome: PictureOutcome, of order: PictureOrder) -> Bool {
         if order.isCompletion {
             // What was published stays whatever becomes of this.
             if case .failed = outcome {
                 incompletable.withLock { $0.insert(true, for: order.node, weight: 1) }
-                return upload(order.node)
+                return true
             }
             guard case .drawn(let pictures) = outcome,
                 (try? shelf.add(pictures, for: order.node, order.type)) == true
-            else { return }
+            else { return false }
             removeIfGone(order.node)
-            return upload(order.node)
+            return true
         }
-        guard let file = outcome.file(order.type) else { return }
-        if let stamp = order.staged, staged.keep(file, of: order, stamp) == .session { return }
+        guard let file = outcome.file(order.type) else { return false }
+        if let stamp = order.staged, staged.keep(file, of: order, stamp) == .session {
+            return false
+        }
         // On a full disk there is none, and it is drawn again when somebody asks.
-        guard (try? shelf.put(file, for: order.node)) != nil else { return }
+        guard (try? shelf.put(file, for: order.node)) != nil else { return false }
         removeIfGone(order.node)
-        if order.staged != nil { return completeLater(order.node) }
-        upload(order.node)
+        if order.staged == nil { return true }
+        completeLater(order.node)
+        return false
     }
 
     /// Removed while it was drawn: its bytes may have been another's at the end.

@@ -16,8 +16,11 @@ extension Weeding {
         var opened: Timestamp
     }
 
-    /// Lets go of what stayed for its picture and has waited too long.
-    func endWaitsForPictures() { volume.pictures?.contents.dropOverdue() }
+    /// Lets go of what stayed for its picture and has waited too long, or of all that waits for that; says
+    /// whether that made room.
+    func endWaitsForPictures(all: Bool) -> Bool {
+        volume.pictures?.contents.dropWaiting(all: all) ?? false
+    }
 
     /// Lets go of what is pinned online-only and was closed, or has reached the store.
     func letClosedGo() {

@@ -19,10 +19,12 @@ package protocol SourceTree: Sendable {
         _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
     ) throws(StoreError) -> PassedOver
 
-    /// Reads a part of a file's content, in ascending order and without gaps, into `sink`.
+    /// Reads a part of a file's content, in ascending order and without gaps, into `sink`. What does not
+    /// fit the tag may come once more, from the part's beginning on.
     ///
     /// Throws `absent` if there is no such file any more, and `corrupt` if it has not the object's tag
-    /// or size any more: then nothing or only some of the bytes that it had have been written.
+    /// or size any more: then nothing or only some of the bytes that it had have been written. `corrupt`
+    /// also if other bytes came than the tag tells: then what was written is not to be used.
     func read(
         _ object: SourceObject, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
     ) throws(StoreError)

@@ -232,6 +232,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        // The times of all states, and the number of the next one.
+        #"2,$s/^([0-9]+) [0-9]+ /\1 9223372036854775807 /"#,
+        #"1s/^([0-9]+) [0-9]+ /\1 9223372036854775807 /"#,
+    ])
+    func `a history with the largest numbers costs no document`(_ damage: String) throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("title", "s.shape", "mine")
+            try desk.shell(
+                "find '\(desk.stateHome)/shapeedit' -name steps -exec sed -i -E '\(damage)' {} +")
+            #expect(
+                try desk.shell("grep -r 9223372036854775807 '\(desk.stateHome)/shapeedit' | wc -l")
+                    != "0\n")
+            try desk.shell(
+                #"printf '{"version": 1, "title": "theirs", "nodes": []}' > s.shape"#)
+            try desk.run("title", "s.shape", "mine again")
+            try desk.run("undo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "theirs")
+        }
+    }
+
     @Test func `an edit that cannot be undone says so`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")

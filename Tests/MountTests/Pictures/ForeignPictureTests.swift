@@ -67,7 +67,9 @@ struct ForeignPictureTests {
             }
             #expect(desk.agent.attribute("a.test", "user.shapeedit.state") == "promise")
             #expect(desk.count("fetchedBytes") == 0)
-            #expect(try run(["ls", desk.container.folder + "/drawing"]).text.isEmpty)
+            // It goes after the picture is there.
+            let names = ["ls", desk.container.folder + "/drawing"]
+            #expect(try waitUntil { try run(names).text.isEmpty })
         }
     }
 

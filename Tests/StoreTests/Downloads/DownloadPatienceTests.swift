@@ -11,7 +11,7 @@ import Testing
 /// How long those wait who wait for contents of a store that gives nothing.
 @Suite(.serialized) struct DownloadPatienceTests {
     /// A store whose calls end when it is released, and not even when they are cancelled.
-    private final class FrozenStore: ContentStore {
+    private final class FrozenStore: InertStore {
         let address = "frozen"
         let calls = Lock(0)
         private let isReleased = Monitor(false)
@@ -25,18 +25,6 @@ import Testing
             let _: Bool? = isReleased.wait { $0 ? true : nil }
             throw StoreError(.cancelled, at: address, "released")
         }
-
-        func prepare(_ call: StoreCall) throws(StoreError) {}
-        func put(_ blob: Blob, from source: any BlobSource, _ call: StoreCall) throws(StoreError) {}
-        func stat(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) -> Int64? { nil }
-        func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) {}
-        func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
-            -> BlobPage
-        {
-            BlobPage(blobs: [], isLast: true)
-        }
-        func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall) throws(StoreError) {}
-        func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? { nil }
     }
 
     /// Runs `body` with 20 who wait for a content each, and what they were told so far.
