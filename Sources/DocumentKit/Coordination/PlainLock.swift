@@ -42,7 +42,7 @@ final class PlainLock {
         do throws(Errno) {
             return try OwnedDescriptor.open(path, O_RDONLY | O_NONBLOCK)
         } catch {
-            guard error.code == ENOENT, let slash = path.lastIndex(of: "/") else { throw error }
+            guard error.code == ENOENT, let slash = path.lastSlash else { throw error }
             return try OwnedDescriptor.open(
                 slash == path.startIndex ? "/" : String(path[..<slash]), O_RDONLY)
         }

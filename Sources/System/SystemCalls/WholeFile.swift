@@ -158,7 +158,7 @@ package enum WholeFile {
 
     /// A hidden name that the mount knows as temporary (as GLib's).
     private static func temporaryName(beside path: String) -> String {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let folder = String(path[..<path.lastName.startIndex])
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
         let suffix = String((0..<6).map { _ in letters.randomElement() ?? "A" })
         return folder + ".goutputstream-" + suffix
