@@ -300,6 +300,39 @@ package final class LocalContent: Sendable {
         }
     }
 
+    /// Moves a staged content to ``ContainerFolder/lost``: nothing refers to it, and it may be all that is
+    /// left of what somebody saved.
+    package func setAside(_ node: NodeNumber) throws(Errno) {
+        try spill(node)
+        cache.remove(node)
+        try setAside(folder.staging(node), as: node.fileName)
+    }
+
+    /// The same for a sealed one.
+    package func setAside(_ hash: ContentHash) throws(Errno) {
+        try setAside(folder.blob(hash), as: hash.description)
+    }
+
+    private func setAside(_ source: String, as name: String) throws(Errno) {
+        try Directories.make(folder.lost)
+        var isThawed = false
+        // Of an earlier time: numbers that the catalog does not know are given again.
+        var number = 1
+        while true {
+            let target = folder.lost + "/" + name + (number == 1 ? "" : "-\(number)")
+            do throws(Errno) { return try Directories.renameExclusively(source, target) } catch {
+                if error.code == EEXIST {
+                    number += 1
+                } else if error.code == EPERM, !isThawed {
+                    thaw(source)
+                    isThawed = true
+                } else {
+                    throw error
+                }
+            }
+        }
+    }
+
     // MARK: Durability
 
     /// Everything that was published before this moment is on the disk.
