@@ -93,6 +93,16 @@ package struct ContainerFolder: Sendable {
         return ((try? Directories.names(in: blobs)) ?? []).contains { hasFiles(blobs + "/" + $0) }
     }
 
+    /// What to say where only the catalog of a container is missing; `nil` where it is there, or there are
+    /// no contents either.
+    package var lostCatalog: Failure? {
+        guard access(catalog, F_OK) != 0, hasContents else { return nil }
+        return Failure(
+            .badData,
+            "\(path) has contents of a container, but its catalog.sqlite is missing. Put a backup "
+                + "of the whole folder back, or move the folder away to begin anew")
+    }
+
     /// The number that a file in ``packs`` or ``spare`` has for its name; `nil` for what is not ours.
     package static func number(of name: String) -> Int? {
         guard let number = Int(name), number > 0, number < 1 << 48, String(number) == name else {

@@ -174,6 +174,13 @@ import Testing
             try broken.expectRefusal(
                 "container", "create", "test", status: EX_DATAERR, saying: "catalog.sqlite",
                 "backup")
+            // Nor is it said that there is none.
+            let point = broken.container.mountPoint
+            for words in [["mount", "test", point], ["container", "info", "test"]] {
+                let refused = try broken.container.command(words)
+                #expect(refused.status == Int(EX_DATAERR), "\(refused)")
+                #expect(refused.errorText.contains("catalog.sqlite is missing"), "\(refused)")
+            }
             try broken.damage("mv ../kept/* .")
             #expect(try broken.container.check().status == 0)
             // What a creation left that was cut off is no obstacle.
