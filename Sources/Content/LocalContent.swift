@@ -348,6 +348,13 @@ package final class LocalContent: Sendable {
     /// Writes out the disk that holds the container, and notes that what was published before
     /// `moment` is durable. One sync for any number of versions.
     package func synchronize(until moment: Timestamp) throws(Errno) {
+        // A pipe or the like holds nothing, and no moment could be noted in it.
+        var status = stat()
+        if lstat(folder.durable, &status) == 0,
+            [S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK].contains(status.st_mode & S_IFMT)
+        {
+            unlink(folder.durable)
+        }
         let file = try OwnedDescriptor.open(folder.durable, O_RDWR | O_CREAT, mode: 0o600)
         try file.synchronizeFileSystem()
         // Eight bytes within one sector: there is no state between the old value and the new.

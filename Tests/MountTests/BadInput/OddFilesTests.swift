@@ -71,6 +71,21 @@ import Testing
         }
     }
 
+    @Test func `a pipe in the place of what is known to be durable is no obstacle`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let store = container.base + "/store"
+            try broken.damage("rm -f durable; mkfifo durable; mkdir '\(store)'")
+            for address in ["folder:\(store)", "none"] {
+                let moved = try container.command(
+                    "container", "move-store", container.name, address)
+                #expect(moved.status == 0, "\(moved)")
+            }
+            try broken.damage("test -f durable")
+            #expect(try container.check().status == 0)
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `a pipe in the place of a content keeps nobody waiting`(_ dataPath: DataPath) throws {
         let options = dataPath == .noPassthrough ? ["no_passthrough"] : []
