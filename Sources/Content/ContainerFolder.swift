@@ -21,6 +21,7 @@ internal import SystemCalls
 /// store-unneeded    blobs in its store that nothing needs, and since when
 /// pictures/ab/<node>  pictures of versions, where there are any
 /// drawing/<node>    contents that are being drawn, or stay until they were
+/// lost/<name>       contents of changes that went with the journal, when somebody removed that
 /// scratch/<owner>   of an app: what programs made beside the documents that were granted to it
 /// ```
 package struct ContainerFolder: Sendable {
@@ -46,6 +47,7 @@ package struct ContainerFolder: Sendable {
     package var incoming: String { path + "/incoming" }
     package var pictures: String { path + "/pictures" }
     package var drawing: String { path + "/drawing" }
+    package var lost: String { path + "/lost" }
     package var scratch: String { path + "/scratch" }
     package var storeOwner: String { path + "/store-owner" }
     package var storeUnneeded: String { path + "/store-unneeded" }
@@ -89,6 +91,16 @@ package struct ContainerFolder: Sendable {
         }
         if [staging, packs, incoming].contains(where: hasFiles) { return true }
         return ((try? Directories.names(in: blobs)) ?? []).contains { hasFiles(blobs + "/" + $0) }
+    }
+
+    /// What to say where only the catalog of a container is missing; `nil` where it is there, or there are
+    /// no contents either.
+    package var lostCatalog: Failure? {
+        guard access(catalog, F_OK) != 0, hasContents else { return nil }
+        return Failure(
+            .badData,
+            "\(path) has contents of a container, but its catalog.sqlite is missing. Put a backup "
+                + "of the whole folder back, or move the folder away to begin anew")
     }
 
     /// The number that a file in ``packs`` or ``spare`` has for its name; `nil` for what is not ours.

@@ -300,6 +300,39 @@ package final class LocalContent: Sendable {
         }
     }
 
+    /// Moves a staged content to ``ContainerFolder/lost``: nothing refers to it, and it may be all that is
+    /// left of what somebody saved.
+    package func setAside(_ node: NodeNumber) throws(Errno) {
+        try spill(node)
+        cache.remove(node)
+        try setAside(folder.staging(node), as: node.fileName)
+    }
+
+    /// The same for a sealed one.
+    package func setAside(_ hash: ContentHash) throws(Errno) {
+        try setAside(folder.blob(hash), as: hash.description)
+    }
+
+    private func setAside(_ source: String, as name: String) throws(Errno) {
+        try Directories.make(folder.lost)
+        var isThawed = false
+        // Of an earlier time: numbers that the catalog does not know are given again.
+        var number = 1
+        while true {
+            let target = folder.lost + "/" + name + (number == 1 ? "" : "-\(number)")
+            do throws(Errno) { return try Directories.renameExclusively(source, target) } catch {
+                if error.code == EEXIST {
+                    number += 1
+                } else if error.code == EPERM, !isThawed {
+                    thaw(source)
+                    isThawed = true
+                } else {
+                    throw error
+                }
+            }
+        }
+    }
+
     // MARK: Durability
 
     /// Everything that was published before this moment is on the disk.
@@ -315,6 +348,13 @@ package final class LocalContent: Sendable {
     /// Writes out the disk that holds the container, and notes that what was published before
     /// `moment` is durable. One sync for any number of versions.
     package func synchronize(until moment: Timestamp) throws(Errno) {
+        // A pipe or the like holds nothing, and no moment could be noted in it.
+        var status = stat()
+        if lstat(folder.durable, &status) == 0,
+            [S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK].contains(status.st_mode & S_IFMT)
+        {
+            unlink(folder.durable)
+        }
         let file = try OwnedDescriptor.open(folder.durable, O_RDWR | O_CREAT, mode: 0o600)
         try file.synchronizeFileSystem()
         // Eight bytes within one sector: there is no state between the old value and the new.

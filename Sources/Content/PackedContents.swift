@@ -285,9 +285,12 @@ package final class PackedContents: Sendable {
         }
     }
 
+    /// All that are here, in no order.
+    package var nodes: [NodeNumber] { state.withLock { Array($0.entries.keys) } }
+
     /// Forgets what is not `wanted`.
     package func forget(except wanted: Set<NodeNumber>) {
-        for node in state.withLock({ Array($0.entries.keys) }) where !wanted.contains(node) {
+        for node in nodes where !wanted.contains(node) {
             remove(node)
         }
     }

@@ -184,32 +184,12 @@ package struct DocumentFile: Sendable {
         _ bytes: [UInt8], _ claim: borrowing FileClaim
     ) throws(Failure) -> OwnedDescriptor? {
         do throws(Errno) {
-            var status = stat()
-            _ = try check { fstat(claim.file.number, &status) }
-            if claim.isCoordinated || status.st_nlink > 1 {
-                try overwrite(claim, bytes)
+            if claim.isCoordinated {
+                try WholeFile.overwrite(claim.file, with: bytes)
                 return nil
             }
-            try WholeFile.checkWritable(path)
-            do throws(Errno) {
-                return try WholeFile.replace(path, with: bytes, like: claim.file)
-            } catch {
-                // A folder that takes no new files may still hold one that can be written.
-                guard error.code == EACCES || error.code == EPERM else { throw error }
-                try overwrite(claim, bytes)
-                return nil
-            }
+            return try WholeFile.save(path, with: bytes, over: claim.file)
         } catch { throw Failure(name, error) }
-    }
-
-    private func overwrite(_ claim: borrowing FileClaim, _ bytes: [UInt8]) throws(Errno) {
-        if claim.isCoordinated {
-            try WholeFile.overwrite(claim.file, with: bytes)
-        } else {
-            let file = try OwnedDescriptor.open(path, O_RDWR)
-            try WholeFile.overwrite(file, with: bytes)
-            _ = try check { fsync(file.number) }
-        }
     }
 
     /// Makes a new file with the document. Never overwrites: kind ``Failure/Kind/cannotCreate``.

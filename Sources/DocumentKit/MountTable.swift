@@ -16,7 +16,7 @@ package enum MountTable {
 
     /// Whether a path is a folder or something in it.
     package static func isBelow(_ path: String, _ folder: String) -> Bool {
-        path == folder || path.hasPrefix(folder + "/")
+        path.utf8.elementsEqual(folder.utf8) || path.isBelow(folder)
     }
 
     /// The absolute path of `path` without symlinks; `nil` if it does not exist.

@@ -231,6 +231,24 @@ import Testing
         }
     }
 
+    @Test func `a file with more than one name shows what is saved under each`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/note"
+            try store(path, "a longer text than what is saved")
+            try #require(link(path, path + "-too") == 0)
+            let opened = try Opened(path)
+            for saved in ["first", "and second"] {
+                try opened.set(saved)
+                try opened.document.save()
+                #expect(text(of: path) == saved && text(of: path + "-too") == saved)
+            }
+            // What others write under the other name is seen.
+            try store(path + "-too", "theirs")
+            expectSoon { opened.text == "theirs" }
+            try opened.document.close()
+        }
+    }
+
     @Test func `what others write in the moment of a save is not taken for it`() throws {
         try withVolume(.plain) { volume in
             let path = "\(volume.directory)/note"

@@ -114,6 +114,35 @@ import Testing
         }
     }
 
+    @Test func `on a plain folder what is of one purpose shares a lock to write`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/item"
+            try store(path, "x")
+            // The folder's lock stands for each of those that are not there.
+            let intents = [
+                FileIntent(path, .read), FileIntent(path, .write),
+                FileIntent("\(volume.directory)/new", .write),
+                FileIntent("\(volume.directory)/newer", .write),
+            ]
+            let one = FileCoordinator(purpose: "mine")
+            try one.coordinate(intents, waiting: .zero) { _ in
+                for access in [FileAccess.read, .write] {
+                    let nested = FileCoordinator(purpose: "mine")
+                    try nested.coordinate([FileIntent(path, access)], waiting: .zero) { _ in }
+                    // It is not let go with the inner one.
+                    #expect(throws: CoordinationError.self) {
+                        try FileCoordinator().coordinate(
+                            [FileIntent(path, .read)], waiting: .zero
+                        ) { _ in }
+                    }
+                }
+            }
+            try FileCoordinator().coordinate(
+                [FileIntent(path, .write)], waiting: .zero
+            ) { _ in }
+        }
+    }
+
     @Test(arguments: places)
     func `who is cancelled waits no longer`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in

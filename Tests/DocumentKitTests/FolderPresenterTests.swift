@@ -73,6 +73,30 @@ import Testing
         }
     }
 
+    @Test func `names that look alike, or begin with a combining mark, are told apart`() throws {
+        try withVolume(.plain) { volume in
+            let agent = try volume.agent()
+            // Unicode takes one scalar and these two for the same text; the file system does not.
+            agent.symlink(to: "/nowhere", "\u{e9}")
+            agent.makeDirectory("d")
+            agent.makeDirectory("d/\u{301}x")
+            let shows = Shows()
+            let presentation = try FilePresentation(of: volume.directory, shows)
+            agent.symlink(to: "/nowhere", "e\u{301}")
+            shows.expect("appeared e\u{301}")
+            agent.unlink("\u{e9}")
+            shows.expect("deleted \u{e9}")
+            agent.unlink("e\u{301}")
+            shows.expect("deleted e\u{301}")
+            // What is in the folder goes along.
+            agent.rename("d", "e")
+            shows.expect("moved d e")
+            agent.makeDirectory("e/\u{301}x/in")
+            shows.expect("appeared in")
+            presentation.end()
+        }
+    }
+
     @Test func `a folder that takes another's place is followed there`() throws {
         try withVolume(.plain) { volume in
             let agent = try volume.agent()

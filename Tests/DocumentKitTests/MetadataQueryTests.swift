@@ -74,6 +74,23 @@ import Testing
         }
     }
 
+    @Test func `a query of a folder finds each of the names that look alike`() throws {
+        try withVolume(.plain) { volume in
+            let agent = try volume.agent()
+            agent.store("\u{e9}", "1")
+            agent.store("e\u{301}", "12")
+            agent.makeDirectory("d")
+            agent.store("d/\u{301}", "123")
+            agent.store(".\u{301}", "hidden")
+            let query = try MetadataQuery(Query(), below: volume.directory)
+            try query.start()
+            expectSoon("\(query.results)") {
+                query.results.filter { !$0.isFolder }.map(\.size).sorted() == [1, 2, 3]
+            }
+            query.stop()
+        }
+    }
+
     @Test(arguments: places)
     func `results follow what happens, to the index`(_ place: DataPath) throws {
         try withVolume(place) { volume in

@@ -33,7 +33,11 @@ final class Shows: FilePresenter {
         }
     }
 
-    static func name(_ path: String) -> Substring { path.split(separator: "/").last ?? "" }
+    static func name(_ path: String) -> Substring {
+        // A slash with a combining mark behind it is no `Character` of its own.
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] }
+            ?? path[...]
+    }
 
     /// Waits until it was told these, in this order and nothing else, and forgets them.
     func expect(_ words: String..., at location: SourceLocation = #_sourceLocation) {

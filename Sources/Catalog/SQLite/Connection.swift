@@ -15,6 +15,7 @@ final class Connection {
     /// Opens the file; makes it if it does not exist and `create` is set.
     init(path: String, create: Bool, busyMilliseconds: Int32) throws(Failure) {
         self.path = path
+        try Self.checkKinds(path)
         let flags =
             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
             | (create ? SQLITE_OPEN_CREATE : 0)
@@ -24,6 +25,20 @@ final class Connection {
             throw openFailure(code, create: create)
         }
         sqlite3_busy_timeout(database, busyMilliseconds)
+    }
+
+    /// Fails for a pipe or a folder in the place of a file, which SQLite would name by a number.
+    private static func checkKinds(_ path: String) throws(Failure) {
+        for end in ["", "-wal", "-shm"] {
+            var status = stat()
+            guard stat(path + end, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
+                continue
+            }
+            throw Failure(
+                .inputOutput,
+                "\(path)\(end) is no file: put the file back that belongs there"
+                    + (end.isEmpty ? "" : ", or remove what is there now"))
+        }
     }
 
     deinit { close() }

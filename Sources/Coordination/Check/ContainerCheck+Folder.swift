@@ -9,7 +9,7 @@ extension ContainerCheck {
     private static let ours: Set<String> = [
         "lock", "durable", "reserve", "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
         "journal", "staging", "packs", "spare", "blobs", "digests", "incoming", "pictures",
-        "drawing", "scratch",
+        "drawing", "scratch", "lost",
         "texts.sqlite", "texts.sqlite-wal", "texts.sqlite-shm",
         "store-owner", "store-owner.new", "store-unneeded", "store-unneeded.new",
     ]
@@ -121,7 +121,8 @@ extension ContainerCheck {
         return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : 0
     }
 
-    private static func hash(_ text: String) -> ContentHash? {
+    /// The hash that a file has for its name; `nil` for what is not ours.
+    static func hash(_ text: String) -> ContentHash? {
         let digits = Array(text.utf8)
         guard digits.count == 64 else { return nil }
         var bytes: [UInt8] = []

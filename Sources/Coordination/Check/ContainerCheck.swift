@@ -106,9 +106,14 @@ package struct ContainerCheck {
         if !report.findings.isEmpty { try database.closeChangeLogGaps() }
         let recovered = try recover()
         try load()
-        if recovered?.lacksJournal == true {
+        if let recovered, recovered.lacksJournal {
             find(
-                "\(content.folder.journal) was missing after a crash: what was changed last is lost",
+                "\(content.folder.journal) was missing after a crash: what was changed last is lost"
+                    + (recovered.setAside == 0
+                        ? ""
+                        : "; \(recovered.setAside) contents that may be of it are in "
+                            + "\(content.folder.lost), without their names: take out what you need, "
+                            + "and remove the folder"),
                 repaired: false)
         }
         for item in recovered?.missing ?? [] {

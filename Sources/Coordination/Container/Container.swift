@@ -52,12 +52,7 @@ package final class Container: @unchecked Sendable {
         if access(folder.catalog, F_OK) == 0 {
             throw Failure(.cannotCreate, "there is a container \(name) already")
         }
-        if folder.hasContents {
-            throw Failure(
-                .badData,
-                "\(path) has contents of a container, but its catalog.sqlite is missing. Put a backup "
-                    + "of the whole folder back, or move the folder away to begin anew")
-        }
+        if let lost = folder.lostCatalog { throw lost }
         try folder.make(isNew: true)
         let lock = try ContainerLock(folder, name: name, holder: "being created")
         let database = try CatalogDatabase(path: folder.catalog, create: true)

@@ -67,7 +67,7 @@ struct Recovery {
         recovery.report.lacksJournal = journal.isNew && !clean && !report.afterPowerLoss
         var kept: Set<NodeNumber> = []
         let sessions = try database.sessions()
-        try adoptPacked(sessions, versions)
+        try recovery.adoptPacked(sessions, versions)
         for row in sessions {
             if try recovery.resume(row) { kept.insert(row.node) }
         }
@@ -81,8 +81,15 @@ struct Recovery {
         if report.afterPowerLoss { try recovery.forgetArrivals() }
         for item in orphans { try recovery.remove(item) }
         try recovery.apply()
+        if recovery.report.lacksJournal {
+            recovery.report.setAside = try lost.setAside(except: kept)
+        }
         recovery.sweep(kept)
         return clean && recovery.mutationsWereNone ? nil : recovery.report
+    }
+
+    private var lost: LostContents {
+        LostContents(index: index, database: database, content: content)
     }
 
     private var mutationsWereNone: Bool {
@@ -112,6 +119,7 @@ struct Recovery {
         let unfinished = Set(sessions.map(\.node))
         let published = Dictionary(versions.map { ($0.node, $0) }) { $1 }
         let isPowerLoss = report.afterPowerLoss
+        let lost = report.lacksJournal ? self.lost : nil
         do throws(Errno) {
             try content.packed.adopt { node, size, modified in
                 let isThere = access(content.folder.staging(node), F_OK) == 0
@@ -120,7 +128,8 @@ struct Recovery {
                     return version.size == size
                         && (!isThere || isPowerLoss && version.modified == modified)
                 }
-                return unfinished.contains(node) && !isThere
+                return !isThere
+                    && (unfinished.contains(node) || lost?.isUnknown(node) ?? false)
             }
         } catch {
             throw Failure(.inputOutput, "\(content.folder.packs): \(error)")
@@ -294,8 +303,7 @@ struct Recovery {
         guard let names = try? Directories.names(in: content.folder.staging) else { return }
         for name in names {
             // What does not look like ours stays: the check of the container reports it.
-            guard name.utf8.count == 16, let number = UInt64(name, radix: 16) else { continue }
-            let node = NodeNumber(rawValue: number)
+            guard let node = LostContents.node(named: name) else { continue }
             if kept.contains(node) { continue }
             if let version = try? database.version(node.item, node.ordinal),
                 let hash = version.hash,

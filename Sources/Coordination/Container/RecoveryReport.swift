@@ -10,6 +10,8 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
     package var removed = 0
     /// Whether somebody removed the journal, and with it what was changed last.
     package var lacksJournal = false
+    /// Contents that may be of those changes, in ``ContainerFolder/lost``.
+    package var setAside = 0
     /// Items whose last acknowledged content is not there any more: no crash does that.
     package var missing: [ItemNumber] = []
 
@@ -19,7 +21,14 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
         if fellBack > 0 {
             parts.append("\(fellBack) documents fell back to their last whole version")
         }
-        if lacksJournal { parts.append("the journal was missing, what was changed last is lost") }
+        if lacksJournal {
+            parts.append(
+                "the journal was missing, what was changed last is lost"
+                    + (setAside == 0
+                        ? ""
+                        : ", but \(setAside) contents that may be of it are in the container's folder "
+                            + "`lost`, without their names"))
+        }
         if !missing.isEmpty {
             parts.append("what was saved last of \(missing.count) documents is missing")
         }

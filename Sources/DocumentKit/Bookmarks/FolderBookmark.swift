@@ -80,7 +80,7 @@ struct FolderBookmark {
         var folder = path
         var searched: String?
         for _ in 0..<Self.levels {
-            guard let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else { break }
+            guard let slash = folder.lastSlash, slash != folder.startIndex else { break }
             folder = String(folder[..<slash])
             if let found = search(folder, without: searched, &left) { return found }
             searched = folder

@@ -1,12 +1,14 @@
 internal import Documents
+internal import PathText
 internal import SystemCalls
 internal import Varlink
 
 /// Reads and writes items without getting in the way of other programs, and they not in its.
 ///
 /// In a mounted container by claims of its daemon; on any other file system by flock(2) locks, which
-/// hold among programs that take them. What a coordinator does is of one purpose: in a container its own
-/// claims, also nested ones, never wait for one another; locks do. Any thread; the calls wait.
+/// hold among programs that take them. What a coordinator does is of one purpose: its own claims, also
+/// nested ones, never wait for one another, but for locks to write while there are ones to read, and
+/// for locks of other programs. Any thread; the calls wait.
 public final class FileCoordinator: Sendable {
     private struct State {
         var waiting: [ObjectIdentifier: ControlConnection] = [:]
@@ -48,10 +50,16 @@ public final class FileCoordinator: Sendable {
                 throw CoordinationError.severalContainers(
                     places[0].place.absolute, other.place.absolute)
             }
-            // Always in one order, so that two programs do not wait for each other.
-            let locks = try places.sorted { $0.place.absolute < $1.place.absolute }.map {
+            // Always in one order, so that two programs do not wait for each other; what is to be
+            // written first, which what is to be read shares.
+            let ordered = places.sorted { one, other in
+                let (first, second) = (PathKey(one.place.absolute), PathKey(other.place.absolute))
+                return first == second
+                    ? one.access.writes && !other.access.writes : first < second
+            }
+            let locks = try ordered.map {
                 try PlainLock(
-                    $0.place.absolute, writes: $0.access.writes, until: deadline
+                    $0.place.absolute, for: purpose, writes: $0.access.writes, until: deadline
                 ) { state.withLock { $0.isCancelled } }
             }
             defer { withExtendedLifetime(locks) {} }

@@ -11,22 +11,24 @@ struct ItemPlace {
 
     /// From the mount's folder down, as the control interface has it.
     var relative: String {
-        String(absolute.dropFirst(mountPoint?.count ?? 0).drop { $0 == "/" })
+        let below = absolute.utf8.dropFirst(mountPoint?.utf8.count ?? 0)
+        return String(Substring(below.drop { $0 == UInt8(ascii: "/") }))
     }
 
     init(_ path: String) throws(CoordinationError) {
         absolute = try Self.absolute(path)
         mountPoint = Self.mountPoint(above: absolute)
-        if mountPoint != nil, relative == ".shapeedit" || relative.hasPrefix(".shapeedit/") {
+        if mountPoint != nil, relative == ".shapeedit" || relative.isBelow(".shapeedit") {
             throw .badPath(path, "what is below .shapeedit cannot be claimed")
         }
     }
 
     private static func absolute(_ path: String) throws(CoordinationError) -> String {
-        var trimmed = Substring(path)
-        while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
-        let slash = trimmed.lastIndex(of: "/")
-        let name = slash.map { trimmed[trimmed.index(after: $0)...] } ?? trimmed
+        var bytes = path.utf8[...]
+        while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+        let trimmed = String(Substring(bytes))
+        let slash = trimmed.lastSlash
+        let name = trimmed.lastName
         if ["", ".", ".."].contains(name) {
             guard let whole = resolved(path) else {
                 throw .badPath(path, "there is no such folder")
@@ -64,7 +66,7 @@ struct ItemPlace {
     }
 
     private static func parent(_ path: String) -> String {
-        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        guard let slash = path.lastSlash, slash != path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 }

@@ -4,11 +4,62 @@ internal import SystemCalls
 
 /// A claim outside of containers: an flock(2) lock of the item, or of its folder where there is none.
 final class PlainLock {
-    private let file: OwnedDescriptor
+    /// Which item is locked, and for whom.
+    private struct Key: Hashable {
+        var purpose: String
+        var device: dev_t
+        var inode: ino_t
+
+        init(_ purpose: String, _ descriptor: Int32) {
+            self.purpose = purpose
+            var status = stat()
+            _ = fstat(descriptor, &status)
+            device = status.st_dev
+            inode = status.st_ino
+        }
+    }
+
+    /// The lock itself, until all that share it are gone.
+    private final class Hold {
+        let file: OwnedDescriptor
+        let key: Key
+
+        init(_ file: consuming OwnedDescriptor, _ key: Key) {
+            self.file = file
+            self.key = key
+        }
+
+        deinit {
+            let own = ObjectIdentifier(self)
+            PlainLock.writers.withLock { writers in
+                // Another one may have come to have it.
+                if writers[key]?.identity == own { writers[key] = nil }
+            }
+        }
+    }
+
+    private struct Reference {
+        weak var hold: Hold?
+        /// Of the hold: to take hold of it for a comparison could make that the last to let go.
+        var identity: ObjectIdentifier
+
+        init(_ hold: Hold) {
+            self.hold = hold
+            identity = ObjectIdentifier(hold)
+        }
+    }
+
+    /// The locks of this process that let nobody else in: what is of the same purpose shares them.
+    private static let writers = Lock<[Key: Reference]>([:])
+
+    private let hold: Hold
 
     /// Waits for other holders until `deadline` (of the monotonic clock), or until it is cancelled.
+    ///
+    /// - Parameter purpose: who has a lock to write for the same is not waited for.
     init(
-        _ path: String, writes: Bool, until deadline: UInt64, isCancelled: () -> Bool
+        _ path: String, for purpose: String, writes: Bool, until deadline: UInt64,
+        isCancelled: () -> Bool
     ) throws(CoordinationError) {
         while true {
             if isCancelled() { throw .cancelled }
@@ -16,6 +67,8 @@ final class PlainLock {
             do throws(Errno) { file = try Self.opened(path) } catch {
                 throw .badPath(path, error.description)
             }
+            let key = Key(purpose, file.number)
+            var shared: Hold?
             while flock(file.number, (writes ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
                 let error = Errno.last
                 // No locks there (some network file systems): nobody has one.
@@ -24,6 +77,8 @@ final class PlainLock {
                     throw .badPath(path, error.description)
                 }
                 if isCancelled() { throw .cancelled }
+                shared = Self.writers.withLock { $0[key]?.hold }
+                if shared != nil { break }
                 if MonotonicClock.now >= deadline {
                     throw .timedOut(Self.holders(of: path, inTheWayOfReaders: !writes))
                 }
@@ -31,7 +86,13 @@ final class PlainLock {
             }
             // Who held it before may have put another file in its place.
             if Self.isStill(path, file.number) {
-                self.file = file
+                if let shared {
+                    hold = shared
+                    return
+                }
+                let own = Hold(file, key)
+                if writes { Self.writers.withLock { $0[key] = Reference(own) } }
+                hold = own
                 return
             }
             if MonotonicClock.now >= deadline { throw .timedOut([]) }
@@ -42,7 +103,7 @@ final class PlainLock {
         do throws(Errno) {
             return try OwnedDescriptor.open(path, O_RDONLY | O_NONBLOCK)
         } catch {
-            guard error.code == ENOENT, let slash = path.lastIndex(of: "/") else { throw error }
+            guard error.code == ENOENT, let slash = path.lastSlash else { throw error }
             return try OwnedDescriptor.open(
                 slash == path.startIndex ? "/" : String(path[..<slash]), O_RDONLY)
         }

@@ -12,15 +12,14 @@ package enum ConflictCopy {
     package static func keep(
         of path: String, _ create: (String) throws(Failure) -> Void
     ) throws(Failure) -> String {
-        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-        let folder = String(path[..<slash])
-        let name = String(path[slash...])
+        let name = path.lastName
+        let folder = String(path[..<name.startIndex])
         do throws(Failure) {
-            return try keep(named: name, in: folder, create)
+            return try keep(named: String(name), in: folder, create)
         } catch {
             let other = (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/"
             do throws(Failure) {
-                return other + (try keep(named: name, in: other, create))
+                return other + (try keep(named: String(name), in: other, create))
             } catch { throw error }
         }
     }

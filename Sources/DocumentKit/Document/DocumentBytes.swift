@@ -31,7 +31,8 @@ enum DocumentBytes {
     /// - Parameters:
     ///   - isNew: there is no file, and is not to be one.
     ///   - isMounted: one open and one close publish them as one version; elsewhere a new file with
-    ///     the mode, owner and attributes of the old one takes its name, so that a reader sees either.
+    ///     the mode, owner and attributes of the old one takes its name, so that a reader sees either,
+    ///     if that is possible without taking another name away from it.
     static func write(
         _ bytes: [UInt8], to path: String, isNew: Bool, isMounted: Bool
     ) throws(DocumentProblem) -> DocumentFileState {
@@ -44,11 +45,11 @@ enum DocumentBytes {
                 // The close publishes the version, or says why not.
                 try file.close()
             } else {
-                try WholeFile.checkWritable(path)
-                let file = try WholeFile.replace(
-                    path, with: bytes, like: try OwnedDescriptor.open(path, O_RDONLY))
-                // Of the file that was written: the name may lead to another one already.
-                return try DocumentFileState(FileStamp(try file.status()), bytes)
+                let former = try OwnedDescriptor.open(path, O_RDONLY)
+                if let file = try WholeFile.save(path, with: bytes, over: former) {
+                    // Of the file that was written: the name may lead to another one already.
+                    return try DocumentFileState(FileStamp(try file.status()), bytes)
+                }
             }
             // Other programs are kept out by the claim.
             guard let stamp = FileStamp(path: path) else { throw Errno.last }

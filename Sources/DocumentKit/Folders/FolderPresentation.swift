@@ -1,5 +1,6 @@
 internal import CSystemShim
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// Tells a presenter of an item outside of containers, on a thread of its own, until ``end()``.
@@ -18,7 +19,7 @@ final class FolderPresentation: Sendable {
         /// What was found out and not told.
         var untold: [Told] = []
         /// How many coordinators work on which paths on this presentation's behalf.
-        var own: [String: Int] = [:]
+        var own: [PathKey: Int] = [:]
         var hasEnded = false
     }
 
@@ -63,6 +64,7 @@ final class FolderPresentation: Sendable {
 
     /// Runs `body` and tells nothing of what happens meanwhile to the items at the paths.
     func leavingOut<Result>(_ paths: [String], _ body: () throws -> Result) rethrows -> Result {
+        let paths = paths.map { PathKey($0) }
         state.withLock { state in
             // What happened before is others' doing.
             look(&state)
@@ -86,7 +88,7 @@ final class FolderPresentation: Sendable {
         let events = state.inotify.take()
         for change in state.item.follow(events) {
             if case .moved(let path) = change { state.tree?.root = path }
-            let isOwn = state.own[state.item.path] != nil
+            let isOwn = state.own[PathKey(state.item.path)] != nil
             switch change {
             case .deleted: state.tree = nil
             case .changed where state.tree == nil:
@@ -108,7 +110,8 @@ final class FolderPresentation: Sendable {
     }
 
     private func isOwn(_ path: String, _ state: State) -> Bool {
-        state.own.keys.contains { path == $0 || path.hasPrefix($0 + "/") }
+        let path = PathKey(path)
+        return state.own.keys.contains { path == $0 || path.isBelow($0) }
     }
 
     private func run(_ presenter: any FilePresenter) {

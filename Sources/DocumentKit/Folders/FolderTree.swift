@@ -34,10 +34,10 @@ final class FolderTree {
     /// What is there is not known any more: everything is to be compared.
     private var isStale = false
     /// By their paths below the root.
-    private(set) var entries: [String: Entry] = [:]
+    private(set) var entries: [PathKey: Entry] = [:]
     private let inotify: Inotify
     /// The folders that are watched, by their watches; the root is the empty path.
-    private var folders: [Int32: String] = [:]
+    private var folders: [Int32: PathKey] = [:]
 
     /// What is asked of inotify for each folder.
     private static let bits =
@@ -50,15 +50,20 @@ final class FolderTree {
         self.root = root
         self.inotify = inotify
         rootEntry = Entry(root)
-        var found: [String: Entry] = [:]
-        try scan("", into: &found)
+        var found: [PathKey: Entry] = [:]
+        try scan(Self.top, into: &found)
         entries = found
     }
 
-    private func absolute(_ path: String) -> String { path.isEmpty ? root : root + "/" + path }
+    /// The folder itself among the paths below it.
+    private static let top = PathKey("")
+
+    private func absolute(_ path: PathKey) -> String {
+        path == Self.top ? root : root + "/" + path.text
+    }
 
     /// Watches a folder and those below, and notes what is there. What goes meanwhile is no error.
-    private func scan(_ folder: String, into found: inout [String: Entry]) throws(Errno) {
+    private func scan(_ folder: PathKey, into found: inout [PathKey: Entry]) throws(Errno) {
         var open = [folder]
         while let folder = open.popLast() {
             let names: [String]
@@ -67,13 +72,13 @@ final class FolderTree {
                 folders[try inotify.watch(absolute(folder), Self.bits)] = folder
                 names = try Directories.names(in: absolute(folder))
             } catch {
-                if folder.isEmpty || ![ENOENT, ENOTDIR, EACCES].contains(error.code) {
+                if folder == Self.top || ![ENOENT, ENOTDIR, EACCES].contains(error.code) {
                     throw error
                 }
                 continue
             }
             for name in names where !isTemporaryName(Array(name.utf8)) {
-                let path = folder.isEmpty ? name : folder + "/" + name
+                let path = folder.appending(name)
                 guard let entry = Entry(absolute(path)) else { continue }
                 found[path] = entry
                 if entry.isFolder { open.append(path) }
@@ -90,15 +95,15 @@ final class FolderTree {
     /// Brings the entries up to date with what happened; how they changed, paths below the root.
     func follow(_ events: [Inotify.Event]) -> [SubitemChange] {
         if isStale || events.contains(where: \.tellsLoss) || !isThere { return lookAgain() }
-        var touched: [String] = []
-        var seen: Set<String> = []
+        var touched: [PathKey] = []
+        var seen: Set<PathKey> = []
         for event in events {
             if event.mask & UInt32(IN_IGNORED) != 0 {
                 folders[event.watch] = nil
             } else if let folder = folders[event.watch], !event.name.isEmpty,
                 !isTemporaryName(Array(event.name.utf8))
             {
-                let path = folder.isEmpty ? event.name : folder + "/" + event.name
+                let path = folder.appending(event.name)
                 if seen.insert(path).inserted { touched.append(path) }
             }
         }
@@ -110,16 +115,16 @@ final class FolderTree {
         // What is watched already keeps its watch, which others have too.
         folders = [:]
         let now = Entry(root)
-        var found: [String: Entry] = [:]
+        var found: [PathKey: Entry] = [:]
         // It may be on its way to another place.
-        isStale = (try? scan("", into: &found)) == nil
+        isStale = (try? scan(Self.top, into: &found)) == nil
         if isStale { return [] }
         rootEntry = now
         return compareAll(Array(entries.keys), found)
     }
 
-    private func compare(_ paths: [String], _ now: (String) -> Entry?) -> [SubitemChange] {
-        var (gone, come): ([String], [(path: String, entry: Entry)]) = ([], [])
+    private func compare(_ paths: [PathKey], _ now: (PathKey) -> Entry?) -> [SubitemChange] {
+        var (gone, come): ([PathKey], [(path: PathKey, entry: Entry)]) = ([], [])
         var changes: [SubitemChange] = []
         for path in paths {
             switch (entries[path], now(path)) {
@@ -130,7 +135,7 @@ final class FolderTree {
                 if old.isSameItem(as: new) || !old.isFolder && !new.isFolder {
                     if old == new { break }
                     entries[path] = new
-                    changes.append(.changed(path))
+                    changes.append(.changed(path.text))
                 } else {
                     gone.append(path)
                     come.append((path, new))
@@ -147,50 +152,49 @@ final class FolderTree {
         }
         // What moves is taken out first, innermost folders before those around them: it may have the
         // place of another that moves or goes.
-        moves.sort { $0.former.utf8.count > $1.former.utf8.count }
+        moves.sort { $0.former.text.utf8.count > $1.former.text.utf8.count }
         let branches = moves.map { detach($0.former) }
         var ends: [SubitemChange] = []
         for path in gone where entries[path] != nil {
             remove(path)
-            ends.append(.deleted(path))
+            ends.append(.deleted(path.text))
         }
         for (move, branch) in zip(moves, branches) { attach(branch, at: move.path, move.entry) }
         var arrivals: [SubitemChange] = []
         // What is in a new folder comes with it.
         for (path, entry) in come where entries[path] == nil { arrivals += add(path, entry) }
         var all = ends
-        all += told(moves).map { SubitemChange.moved($0.former, to: $0.path) }
+        all += told(moves).map { SubitemChange.moved($0.former.text, to: $0.path.text) }
         all += arrivals + changes
         // While a folder was on its way, what happened in it was told of its old place.
         for move in moves where move.entry.isFolder { all += compareBelow(move.path, move.entry) }
         return all
     }
 
-    private typealias Move = (former: String, path: String, entry: Entry)
+    private typealias Move = (former: PathKey, path: PathKey, entry: Entry)
 
     /// Moves but for those of what went along with a folder.
     private func told(_ moves: [Move]) -> [Move] {
         let folders = moves.filter(\.entry.isFolder)
         return moves.filter { move in
             !folders.contains { folder in
-                guard isBelow(move.former, folder.former) else { return false }
-                let along: String = folder.path + move.former.dropFirst(folder.former.count)
-                return move.path == along
+                move.former.isBelow(folder.former)
+                    && move.path == move.former.moved(from: folder.former, to: folder.path)
             }
         }
     }
 
-    private func compareBelow(_ folder: String, _ entry: Entry) -> [SubitemChange] {
-        var found: [String: Entry] = [:]
+    private func compareBelow(_ folder: PathKey, _ entry: Entry) -> [SubitemChange] {
+        var found: [PathKey: Entry] = [:]
         // It may be elsewhere again, which is told by then.
         guard Entry(absolute(folder))?.isSameItem(as: entry) == true,
             (try? scan(folder, into: &found)) != nil
         else { return [] }
-        let known = entries.keys.filter { isBelow($0, folder) }
+        let known = entries.keys.filter { $0.isBelow(folder) }
         return compareAll(known, found)
     }
 
-    private func compareAll(_ known: [String], _ found: [String: Entry]) -> [SubitemChange] {
+    private func compareAll(_ known: [PathKey], _ found: [PathKey: Entry]) -> [SubitemChange] {
         // A folder's times change with what is in it.
         for (path, entry) in found where entry.isFolder {
             if entries[path]?.isSameItem(as: entry) == true { entries[path] = entry }
@@ -198,39 +202,42 @@ final class FolderTree {
         return compare(Set(known).union(found.keys).sorted()) { found[$0] }
     }
 
-    private func isBelow(_ path: String, _ folder: String) -> Bool { path.hasPrefix(folder + "/") }
-
-    /// An item that is nowhere at the moment, with what is below it: ends of paths.
+    /// An item that is nowhere at the moment, with what is below it; paths as they were.
     private struct Branch {
-        var entries: [(end: Substring, entry: Entry)] = []
-        var folders: [(watch: Int32, end: Substring)] = []
+        var top: PathKey
+        var entries: [(path: PathKey, entry: Entry)] = []
+        var folders: [(watch: Int32, path: PathKey)] = []
     }
 
-    private func detach(_ path: String) -> Branch {
-        var branch = Branch()
+    private func detach(_ path: PathKey) -> Branch {
+        var branch = Branch(top: path)
         guard entries.removeValue(forKey: path)?.isFolder ?? false else { return branch }
-        for (below, entry) in entries where isBelow(below, path) {
+        for (below, entry) in entries where below.isBelow(path) {
             entries[below] = nil
-            branch.entries.append((below.dropFirst(path.count), entry))
+            branch.entries.append((below, entry))
         }
-        for (watch, folder) in folders where folder == path || isBelow(folder, path) {
+        for (watch, folder) in folders where folder == path || folder.isBelow(path) {
             folders[watch] = nil
-            branch.folders.append((watch, folder.dropFirst(path.count)))
+            branch.folders.append((watch, folder))
         }
         return branch
     }
 
-    private func attach(_ branch: Branch, at path: String, _ entry: Entry) {
+    private func attach(_ branch: Branch, at path: PathKey, _ entry: Entry) {
         entries[path] = entry
-        for (end, entry) in branch.entries { entries[path + end] = entry }
-        for (watch, end) in branch.folders { folders[watch] = path + end }
+        for (below, entry) in branch.entries {
+            entries[below.moved(from: branch.top, to: path)] = entry
+        }
+        for (watch, folder) in branch.folders {
+            folders[watch] = folder.moved(from: branch.top, to: path)
+        }
     }
 
-    private func remove(_ path: String) {
+    private func remove(_ path: PathKey) {
         let isFolder = entries.removeValue(forKey: path)?.isFolder ?? false
         guard isFolder else { return }
-        for below in entries.keys where isBelow(below, path) { entries[below] = nil }
-        for (watch, folder) in folders where folder == path || isBelow(folder, path) {
+        for below in entries.keys where below.isBelow(path) { entries[below] = nil }
+        for (watch, folder) in folders where folder == path || folder.isBelow(path) {
             // It may go on elsewhere, which is none of ours.
             inotify.forget(watch)
             folders[watch] = nil
@@ -238,13 +245,13 @@ final class FolderTree {
     }
 
     /// Notes a new item, and what is in it already.
-    private func add(_ path: String, _ entry: Entry) -> [SubitemChange] {
+    private func add(_ path: PathKey, _ entry: Entry) -> [SubitemChange] {
         entries[path] = entry
-        guard entry.isFolder else { return [.appeared(path)] }
-        var found: [String: Entry] = [:]
+        guard entry.isFolder else { return [.appeared(path.text)] }
+        var found: [PathKey: Entry] = [:]
         // Where there are no more watches it is there, and what happens in it is not told.
         try? scan(path, into: &found)
         entries.merge(found) { $1 }
-        return [.appeared(path)] + found.keys.sorted().map { .appeared($0) }
+        return [.appeared(path.text)] + found.keys.sorted().map { .appeared($0.text) }
     }
 }

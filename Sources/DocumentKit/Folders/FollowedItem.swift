@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 
 /// One item outside of containers, wherever it goes: inotify(7) says when to look, and a descriptor of
@@ -32,12 +33,8 @@ final class FollowedItem {
         take()
     }
 
-    private var name: Substring {
-        path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...]
-    }
-
     private static func parent(_ path: String) -> String {
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let slash = path.lastSlash ?? path.startIndex
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
@@ -70,7 +67,8 @@ final class FollowedItem {
 
     /// What happened, in order. Empty events are right when ``grace`` is over.
     func follow(_ events: [Inotify.Event]) -> [Change] {
-        let concerning = events.filter(isConcerned)
+        let name = PathKey(String(path.lastName))
+        let concerning = events.filter { isConcerned($0, name) }
         if missing == nil, concerning.isEmpty { return [] }
         guard let now = FolderTree.Entry(path) else { return lookElsewhere() }
         missing = nil
@@ -91,11 +89,12 @@ final class FollowedItem {
         return before == now ? [] : [.changed]
     }
 
-    private func isConcerned(_ event: Inotify.Event) -> Bool {
+    private func isConcerned(_ event: Inotify.Event, _ name: PathKey) -> Bool {
         if event.tellsLoss { return true }
         if event.watch == watches.item, event.name.isEmpty { return true }
         if event.watch == watches.folder {
-            return event.name.isEmpty ? event.isAny(of: Int(IN_MOVE_SELF)) : event.name == name
+            if !event.name.isEmpty { return PathKey(event.name) == name }
+            return event.isAny(of: Int(IN_MOVE_SELF))
         }
         return event.isAny(of: Int(IN_MOVE_SELF)) && watches.above.contains(event.watch)
     }

@@ -55,16 +55,17 @@ final class FolderQuery: QuerySource {
     func results() -> [FoundItem] {
         let selection = Selection(query)
         var found: [Found] = []
-        for (path, entry) in tree.entries {
-            let names = path.split(separator: "/")
-            if !query.hidden, names.contains(where: { $0.hasPrefix(".") }) { continue }
+        for (key, entry) in tree.entries {
+            let path = key.text
+            let isHidden = path.pathNames.contains { $0.utf8.first == UInt8(ascii: ".") }
+            if isHidden, !query.hidden { continue }
             let (seconds, rest) = entry.stamp.modified.quotientAndRemainder(
                 dividingBy: 1_000_000_000)
             let facts = Selection.Facts(
                 isRegular: entry.kind == S_IFREG, isFolder: entry.isFolder,
                 size: entry.kind == S_IFREG ? entry.stamp.size : 0,
                 modified: Timestamp(seconds: seconds, nanoseconds: rest), isPromise: false)
-            let name = (names.last.map(String.init) ?? "").pathBytes
+            let name = String(path.lastName).pathBytes
             guard name.withUnsafeBytes({ selection.accepts($0, facts) }) else { continue }
             found.append(
                 Found(

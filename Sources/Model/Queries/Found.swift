@@ -1,3 +1,5 @@
+internal import PathText
+
 /// An item that a query found, under one of its names.
 package final class Found: Sendable {
     package let item: ItemNumber
@@ -27,10 +29,7 @@ package final class Found: Sendable {
     }
 
     /// Behind the last slash of ``path``.
-    package var name: Substring {
-        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] }
-            ?? path[...]
-    }
+    package var name: Substring { path.lastName }
 
     /// Behind the last dot of the name, in lower case; empty if there is none.
     var type: String {

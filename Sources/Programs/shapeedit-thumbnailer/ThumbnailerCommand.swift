@@ -28,8 +28,31 @@ struct ThumbnailerCommand: ParsableCommand {
             "Draws what comes over the socket on standard input.", visibility: .hidden))
     var worker = false
 
+    /// EX_IOERR of sysexits.h, which does not import.
+    private static let inputOutput: Int32 = 74
+
     /// With all bytes of the arguments.
-    static func main() { main(Array(CommandLine.words.dropFirst())) }
+    static func main() {
+        do {
+            var command = try parseAsRoot(Array(CommandLine.words.dropFirst()))
+            try command.run()
+        } catch  where exitCode(for: error).isSuccess {
+            // Help comes as an error. The parser would not notice that it cannot be written.
+            say(fullMessage(for: error))
+        } catch {
+            exit(withError: error)
+        }
+    }
+
+    private static func say(_ text: String) {
+        do throws(Errno) {
+            try Descriptors.write(Array("\(text)\n".utf8), to: Descriptors.output)
+        } catch {
+            let problem = "shapeedit-thumbnailer: standard output: \(error)\n"
+            try? Descriptors.write(Array(problem.utf8), to: Descriptors.error)
+            Glibc.exit(inputOutput)
+        }
+    }
 
     private static var typeNames: String {
         DrawnType.allCases.map { "\($0)" }.joined(separator: ", ")

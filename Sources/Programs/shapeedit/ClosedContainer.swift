@@ -10,9 +10,7 @@ struct ClosedContainer {
     private let holder: String
 
     init(_ name: String, holder: String) throws(Failure) {
-        guard try Containers.exists(name) else {
-            throw Failure(.noInput, "there is no container \(name)")
-        }
+        try Containers.checkExists(name)
         self.name = name
         self.holder = holder
     }

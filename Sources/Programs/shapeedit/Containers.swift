@@ -87,6 +87,15 @@ enum Containers {
         return false
     }
 
+    /// Fails unless there is a container of this name.
+    ///
+    /// - Parameter advice: what to do if there is none, behind that.
+    static func checkExists(_ name: String, advice: String = "") throws(Failure) {
+        if try exists(name) { return }
+        if let lost = ContainerFolder(path: try path(name)).lostCatalog { throw lost }
+        throw Failure(.noInput, "there is no container \(name)\(advice)")
+    }
+
     /// - Parameter store: the address of the container's store; `nil`: none.
     static func create(_ name: String, store: String? = nil) throws(Failure) {
         let path = try path(name)

@@ -7,7 +7,7 @@ public enum Directories {
     /// Makes `path` and what is missing above it, each 0700. An existing directory is not an error.
     public static func make(_ path: String) throws(Errno) {
         if Glibc.mkdir(path.cPath, 0o700) == 0 || Glibc.errno == EEXIST { return }
-        guard Glibc.errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex
+        guard Glibc.errno == ENOENT, let slash = path.lastSlash, slash != path.startIndex
         else { throw Errno.last }
         try make(String(path[..<slash]))
         try check { Glibc.mkdir(path.cPath, 0o700) }

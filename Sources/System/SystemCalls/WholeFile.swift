@@ -107,6 +107,26 @@ package enum WholeFile {
         try replace(path, like: model) { (file) throws(Errno) in try file.write(bytes, at: 0) }
     }
 
+    /// Makes `bytes` the content of the file that `path` names: as ``replace(_:with:like:)`` does, but in
+    /// place if the file has more names, which are to show the same, or its folder takes no new files.
+    ///
+    /// - Parameter file: the same file, open.
+    /// - Returns: the new file, locked, if another one has the name now.
+    package static func save(
+        _ path: String, with bytes: [UInt8], over file: borrowing OwnedDescriptor
+    ) throws(Errno) -> OwnedDescriptor? {
+        try checkWritable(path)
+        if try file.status().st_nlink <= 1 {
+            do throws(Errno) { return try replace(path, with: bytes, like: file) } catch {
+                guard error.code == EACCES || error.code == EPERM else { throw error }
+            }
+        }
+        let named = try OwnedDescriptor.open(path, O_WRONLY)
+        try overwrite(named, with: bytes)
+        _ = try check { fsync(named.number) }
+        return nil
+    }
+
     /// Makes a new file; EEXIST if the name is taken. No half-written file is ever seen under it.
     package static func create(_ path: String, _ bytes: [UInt8]) throws(Errno) {
         _ = try create(
@@ -158,7 +178,7 @@ package enum WholeFile {
 
     /// A hidden name that the mount knows as temporary (as GLib's).
     private static func temporaryName(beside path: String) -> String {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let folder = String(path[..<path.lastName.startIndex])
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
         let suffix = String((0..<6).map { _ in letters.randomElement() ?? "A" })
         return folder + ".goutputstream-" + suffix

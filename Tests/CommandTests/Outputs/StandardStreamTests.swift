@@ -81,6 +81,16 @@ import Testing
         }
     }
 
+    @Test func `help of the thumbnailer that cannot be written is an error`() throws {
+        try withDesk(.plain) { desk in
+            let binary = try BuiltPrograms.shapeedit() + "-thumbnailer"
+            let line = "'\(binary)' --help > /dev/full; echo $?"
+            #expect(try desk.shell("(\(line)) 2> said") == "74\n")
+            #expect(try desk.shell("cat said").contains("standard output"))
+            #expect(try desk.shell("'\(binary)' --help").contains("USAGE:"))
+        }
+    }
+
     @Test func `no escape ever goes into a pipe`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")

@@ -95,6 +95,40 @@ import Testing
         }
     }
 
+    @Test func `contents of changes that went with a removed journal are kept`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            for round in 1...2 {
+                try container.mount()
+                let agent = try Agent(in: container.mountPoint)
+                agent.store("small", ByteString("saved in round \(round)"))
+                agent.store("large", ByteString(repeating: "y", count: 300_000 + round))
+                agent.store("a", ByteString("changed in round \(round)"))
+                agent.end()
+                try container.killDaemon()
+                // What SQLite took from the journal already is in its log.
+                try broken.damage("rm -rf journal catalog.sqlite-wal catalog.sqlite-shm")
+            }
+            let check = try container.check()
+            #expect(check.status == Int(EX_DATAERR) && check.text.contains("/lost"), "\(check)")
+            // The second round gave the numbers of the first again.
+            for round in 1...2 {
+                try broken.damage(
+                    """
+                    grep -qx 'saved in round \(round)' lost/*
+                    grep -qx 'changed in round \(round)' lost/*
+                    find lost -size \(300_000 + round)c | grep -q .
+                    """)
+            }
+            #expect(try container.check().status == 0)
+            try container.mount()
+            let after = try Agent(in: container.mountPoint)
+            #expect(after.content("a") == "a's only content")
+            after.end()
+            try container.unmount()
+        }
+    }
+
     @Test func `the journal has what a removed log of SQLite had`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
@@ -140,6 +174,13 @@ import Testing
             try broken.expectRefusal(
                 "container", "create", "test", status: EX_DATAERR, saying: "catalog.sqlite",
                 "backup")
+            // Nor is it said that there is none.
+            let point = broken.container.mountPoint
+            for words in [["mount", "test", point], ["container", "info", "test"]] {
+                let refused = try broken.container.command(words)
+                #expect(refused.status == Int(EX_DATAERR), "\(refused)")
+                #expect(refused.errorText.contains("catalog.sqlite is missing"), "\(refused)")
+            }
             try broken.damage("mv ../kept/* .")
             #expect(try broken.container.check().status == 0)
             // What a creation left that was cut off is no obstacle.

@@ -53,6 +53,39 @@ import Testing
         }
     }
 
+    @Test(arguments: ["", "-wal", "-shm"])
+    func `a pipe in the place of the catalog is named, with what to do`(_ end: String) throws {
+        try withBrokenContainer { broken in
+            let file = "catalog.sqlite\(end)"
+            try broken.damage("mkdir ../kept; mv \(file) ../kept || true; mkfifo \(file)")
+            for words in [
+                ["container", "check", "test"], ["mount", "test", broken.container.mountPoint],
+            ] {
+                let refused = try broken.container.command(words)
+                #expect(refused.status == Int(EX_IOERR), "\(refused)")
+                #expect(refused.errorText.contains("/\(file) is no file"), "\(refused)")
+                #expect(refused.errorText.contains("put the file back"), "\(refused)")
+            }
+            try broken.damage("rm \(file); mv ../kept/* . || true")
+            #expect(try broken.container.check().status == 0)
+        }
+    }
+
+    @Test func `a pipe in the place of what is known to be durable is no obstacle`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let store = container.base + "/store"
+            try broken.damage("rm -f durable; mkfifo durable; mkdir '\(store)'")
+            for address in ["folder:\(store)", "none"] {
+                let moved = try container.command(
+                    "container", "move-store", container.name, address)
+                #expect(moved.status == 0, "\(moved)")
+            }
+            try broken.damage("test -f durable")
+            #expect(try container.check().status == 0)
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `a pipe in the place of a content keeps nobody waiting`(_ dataPath: DataPath) throws {
         let options = dataPath == .noPassthrough ? ["no_passthrough"] : []

@@ -56,9 +56,7 @@ struct ContainerCommand: ParsableCommand {
 
         func run() throws {
             let path = try Containers.path(name)
-            guard try Containers.exists(name) else {
-                throw Failure(.noInput, "there is no container \(name)")
-            }
+            try Containers.checkExists(name)
             let bytes = Self.size(of: path)
             let store = Containers.store(name)
             let point = MountTable.mountPoints().first {

@@ -56,10 +56,9 @@ struct MountCommand: ParsableCommand {
         let name = app ?? (places.count == 2 ? places[0] : Containers.defaultName)
         try Containers.check(name)
         let point = try Self.mountPoint(directory)
-        if try !Containers.exists(name), name != Containers.defaultName, app == nil {
-            throw Failure(
-                .noInput,
-                "there is no container \(name); `shapeedit container create \(name)` makes one")
+        if name != Containers.defaultName, app == nil {
+            try Containers.checkExists(
+                name, advice: "; `shapeedit container create \(name)` makes one")
         }
         var mount = Mount(name: name, point: point, options: try MountOptions(options))
         mount.isApp = app != nil

@@ -1,0 +1,74 @@
+internal import Catalog
+internal import Content
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// Contents that may be of changes that went with the journal, when somebody removed that after a crash.
+/// What was acknowledged is not to be gone in silence.
+struct LostContents {
+    let index: MemoryIndex
+    let database: CatalogDatabase
+    let content: LocalContent
+
+    /// Whether a staged content may be of a version that the catalog does not know.
+    func isUnknown(_ node: NodeNumber) -> Bool {
+        guard (try? database.version(node.item, node.ordinal)) == nil else { return false }
+        // One before the current version is gone because it was to go.
+        let position = index.find(node.item)
+        return position == 0 || index[item: position].pointee.ordinal <= node.ordinal
+    }
+
+    /// Moves them to ``ContainerFolder/lost``, from where nothing takes them.
+    ///
+    /// - Parameter kept: staged contents of versions that recovery made.
+    /// - Returns: how many there were.
+    func setAside(except kept: Set<NodeNumber>) throws(Failure) -> Int {
+        do throws(Failure) {
+            let blobs = try unneededBlobs()
+            do throws(Errno) {
+                let nodes = staged.filter { !kept.contains($0) && isUnknown($0) && !isEmpty($0) }
+                for node in nodes { try content.setAside(node) }
+                for hash in blobs { try content.setAside(hash) }
+                return nodes.count + blobs.count
+            } catch {
+                throw Failure(
+                    .inputOutput, "\(content.folder.lost): \(error)",
+                    isDiskFull: error.code == ENOSPC)
+            }
+        } catch {
+            // The next opening has to do it, and to find it missing too.
+            try? Directories.removeTree(content.folder.journal)
+            throw error
+        }
+    }
+
+    private var staged: Set<NodeNumber> {
+        let names = (try? Directories.names(in: content.folder.staging)) ?? []
+        return Set(names.compactMap(Self.node(named:)) + content.packed.nodes)
+    }
+
+    private func isEmpty(_ node: NodeNumber) -> Bool {
+        (try? content.stagingStatus(node))?.size == 0
+    }
+
+    /// Sealed contents that no version has: the change that made one sealed may be among the lost.
+    private func unneededBlobs() throws(Failure) -> [ContentHash] {
+        var result: [ContentHash] = []
+        for shelf in (try? Directories.names(in: content.folder.blobs)) ?? [] {
+            let names = (try? Directories.names(in: content.folder.blobs + "/" + shelf)) ?? []
+            for name in names {
+                if let hash = ContainerCheck.hash(name), try !database.isReferenced(hash) {
+                    result.append(hash)
+                }
+            }
+        }
+        return result
+    }
+
+    /// Whose content a file of the staging folder has; `nil` for what is not ours.
+    static func node(named name: String) -> NodeNumber? {
+        guard name.utf8.count == 16 else { return nil }
+        return UInt64(name, radix: 16).map { NodeNumber(rawValue: $0) }
+    }
+}
