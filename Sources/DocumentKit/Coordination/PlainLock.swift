@@ -20,39 +20,19 @@ final class PlainLock {
     }
 
     /// The lock itself, until all that share it are gone.
-    private final class Hold {
+    private final class Hold: Sendable {
         let file: OwnedDescriptor
-        let key: Key
 
-        init(_ file: consuming OwnedDescriptor, _ key: Key) {
-            self.file = file
-            self.key = key
-        }
-
-        deinit {
-            let own = ObjectIdentifier(self)
-            PlainLock.writers.withLock { writers in
-                // Another one may have come to have it.
-                if writers[key]?.identity == own { writers[key] = nil }
-            }
-        }
+        init(_ file: consuming OwnedDescriptor) { self.file = file }
     }
 
-    private struct Reference {
-        weak var hold: Hold?
-        /// Of the hold: to take hold of it for a comparison could make that the last to let go.
-        var identity: ObjectIdentifier
-
-        init(_ hold: Hold) {
-            self.hold = hold
-            identity = ObjectIdentifier(hold)
-        }
-    }
-
-    /// The locks of this process that let nobody else in: what is of the same purpose shares them.
-    private static let writers = Lock<[Key: Reference]>([:])
+    /// The locks of this process that let nobody else in, each with how many share it: what is of the
+    /// same purpose does.
+    private static let writers = Lock<[Key: (hold: Hold, users: Int)]>([:])
 
     private let hold: Hold
+    /// Of ``hold`` among the ``writers``; `nil` if it only keeps writers out.
+    private let key: Key?
 
     /// Waits for other holders until `deadline` (of the monotonic clock), or until it is cancelled.
     ///
@@ -77,7 +57,7 @@ final class PlainLock {
                     throw .badPath(path, error.description)
                 }
                 if isCancelled() { throw .cancelled }
-                shared = Self.writers.withLock { $0[key]?.hold }
+                shared = Self.join(key)
                 if shared != nil { break }
                 if MonotonicClock.now >= deadline {
                     throw .timedOut(Self.holders(of: path, inTheWayOfReaders: !writes))
@@ -87,15 +67,34 @@ final class PlainLock {
             // Who held it before may have put another file in its place.
             if Self.isStill(path, file.number) {
                 if let shared {
-                    hold = shared
+                    (hold, self.key) = (shared, key)
                     return
                 }
-                let own = Hold(file, key)
-                if writes { Self.writers.withLock { $0[key] = Reference(own) } }
-                hold = own
+                let own = Hold(file)
+                (hold, self.key) = writes ? (Self.join(key, own) ?? own, key) : (own, nil)
                 return
             }
+            if shared != nil { Self.leave(key) }
             if MonotonicClock.now >= deadline { throw .timedOut([]) }
+        }
+    }
+
+    deinit { if let key { Self.leave(key) } }
+
+    /// Counts one more who shares a lock to write; `nil` if there is none, and none of their own.
+    private static func join(_ key: Key, _ own: Hold? = nil) -> Hold? {
+        writers.withLock { writers in
+            guard let hold = writers[key]?.hold ?? own else { return nil }
+            writers[key] = (hold, (writers[key]?.users ?? 0) + 1)
+            return hold
+        }
+    }
+
+    /// The last who shares it gives it back.
+    private static func leave(_ key: Key) {
+        writers.withLock { writers in
+            guard let (hold, users) = writers[key] else { return }
+            writers[key] = users > 1 ? (hold, users - 1) : nil
         }
     }
 

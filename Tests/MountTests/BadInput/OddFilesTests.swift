@@ -112,6 +112,11 @@ import Testing
             // The shell's copies of its descriptor are closed one by one: the empty file is recorded too.
             let saved = try run(["sh", "-c", "echo saved > '\(container.mountPoint)/a'"])
             #expect(saved.status == 0)
+            let agent = try Agent(in: container.mountPoint)
+            waitUntil { agent.content("a") == "saved\n" }
+            // What comes before it in the journal is in it then.
+            agent.makeDirectory("later")
+            agent.end()
             try container.killDaemon()
             try broken.damage("truncate -s -3 packs/*")
             try container.mount()
