@@ -121,6 +121,13 @@ package final class WriteSession: @unchecked Sendable {
     /// All handles are gone, and the end was put off because somebody still could write.
     package var isPutOff: Bool { delays > 0 && handles == 0 }
 
+    /// Whether who looks for the current version waits: a close is under way that publishes the next one.
+    ///
+    /// - Parameter isWriter: they are one of those whom the session ``concerns(_:now:)``.
+    package func keepsWaiting(isWriter: Bool, _ now: UInt64) -> Bool {
+        isWriter ? isEnding(now) : isClosing(now) || isPutOff
+    }
+
     /// Whether a publish leaves set-user-id and set-group-id as they are: writes that the daemon saw
     /// have taken them away already, and others count only if they came after the mode was set.
     ///

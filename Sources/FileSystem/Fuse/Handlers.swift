@@ -51,10 +51,13 @@ extension FuseSession {
             until: MonotonicClock.after(milliseconds: Volume.namePatience))
     }
 
-    /// A change of the document's name, and then the picture, are waited for, parked.
+    /// A change of the document's name, a close of it, and then the picture are waited for, parked.
+    ///
+    /// - Parameter waited: for a close.
     private func lookUpPicture(
         _ request: Request, _ parent: UInt64, _ name: [UInt8],
-        _ mirrored: (directory: ItemNumber, size: PictureSize), until end: UInt64
+        _ mirrored: (directory: ItemNumber, size: PictureSize), until end: UInt64,
+        waited: Bool = false
     ) {
         let (directory, size) = mirrored
         let names = [name] + (VirtualTree.document(ofPicture: name).map { [$0] } ?? [])
@@ -62,12 +65,18 @@ extension FuseSession {
             guard let pictures = volume.pictures,
                 let subject = virtual.pictureSubject(directory, name)
             else { return answer(request, parent, name) }
+            // As for who opens the document.
+            if !waited, volume.isClosing(subject.item, for: request.caller) {
+                return volume.afterClosing(subject.item) { [self] in
+                    lookUpPicture(request, parent, name, mirrored, until: end, waited: true)
+                }
+            }
             pictures.whenDrawn(subject, size) { [self] in
                 // Meanwhile it may have changed again.
                 guard MonotonicClock.now < end, volume.isUncertain(names, in: directory) else {
                     return answer(request, parent, name)
                 }
-                lookUpPicture(request, parent, name, (directory, size), until: end)
+                lookUpPicture(request, parent, name, mirrored, until: end, waited: waited)
             }
         }
     }

@@ -66,9 +66,9 @@ extension VolumeState {
             let now = MonotonicClock.now
             let concerns = session.concerns(
                 CallerProcess.process(of: caller.thread), now: now)
-            let waits =
-                concerns ? session.isEnding(now) : session.isClosing(now) || session.isPutOff
-            if waits, !waited { return .wait(ItemNumber(rawValue: record.pointee.number)) }
+            if !waited, session.keepsWaiting(isWriter: concerns, now) {
+                return .wait(ItemNumber(rawValue: record.pointee.number))
+            }
             if concerns {
                 node = session.node
                 redirections[caller.thread]?.answered = node.rawValue

@@ -208,6 +208,16 @@ package final class Volume: @unchecked Sendable {
         try state.withLock { (state) throws(Errno) in try body(state) }
     }
 
+    /// Whether a close of the item is under way whose version the caller waits for.
+    func isClosing(_ item: ItemNumber, for caller: Caller) -> Bool {
+        state.withLock { state in
+            guard let session = state.sessions[state.index.find(item)] else { return false }
+            let now = MonotonicClock.now
+            let isWriter = session.concerns(CallerProcess.process(of: caller.thread), now: now)
+            return session.keepsWaiting(isWriter: isWriter, now)
+        }
+    }
+
     /// Calls `retry` when the item's session has ended or its patience has; at once if it is not
     /// closing any more. On any thread, with no lock held.
     func afterClosing(_ item: ItemNumber, _ retry: @escaping @Sendable () -> Void) {
