@@ -19,7 +19,7 @@ import Testing
         private let state = Monitor(State())
 
         func take(_ news: QueryNews) {
-            state.signal { state in
+            let isHeld = state.signal { state -> Bool in
                 switch news {
                 case .gathered(let results, problem: _): state.results = results
                 case .changed(let batch):
@@ -29,8 +29,10 @@ import Testing
                 case .ended: break
                 }
                 state.isWaiting = state.isHeld
+                return state.isHeld
             }
-            _ = state.wait { $0.isHeld ? nil : true }
+            // Not if it is held only now: what it was told is known to the one who holds it.
+            if isHeld { _ = state.wait { $0.isHeld ? nil : true } }
         }
 
         /// The next batch keeps the engine until ``letGo()``.
