@@ -141,7 +141,7 @@ struct Recovery {
     /// Publishes or discards an acknowledged session; says whether its staging file is in use now.
     private mutating func resume(_ row: SessionRow) throws(Failure) -> Bool {
         let position = index.find(row.item)
-        let status = try contentStatus(row.node)
+        let status = position == 0 ? nil : try contentStatus(row.node)
         if position != 0, status == nil, row.synced || row.wrote && !report.afterPowerLoss {
             report.missing.append(row.item)
         }

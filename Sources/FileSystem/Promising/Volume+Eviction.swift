@@ -72,6 +72,18 @@ extension Volume {
     /// picture are drawn then, of what is kept for that.
     private func remove(_ found: [(node: NodeNumber, blob: Blob)]) throws(Errno) {
         try log.synchronize()
+        // In parts: who needs the blobs meanwhile does not wait for all.
+        for start in stride(from: 0, to: found.count, by: Self.removedTogether) {
+            try removeBlobs(Array(found[start..<min(start + Self.removedTogether, found.count)]))
+        }
+        reasons.forget(found.map(\.node))
+        refresh(found.map(\.node)) {}
+    }
+
+    /// Blobs that are removed under one hold of their lock.
+    private static let removedTogether = 64
+
+    private func removeBlobs(_ found: [(node: NodeNumber, blob: Blob)]) throws(Errno) {
         let leaving = blobs.withLock { _ -> [PictureOrder]? in
             let gone = state.withLock { state in found.filter { !state.arrived.contains($0.node) } }
             let needed: [Bool]? = try? container.query { (database) throws(Failure) in
@@ -92,8 +104,6 @@ extension Volume {
         }
         guard let leaving else { throw Errno(EIO) }
         pictures?.drawLeaving(leaving)
-        reasons.forget(found.map(\.node))
-        refresh(found.map(\.node)) {}
     }
 
     // MARK: Who has what open
