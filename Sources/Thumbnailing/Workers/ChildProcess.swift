@@ -81,7 +81,8 @@ package final class ChildProcess: Sendable {
     deinit { kill() }
 
     private static func end(_ identifier: pid_t) {
-        Glibc.kill(identifier, SIGKILL)
+        // All of its group: a process that it has just started may not know yet that it ends with it.
+        Glibc.kill(-identifier, SIGKILL)
         _ = wait(identifier)
     }
 
