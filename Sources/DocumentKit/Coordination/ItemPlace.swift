@@ -27,7 +27,6 @@ struct ItemPlace {
         var bytes = path.utf8[...]
         while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
         let trimmed = String(Substring(bytes))
-        let slash = trimmed.lastSlash
         let name = trimmed.lastName
         if ["", ".", ".."].contains(name) {
             guard let whole = resolved(path) else {
@@ -35,7 +34,7 @@ struct ItemPlace {
             }
             return whole
         }
-        let folder = slash.map { $0 == trimmed.startIndex ? "/" : String(trimmed[..<$0]) } ?? "."
+        let folder = trimmed.lastSlash == nil ? "." : trimmed.parentPath
         guard let above = resolved(folder) else {
             throw .badPath(path, "there is no folder \(folder)")
         }
@@ -53,20 +52,15 @@ struct ItemPlace {
         var folder = path
         var status = stat()
         if stat(folder.cPath, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
-            folder = parent(folder)
+            folder = folder.parentPath
             if stat(folder.cPath, &status) != 0 { return nil }
         }
         let device = status.st_dev
         while folder != "/" {
-            let above = parent(folder)
+            let above = folder.parentPath
             if stat(above.cPath, &status) != 0 || status.st_dev != device { break }
             folder = above
         }
         return access((folder + "/" + ControlConnection.statusPath).cPath, F_OK) == 0 ? folder : nil
-    }
-
-    private static func parent(_ path: String) -> String {
-        guard let slash = path.lastSlash, slash != path.startIndex else { return "/" }
-        return String(path[..<slash])
     }
 }

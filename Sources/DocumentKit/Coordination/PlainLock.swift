@@ -102,9 +102,8 @@ final class PlainLock {
         do throws(Errno) {
             return try OwnedDescriptor.open(path, O_RDONLY | O_NONBLOCK)
         } catch {
-            guard error.code == ENOENT, let slash = path.lastSlash else { throw error }
-            return try OwnedDescriptor.open(
-                slash == path.startIndex ? "/" : String(path[..<slash]), O_RDONLY)
+            guard error.code == ENOENT else { throw error }
+            return try OwnedDescriptor.open(path.parentPath, O_RDONLY)
         }
     }
 

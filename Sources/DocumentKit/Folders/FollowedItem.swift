@@ -33,20 +33,15 @@ final class FollowedItem {
         take()
     }
 
-    private static func parent(_ path: String) -> String {
-        let slash = path.lastSlash ?? path.startIndex
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
-
     private func watchFolders() throws(Errno) {
-        var folder = Self.parent(path)
+        var folder = path.parentPath
         watches.folder = try inotify.watch(
             folder,
             Int(IN_CREATE) | Int(IN_DELETE) | Int(IN_MOVED_FROM) | Int(IN_MOVED_TO)
                 | Int(IN_CLOSE_WRITE) | Int(IN_ATTRIB) | Int(IN_MOVE_SELF))
         watches.above = []
         while folder != "/" {
-            folder = Self.parent(folder)
+            folder = folder.parentPath
             // Who may not look there learns of no move of it.
             if let watch = try? inotify.watch(folder, Int(IN_MOVE_SELF)) {
                 watches.above.append(watch)

@@ -10,6 +10,12 @@ extension String {
         lastSlash.map { self[utf8.index(after: $0)...] } ?? self[...]
     }
 
+    /// The path of the folder that the last name of an absolute path is in; that of the root is the root.
+    public var parentPath: String {
+        guard let slash = lastSlash, slash != startIndex else { return "/" }
+        return String(self[..<slash])
+    }
+
     /// The names between the path's slashes, without empty ones.
     public var pathNames: [Substring] {
         utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }
