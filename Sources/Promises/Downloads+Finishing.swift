@@ -60,7 +60,7 @@ extension Downloads {
             defer { finished.isWorked = true }
             return !finished.isWorked
         }
-        if isMuch { finished.signal { _ in } }
+        if isMuch { finished.signalOne() }
         if !starts { return }
         state.workers += 1
         Threads.start("adoption") { [self] in

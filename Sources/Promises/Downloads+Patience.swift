@@ -87,14 +87,10 @@ extension Downloads {
             for (hash, place) in places {
                 guard let download = state.active[hash], !download.isFinishing else { continue }
                 let gaveAt = place?.gaveAt ?? state.cameAt
-                func isOverdue(_ waiter: DownloadWaiter) -> Bool {
-                    max(waiter.since, gaveAt) + limit <= now
+                let waiters = Self.takeWaiters(of: download, &state) {
+                    max($0.since, gaveAt) + limit <= now
                 }
-                let waiters = download.waiters.filter(isOverdue)
                 if waiters.isEmpty { continue }
-                download.waiters.removeAll(where: isOverdue)
-                state.waiting -= waiters.count
-                for waiter in waiters { state.tickets[waiter.ticket] = nil }
                 let problem = ContentProblem(
                     StoreError(
                         .timedOut, at: place?.address ?? store.address,

@@ -38,13 +38,15 @@ extension Downloads {
         }
     }
 
-    static func takeWaiters(of download: Download, _ state: inout State)
-        -> [DownloadWaiter]
-    {
-        let waiters = download.waiters
+    /// Takes those out who wait for a download, or only some of them; they are to be told.
+    static func takeWaiters(
+        of download: Download, _ state: inout State,
+        where isTaken: (DownloadWaiter) -> Bool = { _ in true }
+    ) -> [DownloadWaiter] {
+        let waiters = download.waiters.filter(isTaken)
         for waiter in waiters { state.tickets[waiter.ticket] = nil }
         state.waiting -= waiters.count
-        download.waiters = []
+        download.waiters.removeAll(where: isTaken)
         return waiters
     }
 
@@ -194,13 +196,9 @@ extension Downloads {
                 piece.next = block + 1
                 download.busy.remove(block)
                 try incoming.map.add(block)
-                func isReady(_ waiter: DownloadWaiter) -> Bool {
+                let ready = Self.takeWaiters(of: download, &state) { waiter in
                     waiter.blocks.map(incoming.has) ?? false
                 }
-                let ready = download.waiters.filter(isReady)
-                download.waiters.removeAll(where: isReady)
-                state.waiting -= ready.count
-                for waiter in ready { state.tickets[waiter.ticket] = nil }
                 return (ready, download.nodes, piece.next < piece.end)
             }
             if !nodes.isEmpty { came(nodes) }

@@ -203,9 +203,7 @@ package final class Downloads: Sendable {
             guard let known = state.tickets.removeValue(forKey: ticket), let hash = known.hash
             else { return nil }
             if let download = state.active[hash] {
-                state.waiting -= download.waiters.count
-                download.waiters.removeAll { $0.ticket == ticket }
-                state.waiting += download.waiters.count
+                _ = Self.takeWaiters(of: download, &state) { $0.ticket == ticket }
                 settle(download, &state)
             }
             return known.interrupted
