@@ -188,12 +188,4 @@ extension VolumeState {
         }
         return position
     }
-
-    /// The item, if a session of it is closing: whoever looks for its current version waits for that.
-    fileprivate func closing(_ position: MemoryIndex.Position) -> ItemNumber? {
-        guard let session = sessions[position],
-            session.keepsWaiting(isWriter: false, MonotonicClock.now)
-        else { return nil }
-        return number(position)
-    }
 }

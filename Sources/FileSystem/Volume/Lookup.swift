@@ -84,6 +84,14 @@ extension VolumeState {
         return .done((node, entry(of: node, at: position)))
     }
 
+    /// The item, if a session of it is closing: whoever looks for its current version waits for that.
+    func closing(_ position: MemoryIndex.Position) -> ItemNumber? {
+        guard let session = sessions[position],
+            session.keepsWaiting(isWriter: false, MonotonicClock.now)
+        else { return nil }
+        return number(position)
+    }
+
     /// The entry of a file handle's node, which may be one of an earlier version.
     func entry(handle node: NodeNumber, at position: MemoryIndex.Position) throws(Errno)
         -> Answer<(NodeNumber, Entry)>

@@ -21,11 +21,7 @@ extension Volume {
             let closing = try read { (state) throws(Errno) -> ItemNumber? in
                 let found = state.index.lookup(try state.directory(from), name)
                 guard found != 0 else { return nil }
-                let position = state.index[name: found].pointee.item
-                guard let session = state.sessions[position],
-                    session.isClosing(MonotonicClock.now) || session.isPutOff
-                else { return nil }
-                return state.number(position)
+                return state.closing(state.index[name: found].pointee.item)
             }
             if let closing { return .wait(closing) }
         }
