@@ -111,6 +111,27 @@ package struct ContainerFolder: Sendable {
         return number
     }
 
+    /// The node that a file in ``staging`` has for its name; `nil` for what is not ours.
+    package static func node(of name: String) -> NodeNumber? {
+        guard name.utf8.count == 16 else { return nil }
+        return UInt64(name, radix: 16).map { NodeNumber(rawValue: $0) }
+    }
+
+    /// The hash that a file among ``blobs`` has for its name; `nil` for what is not ours.
+    package static func hash(of name: String) -> ContentHash? {
+        let digits = Array(name.utf8)
+        guard digits.count == 64 else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: 64, by: 2) {
+            guard
+                let byte = UInt8(
+                    String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(byte)
+        }
+        return ContentHash(bytes: bytes)
+    }
+
     /// Makes the folders that are missing, each 0700.
     ///
     /// Fails if something else has the place of one, such as a link to a disk that is not there now:

@@ -12,7 +12,9 @@ package final class Journal {
     /// Bytes of one file; smaller where the disk has no room for it.
     private static let sizes = [16 << 20, 4 << 20, leastSize]
     /// No file of a journal that was made is smaller, in bytes.
-    package static let leastSize = 1 << 20
+    private static let leastSize = 1 << 20
+    /// What its files are called.
+    package static let names = ["0", "1"]
 
     /// Where its files are.
     package let folder: String
@@ -35,8 +37,9 @@ package final class Journal {
     package init(folder: String) throws(Errno) {
         self.folder = folder
         try Directories.make(folder)
-        first = try OwnedDescriptor.open(folder + "/0", O_RDWR | O_CREAT, mode: 0o600)
-        second = try OwnedDescriptor.open(folder + "/1", O_RDWR | O_CREAT, mode: 0o600)
+        let paths = Self.paths(in: folder)
+        first = try OwnedDescriptor.open(paths[0], O_RDWR | O_CREAT, mode: 0o600)
+        second = try OwnedDescriptor.open(paths[1], O_RDWR | O_CREAT, mode: 0o600)
         let sizes = (Int(try first.status().st_size), Int(try second.status().st_size))
         var capacity = min(sizes.0, sizes.1)
         isNew = capacity == 0
@@ -53,6 +56,16 @@ package final class Journal {
             }
         }
         self.capacity = capacity
+    }
+
+    private static func paths(in folder: String) -> [String] { names.map { folder + "/" + $0 } }
+
+    /// A file that the journal in `folder` had when it was made, and that is missing or cut off now.
+    package static func incompleteFile(in folder: String) -> String? {
+        paths(in: folder).first { path in
+            var status = stat()
+            return stat(path, &status) != 0 || status.st_size < leastSize
+        }
     }
 
     private func withFile<Result>(
@@ -72,7 +85,7 @@ package final class Journal {
             try file.read(into: &bytes, at: 0)
             return bytes
         }
-        return JournalContents.File(path: "\(folder)/\(index)", bytes: bytes)
+        return JournalContents.File(path: Self.paths(in: folder)[index], bytes: bytes)
     }
 
     /// Adds the mutation's record, as it stands in a file.

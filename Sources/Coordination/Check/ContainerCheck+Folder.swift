@@ -1,3 +1,4 @@
+internal import Catalog
 internal import Content
 internal import Glibc
 internal import Model
@@ -17,11 +18,10 @@ extension ContainerCheck {
     mutating func checkFolder() {
         let folder = content.folder
         for name in listing(folder.path) where !Self.ours.contains(name) { findForeign(name) }
-        for name in listing(folder.journal) where name != "0" && name != "1" {
+        for name in listing(folder.journal) where !Journal.names.contains(name) {
             findForeign("journal/" + name)
         }
-        for name in listing(folder.staging)
-        where name.utf8.count != 16 || UInt64(name, radix: 16) == nil {
+        for name in listing(folder.staging) where ContainerFolder.node(of: name) == nil {
             findForeign("staging/" + name)
         }
         for name in listing(folder.packs) where ContainerFolder.number(of: name) == nil {
@@ -33,11 +33,11 @@ extension ContainerCheck {
         {
             findForeign("spare/" + name)
         }
-        for name in listing(folder.digests) where Self.hash(name) == nil {
+        for name in listing(folder.digests) where ContainerFolder.hash(of: name) == nil {
             findForeign("digests/" + name)
         }
         for name in listing(folder.incoming)
-        where Self.hash(name.replacing(ContainerFolder.mapSuffix, with: "")) == nil {
+        where ContainerFolder.hash(of: name.replacing(ContainerFolder.mapSuffix, with: "")) == nil {
             findForeign("incoming/" + name)
         }
         checkPictures()
@@ -49,7 +49,7 @@ extension ContainerCheck {
                 continue
             }
             for name in listing(path) {
-                if Self.hash(name) == nil || !name.hasPrefix(shelf)
+                if ContainerFolder.hash(of: name) == nil || !name.hasPrefix(shelf)
                     || kind(of: path + "/" + name) != S_IFREG
                 {
                     findForeign("blobs/\(shelf)/\(name)")
@@ -105,7 +105,7 @@ extension ContainerCheck {
     func removeUnusedBlobs() throws(Failure) {
         for shelf in listing(content.folder.blobs) {
             for name in listing(content.folder.blobs + "/" + shelf) {
-                if let hash = Self.hash(name), try !database.isReferenced(hash) {
+                if let hash = ContainerFolder.hash(of: name), try !database.isReferenced(hash) {
                     content.removeBlob(hash)
                 }
             }
@@ -119,20 +119,5 @@ extension ContainerCheck {
     private func kind(of path: String) -> mode_t {
         var status = stat()
         return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : 0
-    }
-
-    /// The hash that a file has for its name; `nil` for what is not ours.
-    static func hash(_ text: String) -> ContentHash? {
-        let digits = Array(text.utf8)
-        guard digits.count == 64 else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: 64, by: 2) {
-            guard
-                let byte = UInt8(
-                    String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(byte)
-        }
-        return ContentHash(bytes: bytes)
     }
 }

@@ -198,10 +198,7 @@ package final class Container: @unchecked Sendable {
         guard access(folder.journal, F_OK) == 0, try database.meta("clean") == "0",
             try database.meta("boot") == Recovery.boot()
         else { return }
-        for name in ["0", "1"] {
-            let path = folder.journal + "/" + name
-            var status = stat()
-            if stat(path, &status) == 0, status.st_size >= Journal.leastSize { continue }
+        if let path = Journal.incompleteFile(in: folder.journal) {
             throw Failure(
                 .badData,
                 "\(path) is missing or cut off: changes are missing. "

@@ -45,7 +45,7 @@ struct LostContents {
 
     private var staged: Set<NodeNumber> {
         let names = (try? Directories.names(in: content.folder.staging)) ?? []
-        return Set(names.compactMap(Self.node(named:)) + content.packed.nodes)
+        return Set(names.compactMap(ContainerFolder.node(of:)) + content.packed.nodes)
     }
 
     private func isEmpty(_ node: NodeNumber) -> Bool {
@@ -58,17 +58,11 @@ struct LostContents {
         for shelf in (try? Directories.names(in: content.folder.blobs)) ?? [] {
             let names = (try? Directories.names(in: content.folder.blobs + "/" + shelf)) ?? []
             for name in names {
-                if let hash = ContainerCheck.hash(name), try !database.isReferenced(hash) {
+                if let hash = ContainerFolder.hash(of: name), try !database.isReferenced(hash) {
                     result.append(hash)
                 }
             }
         }
         return result
-    }
-
-    /// Whose content a file of the staging folder has; `nil` for what is not ours.
-    static func node(named name: String) -> NodeNumber? {
-        guard name.utf8.count == 16 else { return nil }
-        return UInt64(name, radix: 16).map { NodeNumber(rawValue: $0) }
     }
 }

@@ -303,7 +303,7 @@ struct Recovery {
         guard let names = try? Directories.names(in: content.folder.staging) else { return }
         for name in names {
             // What does not look like ours stays: the check of the container reports it.
-            guard let node = LostContents.node(named: name) else { continue }
+            guard let node = ContainerFolder.node(of: name) else { continue }
             if kept.contains(node) { continue }
             if let version = try? database.version(node.item, node.ordinal),
                 let hash = version.hash,
