@@ -7,38 +7,12 @@ import Testing
 
 /// Open documents, in a mount and on a folder.
 @Suite(.oneAtATime) struct DocumentTests {
-    /// A document with what it told.
-    private final class Opened {
-        let document: Document<Text>
-        let events: Lock<[String]>
-
-        init(_ path: String, quietTime: Duration? = nil, creating new: Text? = nil) throws {
-            let events = Lock([String]())
-            self.events = events
-            document = Document(path, quietTime: quietTime) { event in
-                let word =
-                    switch event {
-                    case .contentsChanged: "contents"
-                    case .stateChanged: "state"
-                    case .saved: "saved"
-                    case .moved: "moved"
-                    case .keptCopy: "copy"
-                    }
-                events.withLock { $0.append(word) }
-            }
-            try document.open(creating: new)
-        }
-
-        var text: String? { document.contents?.text }
-        func set(_ text: String) throws { try document.change { $0.text = text } }
-        func count(_ word: String) -> Int { events.withLock { $0.count { $0 == word } } }
-    }
-
     @Test(arguments: places)
     func `changes are saved when it is quiet, and can be undone`(_ place: DataPath) throws {
         try withVolume(place) { volume in
             let path = "\(volume.directory)/note"
-            let opened = try Opened(path, quietTime: .milliseconds(300), creating: Text("new"))
+            let opened = try OpenedDocument(
+                path, quietTime: .milliseconds(300), creating: Text("new"))
             let document = opened.document
             #expect(opened.text == "new" && document.state == [] && text(of: path) == "new")
             try document.change(named: "Typing") { $0.text += "er" }
@@ -73,7 +47,8 @@ import Testing
     func `who never pauses is saved all the same`(_ place: DataPath) throws {
         try withVolume(place) { volume in
             let path = "\(volume.directory)/note"
-            let opened = try Opened(path, quietTime: .milliseconds(100), creating: Text("0"))
+            let opened = try OpenedDocument(
+                path, quietTime: .milliseconds(100), creating: Text("0"))
             var number = 0
             expectSoon {
                 number += 1
@@ -91,7 +66,7 @@ import Testing
             let path = "\(volume.directory)/note"
             let agent = try volume.agent()
             agent.store("note", "one")
-            let opened = try Opened(path)
+            let opened = try OpenedDocument(path)
             try opened.set("mine")
             try opened.document.save()
             // Its own save is nothing to load.
@@ -124,7 +99,7 @@ import Testing
             let path = "\(volume.directory)/note"
             let agent = try volume.agent()
             agent.store("note", "one")
-            let opened = try Opened(path)
+            let opened = try OpenedDocument(path)
             var runs = 0
             try opened.document.change { contents in
                 runs += 1
@@ -140,46 +115,14 @@ import Testing
         }
     }
 
-    @Test func `what is changed while a document is closing is saved`() throws {
-        try withVolume(.plain) { volume in
-            let path = "\(volume.directory)/note"
-            let document = Document<HookedText>(path, quietTime: nil)
-            try document.open(creating: HookedText("new"))
-            try document.change { $0.text = "first" }
-            HookedText.onSaving { _ = try? document.change { $0.text = "second" } }
-            try document.close()
-            #expect(document.state == [.closed, .editingDisabled])
-            #expect(text(of: path) == "second")
-        }
-    }
-
-    @Test func `what is changed while a conflict is ended is kept too`() throws {
-        try withVolume(.plain) { volume in
-            let path = "\(volume.directory)/note"
-            let document = Document<HookedText>(path, quietTime: nil)
-            try document.open(creating: HookedText("new"))
-            try document.change { $0.text = "mine" }
-            try volume.agent().store("note", "theirs")
-            expectSoon { document.conflict?.theirs?.text == "theirs" }
-            HookedText.onSaving { _ = try? document.change { $0.text = "later" } }
-            try document.resolve(.both)
-            #expect(document.contents?.text == "theirs" && document.state == [])
-            let copies = try Directories.names(in: volume.directory).filter { $0 != "note" }
-            let kept = copies.map { text(of: "\(volume.directory)/\($0)") ?? "" }
-            #expect(Set(kept) == ["mine", "later"], "\(copies)")
-            try document.close()
-            #expect(text(of: path) == "theirs")
-        }
-    }
-
     @Test(arguments: places)
     func `in a conflict neither side is lost`(_ place: DataPath) throws {
         try withVolume(place) { volume in
             let path = "\(volume.directory)/note.txt"
             let agent = try volume.agent()
-            func begin() throws -> Opened {
+            func begin() throws -> OpenedDocument {
                 agent.store("note.txt", "before")
-                let opened = try Opened(path)
+                let opened = try OpenedDocument(path)
                 try opened.set("mine")
                 agent.store("note.txt", "theirs")
                 expectSoon { opened.document.state.contains(.inConflict) }
@@ -213,7 +156,7 @@ import Testing
         try withVolume(place) { volume in
             let path = "\(volume.directory)/note"
             try store(path, "before")
-            let opened = try Opened(path)
+            let opened = try OpenedDocument(path)
             try opened.set("mine")
             // The presenter may be told later than this.
             try volume.agent().store("note", "theirs")
@@ -222,63 +165,12 @@ import Testing
             opened.document.closeWithoutSaving()
             #expect(text(of: path) == "theirs")
             // Closing is a save too, and keeps both.
-            let second = try Opened(path)
+            let second = try OpenedDocument(path)
             try second.set("mine")
             try volume.agent().store("note", "of others")
             try second.document.close()
             #expect(text(of: path) == "of others")
             expectSoon { second.count("copy") == 1 }
-        }
-    }
-
-    @Test func `a file with more than one name shows what is saved under each`() throws {
-        try withVolume(.plain) { volume in
-            let path = "\(volume.directory)/note"
-            try store(path, "a longer text than what is saved")
-            try #require(link(path, path + "-too") == 0)
-            let opened = try Opened(path)
-            for saved in ["first", "and second"] {
-                try opened.set(saved)
-                try opened.document.save()
-                #expect(text(of: path) == saved && text(of: path + "-too") == saved)
-            }
-            // What others write under the other name is seen.
-            try store(path + "-too", "theirs")
-            expectSoon { opened.text == "theirs" }
-            try opened.document.close()
-        }
-    }
-
-    @Test func `what others write in the moment of a save is not taken for it`() throws {
-        try withVolume(.plain) { volume in
-            let path = "\(volume.directory)/note"
-            let opened = try Opened(path, creating: Text("new"))
-            for number in 10..<40 {
-                try opened.set("a\(number)")
-                try opened.document.save()
-                try opened.set("c\(number)")
-                // As long, and often of the same time.
-                try store(path, "b\(number)")
-                #expect(throws: DocumentProblem.inConflict) { try opened.document.save() }
-                expectSoon { (try? opened.document.resolve(.mine)) != nil }
-                #expect(text(of: path) == "c\(number)")
-            }
-            try opened.document.close()
-        }
-    }
-
-    @Test func `a pipe in the place of the file keeps nobody waiting`() throws {
-        try withVolume(.plain) { volume in
-            let path = "\(volume.directory)/note"
-            let opened = try Opened(path, creating: Text("new"))
-            try opened.set("mine")
-            #expect(mkfifo("\(volume.directory)/.pipe", 0o600) == 0)
-            #expect(rename("\(volume.directory)/.pipe", path) == 0)
-            #expect(throws: DocumentProblem.self) { try opened.document.save() }
-            #expect(opened.text == "mine" && opened.document.hasUnsavedChanges)
-            unlink(path)
-            try opened.document.close()
-            expectSoon { opened.count("copy") == 1 }
         }
     }
 
@@ -288,7 +180,7 @@ import Testing
             let agent = try volume.agent()
             agent.store("note", "x")
             agent.makeDirectory("folder")
-            let opened = try Opened("\(volume.directory)/note")
+            let opened = try OpenedDocument("\(volume.directory)/note")
             agent.rename("note", "folder/other")
             let moved = "\(volume.directory)/folder/other"
             expectSoon { opened.document.path == moved }
@@ -296,7 +188,7 @@ import Testing
             try opened.document.save()
             #expect(text(of: moved) == "here" && text(of: "\(volume.directory)/note") == nil)
             // Nothing unsaved: gone.
-            let second = try Opened(moved)
+            let second = try OpenedDocument(moved)
             try opened.set("unsaved")
             agent.unlink("folder/other")
             expectSoon { second.document.state.contains(.closed) }
@@ -311,7 +203,7 @@ import Testing
     func `a failed save is told, and tried again`(_ place: DataPath) throws {
         try withVolume(place) { volume in
             let path = "\(volume.directory)/note"
-            let opened = try Opened(path, quietTime: .milliseconds(50), creating: Text("x"))
+            let opened = try OpenedDocument(path, quietTime: .milliseconds(50), creating: Text("x"))
             try opened.set("bad")
             expectSoon { opened.document.state.contains(.savingError) }
             #expect(opened.document.error is Text.Bad && text(of: path) == "x")
@@ -320,10 +212,12 @@ import Testing
             expectSoon { text(of: path) == "good" && opened.document.state == [] }
             #expect(opened.document.error == nil)
             try opened.document.close()
-            #expect(throws: DocumentProblem.self) { try Opened("\(volume.directory)/none") }
-            #expect(throws: (any Error).self) { try Opened("\(volume.directory)/none/none") }
+            #expect(throws: DocumentProblem.self) { try OpenedDocument("\(volume.directory)/none") }
+            #expect(throws: (any Error).self) {
+                try OpenedDocument("\(volume.directory)/none/none")
+            }
             try store(path, "bad")
-            #expect(throws: Text.Bad.self) { try Opened(path) }
+            #expect(throws: Text.Bad.self) { try OpenedDocument(path) }
         }
     }
 
@@ -349,7 +243,7 @@ import Testing
                 print(looks)
                 """
             let reader = try volume.start(["python3", "-c", line])
-            let opened = try Opened(path)
+            let opened = try OpenedDocument(path)
             for number in 1...200 {
                 try opened.set(content(number))
                 try opened.document.save()
@@ -366,32 +260,10 @@ import Testing
         }
     }
 
-    @Test func `many documents on one file open at once`() throws {
-        try withVolume(.passthrough) { volume in
-            let path = "\(volume.directory)/note"
-            try store(path, "x")
-            let start = MonotonicClock.now
-            let left = Monitor(4)
-            let problems = Lock([String]())
-            for _ in 0..<4 {
-                Threads.start("opens") {
-                    do { try Opened(path).document.close() } catch {
-                        problems.withLock { $0.append("\(error)") }
-                    }
-                    left.signal { $0 -= 1 }
-                }
-            }
-            let _: Bool? = left.wait { $0 == 0 ? true : nil }
-            #expect(problems.withLock { $0 } == [])
-            // Nobody waited for the lease of another, which is five seconds.
-            #expect(MonotonicClock.now - start < 4_000_000_000)
-        }
-    }
-
     @Test func `in a mount others read what is not saved, and a remount changes nothing`() throws {
         try withVolume(.passthrough) { volume in
             let path = "\(volume.directory)/note"
-            let opened = try Opened(path, creating: Text("old"))
+            let opened = try OpenedDocument(path, creating: Text("old"))
             try opened.set("unsaved")
             let result = try volume.run(
                 try BuiltPrograms.shapeedit(), "coordinate", "--read", "note", "--", "cat", "note")

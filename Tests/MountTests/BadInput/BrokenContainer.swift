@@ -50,6 +50,40 @@ final class BrokenContainer {
         return result.text
     }
 
+    /// Mounts the container, lets `body` work in it, and unmounts it.
+    func whileMounted(_ body: (Agent) throws -> Void) throws {
+        try mount(for: body)
+        try container.unmount()
+    }
+
+    /// Mounts the container, lets `body` work in it, and kills the daemon.
+    func crash(_ body: (Agent) throws -> Void) throws {
+        try mount(for: body)
+        try container.killDaemon()
+    }
+
+    private func mount(for body: (Agent) throws -> Void) throws {
+        try container.mount()
+        let agent = try Agent(in: container.mountPoint)
+        defer { agent.end() }
+        try body(agent)
+    }
+
+    /// Checks and mounts the container: both have to refuse with this status, naming all of
+    /// `words`.
+    func expectNobodyOpens(
+        status: Int32, saying words: String..., at location: SourceLocation = #_sourceLocation
+    ) throws {
+        for command in [["container", "check", "test"], ["mount", "test", container.mountPoint]] {
+            let refused = try container.command(command)
+            #expect(refused.status == Int(status), "\(refused)", sourceLocation: location)
+            for word in words {
+                #expect(refused.errorText.contains(word), "\(refused)", sourceLocation: location)
+            }
+        }
+        #expect(!MountTable.isMounted(container.mountPoint), sourceLocation: location)
+    }
+
     /// Runs the product, which has to refuse: with this status, naming all of `words` on its
     /// standard error, in at most three lines, and without changing anything in the folder.
     @discardableResult

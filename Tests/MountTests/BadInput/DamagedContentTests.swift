@@ -77,12 +77,10 @@ import Testing
             #expect(check.status == Int(EX_DATAERR), "\(check)")
             #expect(check.text.split(separator: "\n").count == 10, "\(check)")
             #expect(try broken.listing() == before, "check changed the folder")
-            try container.mount()
-            let agent = try Agent(in: container.mountPoint)
-            for number in 1...50 { agent.store("n\(number)", "new") }
-            #expect(agent.content("a") == "a's only content")
-            agent.end()
-            try container.unmount()
+            try broken.whileMounted { agent in
+                for number in 1...50 { agent.store("n\(number)", "new") }
+                #expect(agent.content("a") == "a's only content")
+            }
             let after = try run(
                 [
                     "sh", "-c",

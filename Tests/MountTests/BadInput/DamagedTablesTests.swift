@@ -120,13 +120,11 @@ struct DamagedTablesTests {
     ) throws {
         try withBrokenContainer { broken in
             let container = broken.container
-            try container.mount()
-            let maker = try Agent(in: container.mountPoint)
-            maker.makeDirectory("outer")
-            maker.makeDirectory("outer/inner")
-            maker.store("outer/inner/c", "c's only content")
-            maker.end()
-            try container.unmount()
+            try broken.whileMounted { agent in
+                agent.makeDirectory("outer")
+                agent.makeDirectory("outer/inner")
+                agent.store("outer/inner/c", "c's only content")
+            }
             var places = ["a", "f1", "f2", "folder/b", "outer/inner/c"].map { ($0, $0) }
             for (index, place) in places.enumerated() {
                 if let moved = damage.moved[place.0] {
@@ -140,26 +138,23 @@ struct DamagedTablesTests {
             #expect(!first.text.contains("damaged: "), "\(first)")
             let second = try container.check()
             #expect(second.status == 0, "\(second)")
-            try container.mount()
-            let agent = try Agent(in: container.mountPoint)
-            defer { agent.end() }
-            for (old, new) in places where !old.hasPrefix("outer") {
-                let wanted: ByteString =
-                    switch old {
-                    case "a": "a's only content"
-                    case "folder/b": "b's only content"
-                    default: ByteString(repeating: "x", count: old == "f1" ? 2801 : 2802)
-                    }
-                #expect(agent.content(ByteString(new)) == wanted, "\(old) at \(new)")
+            try broken.whileMounted { agent in
+                for (old, new) in places where !old.hasPrefix("outer") {
+                    let wanted: ByteString =
+                        switch old {
+                        case "a": "a's only content"
+                        case "folder/b": "b's only content"
+                        default: ByteString(repeating: "x", count: old == "f1" ? 2801 : 2802)
+                        }
+                    #expect(agent.content(ByteString(new)) == wanted, "\(old) at \(new)")
+                }
+                let found = agent.shell("find . -name c -exec cat {} +")
+                #expect(found == "c's only content")
+                // What is made now is new.
+                agent.store("new", "new")
+                agent.store("a", "a's second content")
+                #expect(agent.content("a") == "a's second content")
             }
-            let found = agent.shell("find . -name c -exec cat {} +")
-            #expect(found == "c's only content")
-            // What is made now is new.
-            agent.store("new", "new")
-            agent.store("a", "a's second content")
-            #expect(agent.content("a") == "a's second content")
-            agent.end()
-            try container.unmount()
             #expect(try container.check().status == 0)
         }
     }
@@ -167,20 +162,12 @@ struct DamagedTablesTests {
     @Test func `a document whose unsealed content is gone is named`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
-            try container.mount()
-            let agent = try Agent(in: container.mountPoint)
-            agent.store("fresh", "not sealed yet")
-            agent.end()
-            try container.killDaemon()
+            try broken.crash { agent in agent.store("fresh", "not sealed yet") }
             try broken.damage("test $(ls staging | wc -l) = 1; rm staging/*")
             let check = try container.check()
             #expect(check.status == Int(EX_DATAERR), "\(check)")
             #expect(check.text.contains("fresh: what was saved last is missing"), "\(check)")
-            try container.mount()
-            let after = try Agent(in: container.mountPoint)
-            #expect(after.content("a") == "a's only content")
-            after.end()
-            try container.unmount()
+            try broken.whileMounted { agent in #expect(agent.content("a") == "a's only content") }
         }
     }
 }

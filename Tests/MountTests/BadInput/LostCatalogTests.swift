@@ -7,12 +7,9 @@ import Testing
 @Suite(.oneAtATime) struct LostCatalogTests {
     @Test func `a damaged journal is said, and nothing is lost behind it in silence`() throws {
         try withBrokenContainer { broken in
-            let container = broken.container
-            try container.mount()
-            let agent = try Agent(in: container.mountPoint)
-            for number in 1...40 { agent.store("new\(number)", "acknowledged") }
-            agent.end()
-            try container.killDaemon()
+            try broken.crash { agent in
+                for number in 1...40 { agent.store("new\(number)", "acknowledged") }
+            }
             // In the middle of the records: what follows can be read.
             try broken.damage(
                 """
@@ -20,47 +17,25 @@ import Testing
                 at=$(grep -abo new20 journal/0 | head -1 | cut -d: -f1)
                 printf X | dd of=journal/0 bs=1 seek=$at conv=notrunc status=none
                 """)
-            for words in [
-                ["container", "check", "test"], ["mount", "test", container.mountPoint],
-            ] {
-                let refused = try container.command(words)
-                #expect(refused.status == Int(EX_DATAERR), "\(refused)")
-                #expect(refused.errorText.contains("journal/0 is damaged"), "\(refused)")
-            }
+            try broken.expectNobodyOpens(status: EX_DATAERR, saying: "journal/0 is damaged")
             try broken.damage("rm -r journal; mv ../journal.whole journal")
-            try container.mount()
-            let after = try Agent(in: container.mountPoint)
-            for number in 1...40 { #expect(after.content("new\(number)") == "acknowledged") }
-            after.end()
-            try container.unmount()
+            try broken.whileMounted { agent in
+                for number in 1...40 { #expect(agent.content("new\(number)") == "acknowledged") }
+            }
         }
     }
 
     @Test(arguments: ["rm journal/0", "truncate -s 100 journal/0"])
     func `a journal that is cut off or gone after a crash is said`(_ damage: String) throws {
         try withBrokenContainer { broken in
-            let container = broken.container
             // A container that was closed needs none.
             try broken.damage(damage)
-            try container.mount()
-            let agent = try Agent(in: container.mountPoint)
-            agent.store("new", "acknowledged")
-            agent.end()
-            try container.killDaemon()
+            try broken.crash { agent in agent.store("new", "acknowledged") }
             try broken.damage("cp -a journal ../journal.whole; \(damage)")
-            for words in [
-                ["container", "check", "test"], ["mount", "test", container.mountPoint],
-            ] {
-                let refused = try container.command(words)
-                #expect(refused.status == Int(EX_DATAERR), "\(refused)")
-                #expect(refused.errorText.contains("journal/0 is missing or cut off"), "\(refused)")
-            }
+            try broken.expectNobodyOpens(
+                status: EX_DATAERR, saying: "journal/0 is missing or cut off")
             try broken.damage("rm -r journal; mv ../journal.whole journal")
-            try container.mount()
-            let after = try Agent(in: container.mountPoint)
-            #expect(after.content("new") == "acknowledged")
-            after.end()
-            try container.unmount()
+            try broken.whileMounted { agent in #expect(agent.content("new") == "acknowledged") }
         }
     }
 
@@ -71,11 +46,7 @@ import Testing
             try broken.damage("rm -r journal")
             #expect(try container.check().status == 0)
             for checked in [true, false] {
-                try container.mount()
-                let agent = try Agent(in: container.mountPoint)
-                agent.store("new", "acknowledged")
-                agent.end()
-                try container.killDaemon()
+                try broken.crash { agent in agent.store("new", "acknowledged") }
                 try broken.damage("rm -r journal")
                 if checked {
                     let check = try container.check()
@@ -99,13 +70,11 @@ import Testing
         try withBrokenContainer { broken in
             let container = broken.container
             for round in 1...2 {
-                try container.mount()
-                let agent = try Agent(in: container.mountPoint)
-                agent.store("small", ByteString("saved in round \(round)"))
-                agent.store("large", ByteString(repeating: "y", count: 300_000 + round))
-                agent.store("a", ByteString("changed in round \(round)"))
-                agent.end()
-                try container.killDaemon()
+                try broken.crash { agent in
+                    agent.store("small", ByteString("saved in round \(round)"))
+                    agent.store("large", ByteString(repeating: "y", count: 300_000 + round))
+                    agent.store("a", ByteString("changed in round \(round)"))
+                }
                 // What SQLite took from the journal already is in its log.
                 try broken.damage("rm -rf journal catalog.sqlite-wal catalog.sqlite-shm")
             }
@@ -121,29 +90,21 @@ import Testing
                     """)
             }
             #expect(try container.check().status == 0)
-            try container.mount()
-            let after = try Agent(in: container.mountPoint)
-            #expect(after.content("a") == "a's only content")
-            after.end()
-            try container.unmount()
+            try broken.whileMounted { agent in #expect(agent.content("a") == "a's only content") }
         }
     }
 
     @Test func `the journal has what a removed log of SQLite had`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
-            try container.mount()
-            let agent = try Agent(in: container.mountPoint)
-            for number in 1...40 { agent.store("new\(number)", "acknowledged") }
-            agent.end()
-            try container.killDaemon()
+            try broken.crash { agent in
+                for number in 1...40 { agent.store("new\(number)", "acknowledged") }
+            }
             try broken.damage("rm -f catalog.sqlite-wal catalog.sqlite-shm")
             #expect(try container.check().status == 0)
-            try container.mount()
-            let after = try Agent(in: container.mountPoint)
-            for number in 1...40 { #expect(after.content("new\(number)") == "acknowledged") }
-            after.end()
-            try container.unmount()
+            try broken.whileMounted { agent in
+                for number in 1...40 { #expect(agent.content("new\(number)") == "acknowledged") }
+            }
         }
     }
 
@@ -159,12 +120,10 @@ import Testing
             let check = try container.check()
             #expect(check.status == 1 && check.text.contains("a: its item was missing"), "\(check)")
             #expect(try container.check().status == 0)
-            try container.mount()
-            let agent = try Agent(in: container.mountPoint)
-            #expect(agent.content("a") == "a's only content")
-            #expect(agent.status("a").permissions == 0o600)
-            agent.end()
-            try container.unmount()
+            try broken.whileMounted { agent in
+                #expect(agent.content("a") == "a's only content")
+                #expect(agent.status("a").permissions == 0o600)
+            }
         }
     }
 

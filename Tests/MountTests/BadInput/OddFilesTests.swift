@@ -11,28 +11,17 @@ import Testing
     ) throws {
         try withBrokenContainer { broken in
             let container = broken.container
-            try container.mount()
-            let agent = try Agent(in: container.mountPoint)
-            agent.store("a", "saved last")
-            agent.store("large", ByteString(repeating: "x", count: 100_000))
-            agent.end()
-            try container.killDaemon()
-            try broken.damage("mv \(name) ../away; ln -s ../nowhere \(name)")
-            for words in [
-                ["container", "check", "test"], ["mount", "test", container.mountPoint],
-            ] {
-                let refused = try container.command(words)
-                #expect(refused.status == Int(EX_DATAERR), "\(refused)")
-                #expect(refused.errorText.contains("test/\(name) is no folder"), "\(refused)")
+            try broken.crash { agent in
+                agent.store("a", "saved last")
+                agent.store("large", ByteString(repeating: "x", count: 100_000))
             }
-            #expect(!MountTable.isMounted(container.mountPoint))
+            try broken.damage("mv \(name) ../away; ln -s ../nowhere \(name)")
+            try broken.expectNobodyOpens(status: EX_DATAERR, saying: "test/\(name) is no folder")
             try broken.damage("rm \(name); mv ../away \(name)")
-            try container.mount()
-            let after = try Agent(in: container.mountPoint)
-            #expect(after.content("a") == "saved last")
-            #expect(after.content("large").count == 100_000)
-            after.end()
-            try container.unmount()
+            try broken.whileMounted { agent in
+                #expect(agent.content("a") == "saved last")
+                #expect(agent.content("large").count == 100_000)
+            }
             #expect(try container.check().status == 0)
         }
     }
@@ -58,14 +47,8 @@ import Testing
         try withBrokenContainer { broken in
             let file = "catalog.sqlite\(end)"
             try broken.damage("mkdir ../kept; mv \(file) ../kept || true; mkfifo \(file)")
-            for words in [
-                ["container", "check", "test"], ["mount", "test", broken.container.mountPoint],
-            ] {
-                let refused = try broken.container.command(words)
-                #expect(refused.status == Int(EX_IOERR), "\(refused)")
-                #expect(refused.errorText.contains("/\(file) is no file"), "\(refused)")
-                #expect(refused.errorText.contains("put the file back"), "\(refused)")
-            }
+            try broken.expectNobodyOpens(
+                status: EX_IOERR, saying: "/\(file) is no file", "put the file back")
             try broken.damage("rm \(file); mv ../kept/* . || true")
             #expect(try broken.container.check().status == 0)
         }
@@ -126,11 +109,7 @@ import Testing
             let check = try container.check()
             #expect(check.status == Int(EX_DATAERR), "\(check)")
             #expect(!check.text.contains("instead of 0"), "\(check)")
-            try container.mount()
-            let after = try Agent(in: container.mountPoint)
-            #expect(after.content("a") == "a's only content")
-            after.end()
-            try container.unmount()
+            try broken.whileMounted { agent in #expect(agent.content("a") == "a's only content") }
         }
     }
 
@@ -152,19 +131,11 @@ import Testing
                     mv "$file" ../kept; mkfifo "$file"
                 done
                 """)
-            for words in [
-                ["container", "check", "test"], ["mount", "test", container.mountPoint],
-            ] {
-                let refused = try container.command(words)
-                #expect(refused.status == Int(EX_IOERR), "\(refused)")
-                #expect(refused.errorText.contains("saved last"), "\(refused)")
-            }
+            try broken.expectNobodyOpens(status: EX_IOERR, saying: "saved last")
             try broken.damage("for file in ../kept/*; do mv -f \"$file\" staging; done")
-            try container.mount()
-            let after = try Agent(in: container.mountPoint)
-            #expect(after.content("a") == ByteString(repeating: "y", count: 100_000))
-            after.end()
-            try container.unmount()
+            try broken.whileMounted { agent in
+                #expect(agent.content("a") == ByteString(repeating: "y", count: 100_000))
+            }
         }
     }
 
@@ -201,12 +172,10 @@ import Testing
             for name in ["packs/9223372036854775807", "packs/+3", "spare/+3", "spare/5"] {
                 #expect(check.text.contains(name), "\(name): \(check)")
             }
-            try container.mount()
-            let agent = try Agent(in: container.mountPoint)
-            for number in 1...20 { agent.store("n\(number)", "new") }
-            #expect(agent.content("n20") == "new")
-            agent.end()
-            try container.unmount()
+            try broken.whileMounted { agent in
+                for number in 1...20 { agent.store("n\(number)", "new") }
+                #expect(agent.content("n20") == "new")
+            }
             #expect(try run(["cat", "\(broken.folder)/../outside"]).text == "outside\n")
             #expect(try run(["cat", "\(broken.folder)/spare/+3"]).text == "x\n")
         }

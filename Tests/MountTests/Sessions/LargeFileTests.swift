@@ -10,10 +10,7 @@ import Testing
         try withVolume(place) { volume in
             let container = try #require(volume.container)
             let agent = try volume.agent()
-            let file = agent.open("large", O_RDWR | O_CREAT)
-            agent.truncate(file, size: 1 << 40)
-            agent.write(file, "beginning")
-            agent.close(file)
+            storeSparse("large", size: 1 << 40, by: agent)
             let again = agent.open("large", O_RDONLY)
             agent.synchronize(again)
             agent.close(again)
@@ -42,10 +39,7 @@ import Testing
         try withVolume(place) { volume in
             let container = try #require(volume.container)
             let agent = try volume.agent()
-            let file = agent.open("huge", O_RDWR | O_CREAT)
-            agent.truncate(file, size: 6 << 40)
-            agent.write(file, "beginning")
-            agent.close(file)
+            storeSparse("huge", size: 6 << 40, by: agent)
             try waitUntil(seconds: 30) { try unsealed(container) == "0" }
             #expect(try unsealed(container) == "0")
             try volume.remount()
@@ -55,6 +49,14 @@ import Testing
             #expect(try unsealed(container) == "0")
             after.unlink("huge")
         }
+    }
+
+    /// Stores a file that begins with "beginning" and is a hole behind that.
+    private func storeSparse(_ name: ByteString, size: Int, by agent: Agent) {
+        let file = agent.open(name, O_RDWR | O_CREAT)
+        agent.truncate(file, size: size)
+        agent.write(file, "beginning")
+        agent.close(file)
     }
 
     private func unsealed(_ container: Container) throws -> String {

@@ -1,0 +1,114 @@
+import DocumentKit
+import Glibc
+import Probing
+import SystemCalls
+import TestSupport
+import Testing
+
+/// Open documents whose file others have their hands on, and what happens in just that moment.
+@Suite(.oneAtATime) struct DocumentRaceTests {
+    @Test func `what is changed while a document is closing is saved`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/note"
+            let document = Document<HookedText>(path, quietTime: nil)
+            try document.open(creating: HookedText("new"))
+            try document.change { $0.text = "first" }
+            HookedText.onSaving { _ = try? document.change { $0.text = "second" } }
+            try document.close()
+            #expect(document.state == [.closed, .editingDisabled])
+            #expect(text(of: path) == "second")
+        }
+    }
+
+    @Test func `what is changed while a conflict is ended is kept too`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/note"
+            let document = Document<HookedText>(path, quietTime: nil)
+            try document.open(creating: HookedText("new"))
+            try document.change { $0.text = "mine" }
+            try volume.agent().store("note", "theirs")
+            expectSoon { document.conflict?.theirs?.text == "theirs" }
+            HookedText.onSaving { _ = try? document.change { $0.text = "later" } }
+            try document.resolve(.both)
+            #expect(document.contents?.text == "theirs" && document.state == [])
+            let copies = try Directories.names(in: volume.directory).filter { $0 != "note" }
+            let kept = copies.map { text(of: "\(volume.directory)/\($0)") ?? "" }
+            #expect(Set(kept) == ["mine", "later"], "\(copies)")
+            try document.close()
+            #expect(text(of: path) == "theirs")
+        }
+    }
+
+    @Test func `a file with more than one name shows what is saved under each`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/note"
+            try store(path, "a longer text than what is saved")
+            try #require(link(path, path + "-too") == 0)
+            let opened = try OpenedDocument(path)
+            for saved in ["first", "and second"] {
+                try opened.set(saved)
+                try opened.document.save()
+                #expect(text(of: path) == saved && text(of: path + "-too") == saved)
+            }
+            // What others write under the other name is seen.
+            try store(path + "-too", "theirs")
+            expectSoon { opened.text == "theirs" }
+            try opened.document.close()
+        }
+    }
+
+    @Test func `what others write in the moment of a save is not taken for it`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/note"
+            let opened = try OpenedDocument(path, creating: Text("new"))
+            for number in 10..<40 {
+                try opened.set("a\(number)")
+                try opened.document.save()
+                try opened.set("c\(number)")
+                // As long, and often of the same time.
+                try store(path, "b\(number)")
+                #expect(throws: DocumentProblem.inConflict) { try opened.document.save() }
+                expectSoon { (try? opened.document.resolve(.mine)) != nil }
+                #expect(text(of: path) == "c\(number)")
+            }
+            try opened.document.close()
+        }
+    }
+
+    @Test func `a pipe in the place of the file keeps nobody waiting`() throws {
+        try withVolume(.plain) { volume in
+            let path = "\(volume.directory)/note"
+            let opened = try OpenedDocument(path, creating: Text("new"))
+            try opened.set("mine")
+            #expect(mkfifo("\(volume.directory)/.pipe", 0o600) == 0)
+            #expect(rename("\(volume.directory)/.pipe", path) == 0)
+            #expect(throws: DocumentProblem.self) { try opened.document.save() }
+            #expect(opened.text == "mine" && opened.document.hasUnsavedChanges)
+            unlink(path)
+            try opened.document.close()
+            expectSoon { opened.count("copy") == 1 }
+        }
+    }
+
+    @Test func `many documents on one file open at once`() throws {
+        try withVolume(.passthrough) { volume in
+            let path = "\(volume.directory)/note"
+            try store(path, "x")
+            let start = MonotonicClock.now
+            let left = Monitor(4)
+            let problems = Lock([String]())
+            for _ in 0..<4 {
+                Threads.start("opens") {
+                    do { try OpenedDocument(path).document.close() } catch {
+                        problems.withLock { $0.append("\(error)") }
+                    }
+                    left.signal { $0 -= 1 }
+                }
+            }
+            let _: Bool? = left.wait { $0 == 0 ? true : nil }
+            #expect(problems.withLock { $0 } == [])
+            // Nobody waited for the lease of another, which is five seconds.
+            #expect(MonotonicClock.now - start < 4_000_000_000)
+        }
+    }
+}
