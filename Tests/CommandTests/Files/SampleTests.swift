@@ -8,13 +8,10 @@ import Testing
     /// camera.
     @Test func `every sample is a document without a fault`() throws {
         try withDesk(.plain) { desk in
-            try desk.shell("mkdir mount data")
-            let environment = ["DATA", "CACHE", "RUNTIME"].map { name in
-                "XDG_\(name)_\(name == "RUNTIME" ? "DIR" : "HOME")=\(desk.folder)/data"
-            }.joined(separator: " ")
-            let program = try BuiltPrograms.shapeedit()
-            try desk.shell("\(environment) \(program) mount mount")
-            defer { _ = try? desk.shell("\(environment) \(program) unmount mount") }
+            try desk.shell("mkdir mount")
+            let program = try desk.newcomer()
+            try desk.shell("\(program) mount mount")
+            defer { _ = try? desk.shell("\(program) unmount mount") }
             let files = try desk.shell("find mount -type f").split(separator: "\n").map(String.init)
             let documents = files.filter { !$0.hasSuffix(".md") }
             #expect(documents.count >= 6 && files.count > documents.count, "\(files)")
@@ -26,5 +23,34 @@ import Testing
                 #expect(!shown.output.isEmpty)
             }
         }
+    }
+
+    /// Which is `shapeedit mount ~/Shapes`, and there is no `~/Shapes` yet.
+    @Test func `the first command needs no folder, and leaves none where it fails`() throws {
+        try withDesk(.plain) { desk in
+            let program = try desk.newcomer()
+            try desk.shell("\(program) mount Shapes")
+            defer { _ = try? desk.shell("\(program) unmount Shapes") }
+            try desk.shell("test -s Shapes/Shapes/Snowman.shape")
+            // The container is mounted already; nothing leads to the other.
+            for folder in ["second", "no/folder"] {
+                let failed = try desk.shell("\(program) mount \(folder) 2>&1 || echo refused $?")
+                #expect(failed.contains("refused") && failed.contains("shapeedit: "), "\(failed)")
+                try desk.shell("test ! -e \(folder)")
+            }
+            let named = try desk.shell("\(program) mount default 2>&1 || echo refused $?")
+            #expect(named.contains("default is a container") && named.contains("refused 66"))
+            try desk.shell("test ! -e default")
+        }
+    }
+}
+
+extension Desk {
+    /// The program for somebody who has no container yet.
+    fileprivate func newcomer() throws -> String {
+        try shell("mkdir data")
+        let environment = ["DATA_HOME", "CACHE_HOME", "RUNTIME_DIR"]
+            .map { "XDG_\($0)=\(folder)/data" }.joined(separator: " ")
+        return "\(environment) \(try BuiltPrograms.shapeedit())"
     }
 }

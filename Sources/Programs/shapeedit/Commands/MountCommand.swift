@@ -14,7 +14,7 @@ struct MountCommand: ParsableCommand {
         commandName: "mount", abstract: "Show a container as a folder.",
         discussion: """
             Without NAME the default container is mounted; it is made on first use and filled with \
-            a few sample documents. With --app the container APP is mounted, which is made on first \
+            a few sample documents, and so is the folder DIR if there is none. With --app the container APP is mounted, which is made on first \
             use, and beside its own documents those that other containers grant to it, in folders \
             "in CONTAINER". Returns when the folder answers; the daemon goes on in the \
             background until the folder is unmounted.
@@ -55,16 +55,34 @@ struct MountCommand: ParsableCommand {
         }
         let name = app ?? (places.count == 2 ? places[0] : Containers.defaultName)
         try Containers.check(name)
-        let point = try Self.mountPoint(directory)
         if name != Containers.defaultName, app == nil {
             try Containers.checkExists(
                 name, advice: "; `shapeedit container create \(name)` makes one")
         }
-        var mount = Mount(name: name, point: point, options: try MountOptions(options))
-        mount.isApp = app != nil
-        if leavesDesktopAlone { mount.options.keepsDesktop = false }
-        if leavesRecentFilesAlone { mount.options.keepsRecentFiles = false }
-        if foreground { try mount.run() } else { try Background.run(mount) }
+        var options = try MountOptions(options)
+        if leavesDesktopAlone { options.keepsDesktop = false }
+        if leavesRecentFilesAlone { options.keepsRecentFiles = false }
+        let isMade = app == nil && places.count == 1 ? try Self.makeFolder(directory) : false
+        do {
+            var mount = Mount(name: name, point: try Self.mountPoint(directory), options: options)
+            mount.isApp = app != nil
+            if foreground { try mount.run() } else { try Background.run(mount) }
+        } catch {
+            if isMade { rmdir(directory) }
+            throw error
+        }
+    }
+
+    /// Makes the folder that a newcomer names and does not have yet; whether there was none.
+    private static func makeFolder(_ path: String) throws(Failure) -> Bool {
+        guard access(path, F_OK) != 0 else { return false }
+        // Who names a container alone wants that one, and not a folder that is called so.
+        if !path.contains("/"), try Containers.exists(path) {
+            throw Failure(
+                .noInput,
+                "\(path) is a container and no folder; `shapeedit mount \(path) DIR` shows it at DIR")
+        }
+        return mkdir(path, 0o777) == 0
     }
 
     /// An empty directory that nothing is mounted on; a mount whose daemon is gone makes way.
