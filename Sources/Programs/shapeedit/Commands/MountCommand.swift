@@ -80,7 +80,8 @@ struct MountCommand: ParsableCommand {
         if !path.contains("/"), try Containers.exists(path) {
             throw Failure(
                 .noInput,
-                "\(path) is a container and no folder; `shapeedit mount \(path) DIR` shows it at DIR")
+                "\(path) is a container and no folder; `shapeedit mount \(path) DIR` shows it at DIR"
+            )
         }
         return mkdir(path, 0o777) == 0
     }
