@@ -37,28 +37,36 @@ struct HistoryJournal {
     ///
     /// - Parameter path: of the document, absolute.
     func load(current bytes: [UInt8], of path: String) -> HistorySteps {
-        var (steps, formerPath) = stored() ?? (HistorySteps(), Self.line(path))
         let versions = isCoordinated ? MountVersions.steps(of: path) : []
-        if steps.currentStep.flatMap({ self.bytes(of: $0) }) != bytes {
-            // A known inode at another place with an unknown content is another file: inodes are
-            // given out again. Documents in a mount have ids that are not.
-            if !isCoordinated, formerPath != Self.line(path) { steps = HistorySteps() }
-            let number = steps.append(
-                time: moment(after: [steps.currentStep?.time, versions.last?.time]),
-                description: origin(isFirst: steps.list.isEmpty))
-            write(bytes, number)
+        var steps = own(current: bytes, of: path) { versions }
+        let first = steps.list.first?.time ?? .max
+        let known = steps.list.first.flatMap { self.bytes(of: $0) }
+        let older = versions.filter { step in
+            // One that was thinned out since it was listed is not offered.
+            guard step.time < first, let size = size(of: step) else { return false }
+            return size != known?.count || self.bytes(of: step) != known
         }
-        if isCoordinated {
-            let first = steps.list.first?.time ?? .max
-            let known = steps.list.first.flatMap { self.bytes(of: $0) }
-            let older = versions.filter { step in
-                // One that was thinned out since it was listed is not offered.
-                guard step.time < first, let bytes = self.bytes(of: step) else { return false }
-                return bytes != known
-            }
-            steps.list = older + steps.list
-            steps.current += older.count
-        }
+        steps.list = older + steps.list
+        steps.current += older.count
+        return steps
+    }
+
+    /// The states that the folder has, with `bytes` as the current one.
+    ///
+    /// - Parameter versions: the mount's. There may be a thousand, so they are asked for only when an
+    ///   unknown content came.
+    private func own(
+        current bytes: [UInt8], of path: String, versions: () -> [HistoryStep]
+    ) -> HistorySteps {
+        var (steps, formerPath) = stored() ?? (HistorySteps(), Self.line(path))
+        guard steps.currentStep.flatMap({ self.bytes(of: $0) }) != bytes else { return steps }
+        // A known inode at another place with an unknown content is another file: inodes are
+        // given out again. Documents in a mount have ids that are not.
+        if !isCoordinated, formerPath != Self.line(path) { steps = HistorySteps() }
+        let number = steps.append(
+            time: moment(after: [steps.currentStep?.time, versions().last?.time]),
+            description: origin(isFirst: steps.list.isEmpty))
+        write(bytes, number)
         return steps
     }
 
@@ -84,6 +92,16 @@ struct HistoryJournal {
             return Self.read(folder + "/" + String(number))
         case .version(let path): return Self.read(path)
         }
+    }
+
+    /// How many bytes a state has; `nil` if they are gone.
+    private func size(of step: HistoryStep) -> Int? {
+        let path: String? =
+            switch step.source {
+            case .journal(let number): folder.map { $0 + "/" + String(number) }
+            case .version(let path): path
+            }
+        return path.flatMap { FileStamp(path: $0) }.map { Int($0.size) }
     }
 
     private static func read(_ path: String) -> [UInt8]? {
@@ -129,7 +147,9 @@ struct HistoryJournal {
         _ after: [UInt8], over before: [UInt8], describedAs description: String, at path: String
     ) {
         guard folder != nil else { return }
-        var steps = load(current: before, of: path)
+        var steps = own(current: before, of: path) {
+            isCoordinated ? MountVersions.steps(of: path) : []
+        }
         let number = steps.append(time: Self.now(), description: Self.line(description))
         write(after, number)
         store(steps, at: path)
@@ -177,7 +197,7 @@ struct HistoryJournal {
         var total = 0
         var kept = 0
         for step in steps.list.reversed() {
-            total += bytes(of: step)?.count ?? 0
+            total += size(of: step) ?? 0
             if kept == Self.stepLimit || total > Self.byteLimit { break }
             kept += 1
         }
