@@ -88,4 +88,47 @@ import Testing
             #expect(!MountTable.isMounted(mountPoint))
         }
     }
+
+    @Test func `with noatime reading leaves no time, and without it does as ext4`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            for options in [["noatime"], []] {
+                try container.mount(options: options)
+                let agent = try Agent(in: container.mountPoint)
+                agent.store("read", "content")
+                agent.shell("touch -ad '3 days ago' read")
+                let before = agent.shell("stat -c %x read")
+                #expect(agent.content("read") == "content")
+                let after = agent.shell("stat -c %x read")
+                #expect((after == before) == !options.isEmpty, "\(options): \(after)")
+                agent.end()
+                try container.unmount()
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `a mount that is read-only is read, and nothing else`(_ dataPath: DataPath) throws {
+        let path = dataPath == .noPassthrough ? ["no_passthrough"] : []
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount(options: path + ["ro"])
+            let agent = try Agent(in: container.mountPoint)
+            defer { agent.end() }
+            #expect(agent.content("a") == "a's only content")
+            #expect(agent.names(".").count == 202)
+            for flags in [O_WRONLY, O_RDWR, O_RDONLY | O_TRUNC] {
+                agent.open("a", flags, fails: EROFS)
+            }
+            agent.open("new", O_WRONLY | O_CREAT, fails: EROFS)
+            agent.makeDirectory("new", fails: EROFS)
+            agent.unlink("a", fails: EROFS)
+            agent.rename("a", "b", fails: EROFS)
+            agent.setAttribute("a", "user.x", "y", fails: EROFS)
+            agent.truncate("a", size: 0, fails: EROFS)
+            agent.end()
+            try container.unmount()
+            #expect(try container.check().status == 0)
+        }
+    }
 }

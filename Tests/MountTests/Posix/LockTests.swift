@@ -298,4 +298,25 @@ import Testing
             #expect(agent.content("counter") == "1000\n")
         }
     }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a lock holds against who opened an earlier version`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let (a, b) = (try volume.agent(), try volume.agent())
+            a.store("file", "first")
+            let old = a.open("file", O_RDONLY)
+            b.store("file", "second")
+            #expect(a.read(old, count: 9) == "first")
+            let new = b.open("file", O_RDONLY)
+            #expect(b.read(new, count: 9) == "second")
+            for (one, other) in [((a, old), (b, new)), ((b, new), (a, old))] {
+                one.0.lock(one.1, LOCK_EX)
+                other.0.lock(other.1, LOCK_SH | LOCK_NB, fails: EWOULDBLOCK)
+                other.0.lock(other.1, LOCK_EX | LOCK_NB, fails: EWOULDBLOCK)
+                one.0.lock(one.1, LOCK_UN)
+                other.0.lock(other.1, LOCK_EX | LOCK_NB)
+                other.0.lock(other.1, LOCK_UN)
+            }
+        }
+    }
 }

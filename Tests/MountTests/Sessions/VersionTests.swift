@@ -150,4 +150,27 @@ struct VersionTests {
             #expect(agent.content("file") == "save 199")
         }
     }
+
+    @Test(arguments: DataPath.mounts)
+    func `an earlier version that somebody reads is not removed`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let folder = volume.root + "/.shapeedit/versions/work/file"
+            agent.store("file", "replaced soon")
+            agent.store("file", "as soon")
+            let name = try #require(agent.names(folder).first)
+            let open = agent.open(folder + "/" + ByteString(name), O_RDONLY)
+            for number in 0..<5 { agent.store("file", "save \(number)") }
+            // All are of one save, and those that nobody has open go.
+            waitUntil { agent.names(folder) == [name] }
+            #expect(agent.names(folder) == [name])
+            #expect(agent.readToEnd(open) == "replaced soon")
+            agent.close(open)
+            // The next save lets it go.
+            usleep(Self.apart)
+            agent.store("file", "later")
+            waitUntil { !agent.names(folder).contains(name) }
+            #expect(Self.versions(agent, volume.root, "work/file") == ["save 4"])
+        }
+    }
 }

@@ -233,4 +233,36 @@ struct WriterTests {
             }
         }
     }
+
+    /// Where the disk shares blocks, a copy takes no room that could be measured.
+    @Test(arguments: DataPath.mounts)
+    func `the first write copies what is long, and truncation to nothing copies nothing`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let container = try #require(volume.container)
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            let old = ByteString(repeating: "x", count: 8 << 20)
+            func taken() -> Int {
+                let folder = "\(container.dataHome)/shapeedit/containers/\(container.name)/staging"
+                let size = (try? volume.run("sh", "-c", "du -sk '\(folder)' | cut -f1").text) ?? ""
+                return Int(size.dropLast()) ?? 0
+            }
+            for (flags, copied) in [(O_RDWR, 8 << 10), (O_RDWR | O_TRUNC, 0)] {
+                writer.store("file", old)
+                // Until what was written is where it stays.
+                waitUntil { taken() < 1 << 10 }
+                let before = taken()
+                let file = writer.open("file", flags)
+                #expect(taken() - before < 1 << 10, "opening alone copies nothing")
+                writer.write(file, "new", offset: 0)
+                let more = taken() - before
+                #expect(abs(more - copied) < 1 << 10, "\(more) KiB")
+                #expect(reader.content("file") == old)
+                writer.close(file)
+                #expect(reader.content("file").text.hasPrefix("new"))
+                #expect(reader.status("file").size == (copied == 0 ? 3 : old.count))
+            }
+        }
+    }
 }
