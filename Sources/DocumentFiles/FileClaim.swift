@@ -10,21 +10,35 @@ struct FileClaim: ~Copyable {
     let file: OwnedDescriptor
     /// The file lies in a mount of ours: closing publishes what was written, whole.
     let isCoordinated: Bool
+    /// What programs that show the document know of this.
+    private let told: EditClaim?
 
     /// How long another holder is waited for, in milliseconds.
     static let patience = 10_000
 
     /// Takes the claim on what `path` names at that moment. Waits for other holders, bounded.
     ///
-    /// - Parameter isReader: nothing is to be written, so a document that may only be read will do.
-    init(_ path: String, isReader: Bool = false) throws(Failure) {
+    /// - Parameters:
+    ///   - isReader: nothing is to be written, so a document that may only be read will do.
+    ///   - isClaimed: the program has a claim on the document already, to put another in its place:
+    ///     presenters know of it, and another claim would wait for that one.
+    init(
+        _ path: String, isReader: Bool = false, isClaimed: Bool = false
+    ) throws(Failure) {
         let start = MonotonicClock.now
         let deadline = start + UInt64(Self.patience) * 1_000_000
+        var told: EditClaim?
         while true {
             let file: OwnedDescriptor
             // Asked for by path: an open would wait for claims of others, and then another one.
             let container = try? PathAttributes.value("user.shapeedit.container", of: path)
             let isCoordinated = container != nil
+            if isCoordinated, !isReader, !isClaimed, told == nil {
+                do throws(CoordinationError) {
+                    // Before the lock, which would keep them from saving.
+                    told = try EditClaim.ask(for: path, milliseconds: Self.patience)
+                } catch { throw Self.held(path, since: start) }
+            }
             do throws(Errno) {
                 // There the lock is one of those who write, and closing is what publishes.
                 file =
@@ -53,6 +67,7 @@ struct FileClaim: ~Copyable {
             {
                 self.file = file
                 self.isCoordinated = isCoordinated
+                self.told = told
                 return
             }
             guard MonotonicClock.now < deadline else {

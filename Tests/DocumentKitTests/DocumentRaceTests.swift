@@ -111,4 +111,43 @@ import Testing
             #expect(MonotonicClock.now - start < 4_000_000_000)
         }
     }
+
+    @Test func `an edit of another program is made on what an app has not saved yet`() throws {
+        try withVolume(.passthrough) { volume in
+            let binary = try BuiltPrograms.shapeedit()
+            func shapeedit(_ words: String...) throws -> String {
+                let result = try volume.run(
+                    "sh", "-c", "'\(binary)' " + words.joined(separator: " "))
+                #expect(result.status == 0 && result.errors.isEmpty, "\(words): \(result)")
+                return result.text
+            }
+            _ = try shapeedit("new Ball.shape && '\(binary)' title Ball.shape saved")
+            let opened = try OpenedDocument("\(volume.directory)/Ball.shape")
+            for (number, edit) in ["set Ball.shape background=red", "undo Ball.shape"].enumerated()
+            {
+                let text = try #require(opened.text)
+                let title = number == 0 ? "saved" : "unsaved 0"
+                let parts = text.split(separator: title)
+                #expect(parts.count == 2, "\(text)")
+                try opened.set(parts.joined(separator: "unsaved \(number)"))
+                _ = try shapeedit(edit)
+                #expect(opened.document.conflict == nil)
+                if number == 0 {
+                    #expect(try shapeedit("get Ball.shape title") == "unsaved 0\n")
+                    expectSoon { opened.text?.contains("ff0000") == true }
+                    #expect(opened.text?.contains("unsaved 0") == true)
+                } else {
+                    // What it saved is what is taken back.
+                    #expect(try shapeedit("get Ball.shape title") == "unsaved 0\n")
+                    _ = try shapeedit("redo Ball.shape")
+                    #expect(try shapeedit("get Ball.shape title") == "unsaved 1\n")
+                }
+            }
+            // Under a claim of its own, and with one for a restored version.
+            _ = try shapeedit(
+                "coordinate --write Ball.shape -- '\(binary)' set Ball.shape background=blue")
+            _ = try shapeedit("restore Ball.shape")
+            try opened.document.close()
+        }
+    }
 }

@@ -129,7 +129,7 @@ package struct DocumentVersions: Sendable {
     ///
     /// - Returns: the version, or `nil` if the document has that content already.
     package func restore(_ word: String?) throws(Failure) -> DocumentVersion? {
-        let claim = try FileClaim(path)
+        let claim = try FileClaim(path, isClaimed: true)
         let candidates: [DocumentVersion]
         if let word {
             candidates = [try find(word)]

@@ -15,10 +15,15 @@ final class ControlConnection: Sendable {
     let container: String?
 
     /// Connects to the mount at a folder.
-    init(mountPoint: String) throws(CoordinationError) {
+    convenience init(mountPoint: String) throws(CoordinationError) {
         guard let status = Self.status(mountPoint) else {
             throw .unavailable("\(mountPoint) does not answer")
         }
+        try self.init(status, of: mountPoint)
+    }
+
+    /// Connects to the mount at a folder, which has said this of itself.
+    init(_ status: JSONObject, of mountPoint: String) throws(CoordinationError) {
         guard let path = status["control"]?.string else {
             throw .unavailable(
                 "the mount at \(mountPoint) has no control socket: when it was mounted "
@@ -51,6 +56,24 @@ final class ControlConnection: Sendable {
     ) throws(CoordinationError) -> JSONObject {
         try send(method, parameters)
         return try next(milliseconds: patience)
+    }
+
+    /// Waits so many milliseconds for a claim on items, by their paths below the mount's folder.
+    func claim(
+        _ targets: [(path: String, access: FileAccess)], purpose: String, presenter: Int?,
+        milliseconds: Int
+    ) throws(CoordinationError) -> JSONObject {
+        var parameters: JSONObject = [
+            "targets": .array(
+                targets.map { target -> JSONValue in
+                    var object = JSONObject()
+                    object.setPath("path", target.path)
+                    object["access"] = .string(target.access.rawValue)
+                    return .object(object)
+                }), "purpose": .string(purpose), "timeoutMilliseconds": .integer(milliseconds),
+        ]
+        if let presenter { parameters["presenter"] = .integer(presenter) }
+        return try call("Claim", parameters, patience: milliseconds + Self.patience)
     }
 
     func send(

@@ -91,7 +91,7 @@ public final class FileCoordinator: Sendable {
 
     /// Throws for a document of another container that was granted to the app whose mount this is: a
     /// claim here would keep nobody out.
-    private static func checkOwner(
+    static func checkOwner(
         of place: ItemPlace, _ connection: ControlConnection
     ) throws(CoordinationError) {
         guard place.relative.hasPrefix("in "),
@@ -108,16 +108,6 @@ public final class FileCoordinator: Sendable {
         _ targets: [(path: String, access: FileAccess)], _ milliseconds: Int,
         _ connection: ControlConnection
     ) throws(CoordinationError) -> JSONObject {
-        var parameters: JSONObject = [
-            "targets": .array(
-                targets.map { target -> JSONValue in
-                    var object = JSONObject()
-                    object.setPath("path", target.path)
-                    object["access"] = .string(target.access.rawValue)
-                    return .object(object)
-                }), "purpose": .string(purpose), "timeoutMilliseconds": .integer(milliseconds),
-        ]
-        if let id = presentation?.id { parameters["presenter"] = .integer(id) }
         let mayWait = state.withLock { state in
             if !state.isCancelled { state.waiting[ObjectIdentifier(connection)] = connection }
             return !state.isCancelled
@@ -125,8 +115,8 @@ public final class FileCoordinator: Sendable {
         guard mayWait else { throw .cancelled }
         defer { state.withLock { $0.waiting[ObjectIdentifier(connection)] = nil } }
         do throws(CoordinationError) {
-            return try connection.call(
-                "Claim", parameters, patience: milliseconds + ControlConnection.patience)
+            return try connection.claim(
+                targets, purpose: purpose, presenter: presentation?.id, milliseconds: milliseconds)
         } catch {
             throw state.withLock { $0.isCancelled } ? .cancelled : error
         }

@@ -26,6 +26,7 @@ extension Volume {
             ("notYetDurable", String(facts.unsealed)),
             ("unlinked", String(facts.dying)),
             ("lastChange", String(log.head)),
+            ("presenters", String(coordinator.presenterCount)),
         ]
         if let pictures { fields += pictures.statusFields }
         if let problem = texts?.problem { fields.append(("textProblem", quoted(problem))) }

@@ -56,13 +56,13 @@ struct CoordinateCommand: ParsableCommand {
 
     func run() throws {
         let word =
-            purpose ?? Containers.environment(Self.variable)
+            purpose ?? Containers.environment(EditClaim.purposeVariable)
             ?? "coordinate \(hexadecimal(UInt64.random(in: .min ... .max)))"
         var status: Int32?
         do {
             try FileCoordinator(purpose: word).coordinate(
                 intents, waiting: .seconds(timeout)
-            ) { _ in status = try ChildCommand.run(command, environment: [Self.variable: word]) }
+            ) { _ in status = try ChildCommand.run(command, environment: [EditClaim.purposeVariable: word]) }
         } catch let error as CoordinationError {
             guard let status, status != 0 else { throw Failure(error) }
             // The command ran to its end, but perhaps not alone.
@@ -70,9 +70,6 @@ struct CoordinateCommand: ParsableCommand {
         }
         if let status, status != 0 { throw ExitCode(status) }
     }
-
-    /// How a command that runs under a claim learns its purpose.
-    static let variable = "SHAPEEDIT_PURPOSE"
 
     private var intents: [FileIntent] {
         let reading = withoutSaving ? FileAccess.readWithoutChanges : .read

@@ -12,7 +12,7 @@ enum WriteClaim {
         on file: String, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let coordinator = FileCoordinator(
-            purpose: Containers.environment(CoordinateCommand.variable))
+            purpose: Containers.environment(EditClaim.purposeVariable))
         do {
             return try coordinator.coordinate(
                 [FileIntent(file, .write)], waiting: .seconds(patience)

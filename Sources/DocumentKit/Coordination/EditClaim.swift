@@ -1,0 +1,47 @@
+internal import Documents
+internal import Glibc
+internal import SystemCalls
+
+/// The claim of a program that changes one document on the basis of what is there, for as long as this
+/// lives: programs that show the document save first what they have not saved.
+///
+/// Any thread.
+package final class EditClaim: Sendable {
+    /// How a command learns the purpose of the claim that it runs under.
+    package static let purposeVariable = "SHAPEEDIT_PURPOSE"
+
+    private let connection: ControlConnection
+
+    /// Waits until the document can be had.
+    ///
+    /// - Returns: `nil` if nobody shows a document of its container, or there are no claims on it:
+    ///   then its lock is all that is needed, and takes less time.
+    /// - Throws: ``CoordinationError/timedOut(_:)`` and ``CoordinationError/deadlock(_:)`` alone.
+    package static func ask(
+        for path: String, milliseconds: Int
+    ) throws(CoordinationError) -> EditClaim? {
+        guard let place = try? ItemPlace(path), let point = place.mountPoint,
+            let status = ControlConnection.status(point),
+            (status["presenters"]?.integer ?? 0) > 0,
+            let connection = try? ControlConnection(status, of: point),
+            (try? FileCoordinator.checkOwner(of: place, connection)) != nil
+        else { return nil }
+        let inherited = getenv(purposeVariable).map { String(cString: $0) } ?? ""
+        do throws(CoordinationError) {
+            _ = try connection.claim(
+                [(place.relative, .writeMerging)],
+                purpose: inherited.isEmpty ? "edit \(UInt64.random(in: .min ... .max))" : inherited,
+                presenter: nil, milliseconds: milliseconds)
+        } catch {
+            switch error {
+            case .timedOut, .deadlock: throw error
+            default: return nil
+            }
+        }
+        return EditClaim(connection)
+    }
+
+    private init(_ connection: ControlConnection) { self.connection = connection }
+
+    deinit { connection.close() }
+}
