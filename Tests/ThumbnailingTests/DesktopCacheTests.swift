@@ -95,7 +95,8 @@ import Thumbnailing
         #expect(try entries().count == 4)
         let two = "\(folder.path)/two"
         #expect(rename("\(folder.path)/one", two) == 0)
-        try cache.rename(folder: "\(folder.path)/one", to: two, files: ["b.txt", "none.txt"])
+        try cache.rename(path: renamed, to: "\(two)/b.txt")
+        #expect(cache.hasEntries(path: "\(two)/b.txt") && !cache.hasEntries(path: renamed))
         #expect(try judged("\(two)/b.txt").contains("thumbnail::is-valid: TRUE"))
         #expect(try entries().count == 4)
         try cache.remove(path: "\(two)/b.txt")

@@ -99,6 +99,12 @@ public struct DesktopCache: Sendable {
         }
     }
 
+    /// Whether there are entries of a file in any size, right or not.
+    public func hasEntries(path: String) -> Bool {
+        guard let name = try? name(ofPath: path) else { return false }
+        return Size.allCases.contains { access(self.path($0, name), F_OK) == 0 }
+    }
+
     /// Removes the entries of a file; that there are none is not an error.
     public func remove(path: String) throws(Failure) {
         let name = try name(ofPath: path)
@@ -123,16 +129,6 @@ public struct DesktopCache: Sendable {
             }
             unlink(self.path(size, old))
         }
-    }
-
-    /// Gives the entries of all files of a folder to their new paths.
-    ///
-    /// - Parameter files: paths of the files below the folder, relative to it: names in the cache
-    ///   are checksums, which cannot be searched.
-    public func rename(
-        folder: String, to newFolder: String, files: some Sequence<String>
-    ) throws(Failure) {
-        for file in files { try rename(path: "\(folder)/\(file)", to: "\(newFolder)/\(file)") }
     }
 
     /// Whether there is an entry for this state of a file.

@@ -69,6 +69,101 @@ struct DesktopThumbnailTests {
         }
     }
 
+    /// Stores slides in a new folder and waits for their entries.
+    private func fill(
+        _ desk: PictureDesk, _ folder: String, count: Int = 24, from first: Int = 0
+    ) throws {
+        let known = try entries(desk).count
+        desk.agent.makeDirectory(ByteString(folder))
+        for number in 0..<count {
+            desk.agent.store(
+                ByteString("\(folder)/\(number).slide"), PictureDesk.slide(first + number))
+        }
+        #expect(try waitUntil { try entries(desk).count == known + 4 * count })
+    }
+
+    /// Whether GIO sees the document's picture, and not that of another one.
+    private func isRight(_ desk: PictureDesk, _ name: String) throws -> Bool {
+        guard let entry = try thumbnail(desk, name) else { return false }
+        // The largest, with other texts before the same pixels.
+        let picture = desk.picture(name, 1_024).bytes
+        return try PictureDesk.read(entry).suffix(200).elementsEqual(picture.suffix(200))
+    }
+
+    @Test func `a directory that is renamed again at once keeps its entries`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            try fill(desk, "one")
+            desk.agent.rename("one", "two")
+            desk.agent.rename("two", "three")
+            for name in ["three/0.slide", "three/23.slide"] {
+                #expect(try waitUntil { try isRight(desk, name) })
+            }
+            #expect(try waitUntil { try entries(desk).count == 4 * 24 })
+            desk.agent.rename("three", "four")
+            desk.agent.rename("four", "three")
+            desk.agent.rename("three/7.slide", "three/seven.slide")
+            for name in ["three/0.slide", "three/seven.slide", "three/23.slide"] {
+                #expect(try waitUntil { try isRight(desk, name) })
+            }
+            #expect(try waitUntil { try entries(desk).count == 4 * 24 })
+        }
+    }
+
+    @Test func `documents whose directories change places have their own pictures`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            let agent = desk.agent
+            let names = (0..<4).map { "\($0).slide" }
+            for (number, folder) in ["one", "two"].enumerated() {
+                try fill(desk, folder, count: 4, from: 100 * number)
+                // Only the picture tells them apart.
+                for name in names {
+                    agent.setTimes(
+                        ByteString("\(folder)/\(name)"), accessed: .now,
+                        modified: .at(seconds: 1_000_000, nanoseconds: 5))
+                }
+            }
+            let documents = ["one", "two"].flatMap { folder in names.map { "\(folder)/\($0)" } }
+            for name in documents { #expect(try waitUntil { try isRight(desk, name) }) }
+            let exchange = 2
+            agent.rename("one", "two", flags: exchange)
+            for name in documents { #expect(try waitUntil { try isRight(desk, name) }) }
+            agent.rename("one", "away")
+            agent.rename("two", "one")
+            agent.rename("away", "two")
+            for name in documents { #expect(try waitUntil { try isRight(desk, name) }) }
+            agent.rename("one/0.slide", "two/0.slide", flags: exchange)
+            for name in documents { #expect(try waitUntil { try isRight(desk, name) }) }
+            #expect(try waitUntil { try entries(desk).count == 4 * documents.count })
+        }
+    }
+
+    @Test func `nothing stays of what was removed from a directory that was just renamed`() throws {
+        try withPictures { (desk) throws in
+            let agent = desk.agent
+            try fill(desk, "busy")
+            try fill(desk, "one")
+            // Whoever looks at this has not come to what follows.
+            agent.rename("busy", "busier")
+            agent.rename("one", "two")
+            agent.makeDirectory("other")
+            for number in 0..<24 {
+                let name = ByteString("two/\(number).slide")
+                if number % 2 == 0 {
+                    agent.unlink(name)
+                } else {
+                    agent.rename(name, ByteString("other/\(number).slide"))
+                }
+            }
+            #expect(try waitUntil { try entries(desk).count == 4 * (24 + 12) })
+            agent.rename("busier", "busy")
+            agent.rename("other", "another")
+            for number in 0..<12 { agent.unlink(ByteString("another/\(2 * number + 1).slide")) }
+            #expect(try waitUntil { try entries(desk).count == 4 * 24 })
+        }
+    }
+
     @Test func `each name of a document has its entries`() throws {
         try #require(isInstalled("gio"))
         try withPictures { (desk) throws in
