@@ -20,6 +20,8 @@ final class DesktopEntries: Sendable {
     /// Notes that wait; what comes to more is lost, and so are the entries' rights to be believed
     /// only as far as their times tell.
     private static let noteLimit = 65_536
+    /// How long the thread looks at the end at what it has not come to, in milliseconds.
+    private static let endPatience: UInt64 = 2_000
     /// Documents and directories of which it is remembered that they were looked at.
     private static let rememberedLimit = 100_000
 
@@ -58,7 +60,25 @@ final class DesktopEntries: Sendable {
         /// Directories that were listed.
         var listed: Set<ItemNumber> = []
         var ended = false
+        /// When the thread ends whatever waits, of `MonotonicClock`.
+        var end = UInt64.max
         var done = true
+
+        /// Keeps the notes that nobody would look at after the end: what is gone, and what has entries.
+        /// Those of other documents are written when their directory is listed in another mount.
+        mutating func keepLastNotes() {
+            let waiting = notes[next...]
+            let gone = waiting.filter { note in
+                if case .left = note { return true }
+                return false
+            }
+            let changed = waiting.filter { note in
+                if case .changed(let item) = note { return written.contains(item) }
+                return false
+            }
+            notes = gone + changed
+            next = 0
+        }
     }
 
     private let state = Monitor(State())
@@ -85,10 +105,12 @@ final class DesktopEntries: Sendable {
         }
     }
 
-    /// Ends the thread after what it is at.
+    /// Ends the thread when it has seen to what is gone, but soon.
     func stop() {
         let answers = state.signal { state in
             state.ended = true
+            state.end = MonotonicClock.after(milliseconds: Self.endPatience)
+            state.keepLastNotes()
             defer { state.answers = [:] }
             return state.answers.values.flatMap { $0 }
         }
@@ -100,8 +122,12 @@ final class DesktopEntries: Sendable {
 
     private func take() -> Note? {
         state.wait { state -> Note?? in
-            if state.ended { return .some(nil) }
-            if !state.directories.isEmpty { return .listed(state.directories.removeFirst()) }
+            if state.ended {
+                let isOver = state.next == state.notes.count || MonotonicClock.now >= state.end
+                if isOver { return .some(nil) }
+            } else if !state.directories.isEmpty {
+                return .listed(state.directories.removeFirst())
+            }
             guard state.next < state.notes.count else { return nil }
             let note = state.notes[state.next]
             state.next += 1
@@ -309,6 +335,7 @@ final class DesktopEntries: Sendable {
         let (now, documents) = documents(below: directory)
         guard let now, now != old else { return }
         for document in documents {
+            if state.withLock({ MonotonicClock.now >= $0.end }) { return }
             let former = old + document.path.dropFirst(now.count)
             if !isDrawn(document.subject), occupant(of: former) == nil {
                 // Entries that others have made. If there are none, they may be there already: the

@@ -164,6 +164,28 @@ struct DesktopThumbnailTests {
         }
     }
 
+    @Test func `nothing stays of what was removed right before the end`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            let agent = desk.agent
+            for folder in ["busy", "one", "two"] { try fill(desk, folder) }
+            // Whoever looks at this has not come to what follows.
+            agent.rename("busy", "busier")
+            agent.rename("two", "three")
+            for number in 0..<24 {
+                agent.unlink(ByteString("one/\(number).slide"))
+                agent.unlink(ByteString("three/\(number).slide"))
+            }
+            agent.rename("busier", "busy")
+            agent.end()
+            try desk.container.unmount()
+            #expect(try waitUntil { try entries(desk).count == 4 * 24 })
+            try desk.mount()
+            _ = try run(["ls", "\(desk.container.mountPoint)/busy"])
+            #expect(try waitUntil { try isRight(desk, "busy/23.slide") })
+        }
+    }
+
     @Test func `each name of a document has its entries`() throws {
         try #require(isInstalled("gio"))
         try withPictures { (desk) throws in
