@@ -55,7 +55,7 @@ final class DesktopEntries: Sendable {
         var changed: Set<ItemNumber> = []
         /// Of the directories in notes that wait, or that is looked at.
         var formerPaths = FormerPaths()
-        /// Documents that have entries.
+        /// Documents that have entries, or had when they could be read.
         var written: Set<ItemNumber> = []
         /// Directories that were listed.
         var listed: Set<ItemNumber> = []
@@ -248,13 +248,15 @@ final class DesktopEntries: Sendable {
 
     /// Writes the entries of a document as they have to be now, by each of its names, or removes them.
     private func write(_ item: ItemNumber) {
+        let names = names(of: item)
         var hasEntries = false
-        for name in names(of: item) {
+        for name in names {
             if write(name) { hasEntries = true }
         }
         if hasEntries {
             remember(item)
-        } else {
+        } else if names.allSatisfy(\.isReadable) {
+            // Others stay: when they can be read again, nothing but their attributes tells.
             state.withLock { _ = $0.written.remove(item) }
         }
     }

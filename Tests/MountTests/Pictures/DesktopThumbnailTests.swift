@@ -186,6 +186,20 @@ struct DesktopThumbnailTests {
         }
     }
 
+    @Test(.enabled(if: DataPath.ordinaryUsersCanMount, "needs fusermount3"))
+    func `a document that cannot be read has no entries until it can`() throws {
+        try withPictures(.ordinaryUser) { (desk) throws in
+            let agent = desk.agent
+            agent.store("a.slide", PictureDesk.slide(1))
+            desk.settle("a.slide")
+            #expect(try waitUntil { try entries(desk).count == 4 })
+            agent.changeMode("a.slide", 0)
+            #expect(try waitUntil { try entries(desk).isEmpty })
+            agent.changeMode("a.slide", 0o600)
+            #expect(try waitUntil { try entries(desk).count == 4 })
+        }
+    }
+
     @Test func `each name of a document has its entries`() throws {
         try #require(isInstalled("gio"))
         try withPictures { (desk) throws in
