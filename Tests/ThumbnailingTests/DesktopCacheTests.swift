@@ -118,6 +118,18 @@ import Thumbnailing
         #expect(try entries().count == 1)
     }
 
+    @Test func `an entry of another version is not believed though its time is right`() throws {
+        var subject = try file("a.txt")
+        try cache.write(try pictures(), for: subject)
+        #expect(cache.isCurrent(.normal, of: subject))
+        subject.version = "one"
+        #expect(!cache.isCurrent(.normal, of: subject))
+        try cache.write(try pictures(), for: subject)
+        #expect(cache.isCurrent(.normal, of: subject))
+        subject.version = "two"
+        #expect(!cache.isCurrent(.normal, of: subject))
+    }
+
     @Test func `what is no picture of the size is refused and leaves nothing`() throws {
         let subject = try file("a.txt")
         let large = try #require(try pictures()[.doubleExtraLarge])

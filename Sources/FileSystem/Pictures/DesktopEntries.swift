@@ -1,4 +1,5 @@
 internal import Catalog
+internal import Coordination
 internal import Model
 internal import PathText
 internal import Pictures
@@ -282,8 +283,12 @@ final class DesktopEntries: Sendable {
     }
 
     private func facts(_ path: String, _ subject: PictureSubject) -> DesktopCache.Subject {
-        DesktopCache.Subject(
-            path: path, modified: subject.modified.seconds, size: subject.size)
+        let version = [
+            volume.container.name, subject.node.fileName, String(PictureFile.revision),
+        ]
+        return DesktopCache.Subject(
+            path: path, modified: subject.modified.seconds, size: subject.size,
+            version: version.joined(separator: "/"))
     }
 
     private func remember(_ item: ItemNumber) {

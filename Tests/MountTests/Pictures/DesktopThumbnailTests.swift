@@ -257,6 +257,38 @@ struct DesktopThumbnailTests {
         }
     }
 
+    @Test func `a listing puts right what another mount left, though times and sizes are equal`()
+        throws
+    {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            // Nothing but the picture tells what was stored.
+            func store(_ number: Int, _ agent: Agent) {
+                agent.store("a.slide", PictureDesk.slide(number))
+                agent.setTimes(
+                    "a.slide", accessed: .now,
+                    modified: .at(seconds: 1_000_000, nanoseconds: 5))
+            }
+            store(1, desk.agent)
+            desk.settle("a.slide")
+            #expect(try waitUntil { try isRight(desk, "a.slide") })
+            desk.agent.end()
+            try desk.container.unmount()
+            let result = try desk.container.command(
+                "mount", desk.container.name, desk.container.mountPoint, "--no-desktop-thumbnails")
+            try #require(result.status == 0, "\(result)")
+            let agent = try Agent(in: desk.container.mountPoint)
+            store(2, agent)
+            // All sizes: what is drawn after the listing is written anyway.
+            let drawn = try desk.reference(PictureDesk.slide(2), "slide", 1_024)
+            #expect(waitUntil { agent.content(desk.path("a.slide", 1_024)) == drawn })
+            agent.end()
+            try desk.remount()
+            _ = desk.agent.names(".")
+            #expect(try waitUntil { try isRight(desk, "a.slide") })
+        }
+    }
+
     @Test func `the cache is left alone where that is asked for`() throws {
         try withPictures { desk in
             desk.agent.end()
