@@ -42,11 +42,13 @@ list_files() {
     while read -r kind source target who; do
         [[ -n $kind && $kind != '#'* ]] || continue
         [[ $who == both || $who == "$scope" ]] || continue
-        target=${target/#'{bin}'/$prefix/bin}
-        target=${target/#'{share}'/$prefix/share}
-        target=${target/#'{units}'/$units}
-        target=${target/#'{helper}'/$helper}
-        printf '%s\t%s\t%s\n' "$kind" "${source/#'{build}'/$build}" "$staging$target"
+        # In quotes, since an & would stand for what is replaced.
+        source=${source/#'{build}'/"$build"}
+        target=${target/#'{bin}'/"$prefix/bin"}
+        target=${target/#'{share}'/"$prefix/share"}
+        target=${target/#'{units}'/"$units"}
+        target=${target/#'{helper}'/"$helper"}
+        printf '%s\t%s\t%s\n' "$kind" "$source" "$staging$target"
     done <"$root/Mount/installed-files"
 }
 
