@@ -52,8 +52,10 @@ list_files() {
     done <"$root/Mount/installed-files"
 }
 
-# Makes what the desktop derives from the installed files anew, where the programs for it are.
+# Makes what the desktop derives from the installed files anew, where the programs for it are. Not of
+# what is staged: in a package it would take the place of what the machine has made of all its types.
 refresh_desktop() {
+    [[ -z $staging ]] || return 0
     local share=$staging$prefix/share
     if [[ -d $share/mime/packages ]] && command -v update-mime-database >/dev/null; then
         # Named, so that it does not warn of a folder that the desktop does not look at.
