@@ -96,7 +96,7 @@ import Thumbnailing
         let two = "\(folder.path)/two"
         #expect(rename("\(folder.path)/one", two) == 0)
         try cache.rename(path: renamed, to: "\(two)/b.txt")
-        #expect(cache.hasEntries(path: "\(two)/b.txt") && !cache.hasEntries(path: renamed))
+        #expect(cache.hasOthers(path: "\(two)/b.txt") && !cache.hasOthers(path: renamed))
         #expect(try judged("\(two)/b.txt").contains("thumbnail::is-valid: TRUE"))
         #expect(try entries().count == 4)
         try cache.remove(path: "\(two)/b.txt")
@@ -126,6 +126,7 @@ import Thumbnailing
         #expect(!cache.isCurrent(.normal, of: subject))
         try cache.write(try pictures(), for: subject)
         #expect(cache.isCurrent(.normal, of: subject))
+        #expect(!cache.hasOthers(path: subject.path))
         subject.version = "two"
         #expect(!cache.isCurrent(.normal, of: subject))
     }

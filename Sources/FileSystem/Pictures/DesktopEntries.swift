@@ -346,9 +346,14 @@ final class DesktopEntries: Sendable {
             let former = old + document.path.dropFirst(now.count)
             if !isDrawn(document.subject), occupant(of: former) == nil {
                 // Entries that others have made. If there are none, they may be there already: the
-                // directory may have been renamed again before this was looked at.
+                // directory may have been renamed again before this was looked at. Ours are those of
+                // another document, which was there in between.
                 let (from, to) = (text(former), text(document.path))
-                if cache.hasEntries(path: from) { try? cache.rename(path: from, to: to) }
+                if cache.hasOthers(path: from) {
+                    try? cache.rename(path: from, to: to)
+                } else {
+                    try? cache.remove(path: from)
+                }
                 continue
             }
             // Not taken along, but as they have to be now: some of them may be there already, and what is

@@ -110,10 +110,13 @@ public struct DesktopCache: Sendable {
         }
     }
 
-    /// Whether there are entries of a file in any size, right or not.
-    public func hasEntries(path: String) -> Bool {
+    /// Whether there are entries of a file, right or not, that others have made: without a
+    /// ``Subject/version``.
+    public func hasOthers(path: String) -> Bool {
         guard let name = try? name(ofPath: path) else { return false }
-        return Size.allCases.contains { access(self.path($0, name), F_OK) == 0 }
+        return Size.allCases.contains { size in
+            read(size, name).map { PNGFile.texts(of: $0)[Self.versionKey] == nil } ?? false
+        }
     }
 
     /// Removes the entries of a file; that there are none is not an error.

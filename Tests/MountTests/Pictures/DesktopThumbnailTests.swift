@@ -164,6 +164,28 @@ struct DesktopThumbnailTests {
         }
     }
 
+    @Test func `entries that others have made follow a directory that is renamed again at once`()
+        throws
+    {
+        try withPictures { (desk) throws in
+            let agent = desk.agent
+            agent.makeDirectory("one")
+            agent.store("one/x.data", "data")
+            agent.store("a.slide", PictureDesk.slide(1))
+            #expect(try waitUntil { try entries(desk).count == 4 })
+            func place(_ name: String) throws -> String {
+                let address = "file://\(desk.container.mountPoint)/\(name)"
+                let sum = try run(["sh", "-c", "printf %s \"$1\" | md5sum", "sh", address]).text
+                return "\(desk.container.base)/home/cache/thumbnails/normal/\(sum.prefix(32)).png"
+            }
+            try PictureDesk.write(desk.picture("a.slide", 128).bytes, to: place("one/x.data"))
+            agent.rename("one", "two")
+            agent.rename("two", "three")
+            #expect(try waitUntil { try access(place("three/x.data"), F_OK) == 0 })
+            #expect(try waitUntil { try entries(desk).count == 5 })
+        }
+    }
+
     @Test func `nothing stays of what was removed right before the end`() throws {
         try #require(isInstalled("gio"))
         try withPictures { (desk) throws in
