@@ -42,16 +42,20 @@ list_files() {
     while read -r kind source target who; do
         [[ -n $kind && $kind != '#'* ]] || continue
         [[ $who == both || $who == "$scope" ]] || continue
-        target=${target/#'{bin}'/$prefix/bin}
-        target=${target/#'{share}'/$prefix/share}
-        target=${target/#'{units}'/$units}
-        target=${target/#'{helper}'/$helper}
-        printf '%s\t%s\t%s\n' "$kind" "${source/#'{build}'/$build}" "$staging$target"
+        # In quotes, since an & would stand for what is replaced.
+        source=${source/#'{build}'/"$build"}
+        target=${target/#'{bin}'/"$prefix/bin"}
+        target=${target/#'{share}'/"$prefix/share"}
+        target=${target/#'{units}'/"$units"}
+        target=${target/#'{helper}'/"$helper"}
+        printf '%s\t%s\t%s\n' "$kind" "$source" "$staging$target"
     done <"$root/Mount/installed-files"
 }
 
-# Makes what the desktop derives from the installed files anew, where the programs for it are.
+# Makes what the desktop derives from the installed files anew, where the programs for it are. Not of
+# what is staged: in a package it would take the place of what the machine has made of all its types.
 refresh_desktop() {
+    [[ -z $staging ]] || return 0
     local share=$staging$prefix/share
     if [[ -d $share/mime/packages ]] && command -v update-mime-database >/dev/null; then
         # Named, so that it does not warn of a folder that the desktop does not look at.

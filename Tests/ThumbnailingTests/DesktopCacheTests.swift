@@ -95,7 +95,8 @@ import Thumbnailing
         #expect(try entries().count == 4)
         let two = "\(folder.path)/two"
         #expect(rename("\(folder.path)/one", two) == 0)
-        try cache.rename(folder: "\(folder.path)/one", to: two, files: ["b.txt", "none.txt"])
+        try cache.rename(path: renamed, to: "\(two)/b.txt")
+        #expect(cache.hasOthers(path: "\(two)/b.txt") && !cache.hasOthers(path: renamed))
         #expect(try judged("\(two)/b.txt").contains("thumbnail::is-valid: TRUE"))
         #expect(try entries().count == 4)
         try cache.remove(path: "\(two)/b.txt")
@@ -115,6 +116,19 @@ import Thumbnailing
         // Sizes that are not given would show what the file was.
         try cache.write([.large: try #require(try pictures()[.large])], for: later)
         #expect(try entries().count == 1)
+    }
+
+    @Test func `an entry of another version is not believed though its time is right`() throws {
+        var subject = try file("a.txt")
+        try cache.write(try pictures(), for: subject)
+        #expect(cache.isCurrent(.normal, of: subject))
+        subject.version = "one"
+        #expect(!cache.isCurrent(.normal, of: subject))
+        try cache.write(try pictures(), for: subject)
+        #expect(cache.isCurrent(.normal, of: subject))
+        #expect(!cache.hasOthers(path: subject.path))
+        subject.version = "two"
+        #expect(!cache.isCurrent(.normal, of: subject))
     }
 
     @Test func `what is no picture of the size is refused and leaves nothing`() throws {

@@ -181,5 +181,13 @@ import Testing
             entry?.arguments(input: "/i n", output: "/o", size: 9)
                 == ["x", "-s", "9", "file:///i%20n", "/o", "%"])
         #expect(ThumbnailerEntry(text: text) { _ in false } == nil)
+        // The key file has its own backslashes, the command has what they leave.
+        let quoting = #"""
+            [Thumbnailer Entry]
+            Exec=x "c\\"d" "\\$HOME"\sy %o
+            """#
+        #expect(
+            ThumbnailerEntry(text: quoting) { $0 == "x" }?.command
+                == ["x", #"c"d"#, "$HOME", "y", "%o"])
     }
 }

@@ -58,8 +58,28 @@ import Thumbnailing
             "cat '\(stage)/usr/local/share/thumbnailers/shapeedit.thumbnailer'"
         ).output
         #expect(entry.contains("\nExec=/usr/local/bin/shapeedit-thumbnailer %i %o %s\n"))
+        // Nothing but what the list names: a package with a cache would replace the machine's.
+        #expect(
+            try files().allSatisfy { !$0.hasSuffix(".cache") && !$0.hasSuffix("mime/globs2") })
         try script("uninstall", "--system")
         #expect(try files().allSatisfy { !$0.contains("shapeedit") })
+    }
+
+    @Test func `commands are found in a folder with a space in its name`() throws {
+        let spaced = folder.path + "/my & programs"
+        try script("install", "--user --prefix '\(spaced)' --build '\(folder.path)/build'")
+        let lines = try Surroundings.run(
+            "cd '\(spaced)/share' && cat thumbnailers/shapeedit.thumbnailer applications/*.desktop"
+        ).output
+        for line in [
+            "TryExec=\(spaced)/bin/shapeedit", "TryExec=\(spaced)/bin/shapeedit-thumbnailer",
+            "Exec=\"\(spaced)/bin/shapeedit\" edit %f",
+            "Exec=\"\(spaced)/bin/shapeedit-thumbnailer\" %i %o %s",
+        ] {
+            #expect(lines.contains("\n\(line)\n"), "\(lines)")
+        }
+        try script("uninstall", "--user --prefix '\(spaced)'")
+        #expect(try files() == ["./my & programs"])
     }
 
     @Test func `what belongs to others stays`() throws {

@@ -105,9 +105,10 @@ import Thumbnailing
     func `a worker that dies costs one failure`(_ signal: Int32) throws {
         try worker.warmUp()
         let identifier = try #require(worker.processIdentifier)
+        // Stopped, it has the document and does not draw it.
         kill(identifier, SIGSTOP)
-        kill(identifier, signal)
-        kill(identifier, SIGCONT)
+        let ending = "sleep 0.5; kill -\(signal) \(identifier); kill -CONT \(identifier)"
+        _ = try Surroundings.run("(\(ending)) > /dev/null 2>&1 &")
         let problem = #expect(throws: ThumbnailFailure.self) {
             try worker.picture(request("three.shape"))
         }
@@ -118,6 +119,20 @@ import Thumbnailing
         #expect(how.hasPrefix("signal \(signal) "))
         #expect(PNGFile(try worker.picture(request("three.shape"))) != nil)
         // The dead one is reaped.
+        #expect(kill(identifier, 0) == -1)
+    }
+
+    @Test func `a worker that died between two documents costs none`() throws {
+        _ = try worker.picture(request("three.shape"))
+        let identifier = try #require(worker.processIdentifier)
+        kill(identifier, SIGKILL)
+        for _ in 0..<500 {
+            let status = try Surroundings.run("cat /proc/\(identifier)/status").output
+            if status.contains("State:\tZ") { break }
+            usleep(10_000)
+        }
+        #expect(PNGFile(try worker.picture(request("three.shape"))) != nil)
+        #expect(worker.starts == 2)
         #expect(kill(identifier, 0) == -1)
     }
 

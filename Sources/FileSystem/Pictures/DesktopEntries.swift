@@ -1,4 +1,5 @@
 internal import Catalog
+internal import Coordination
 internal import Model
 internal import PathText
 internal import Pictures
@@ -20,6 +21,8 @@ final class DesktopEntries: Sendable {
     /// Notes that wait; what comes to more is lost, and so are the entries' rights to be believed
     /// only as far as their times tell.
     private static let noteLimit = 65_536
+    /// How long the thread looks at the end at what it has not come to, in milliseconds.
+    private static let endPatience: UInt64 = 2_000
     /// Documents and directories of which it is remembered that they were looked at.
     private static let rememberedLimit = 100_000
 
@@ -51,12 +54,32 @@ final class DesktopEntries: Sendable {
         /// Notes before this one were taken.
         var next = 0
         var changed: Set<ItemNumber> = []
-        /// Documents that have entries.
+        /// Of the directories in notes that wait, or that is looked at.
+        var formerPaths = FormerPaths()
+        /// Documents that have entries, or had when they could be read.
         var written: Set<ItemNumber> = []
         /// Directories that were listed.
         var listed: Set<ItemNumber> = []
         var ended = false
+        /// When the thread ends whatever waits, of `MonotonicClock`.
+        var end = UInt64.max
         var done = true
+
+        /// Keeps the notes that nobody would look at after the end: what is gone, and what has entries.
+        /// Those of other documents are written when their directory is listed in another mount.
+        mutating func keepLastNotes() {
+            let waiting = notes[next...]
+            let gone = waiting.filter { note in
+                if case .left = note { return true }
+                return false
+            }
+            let changed = waiting.filter { note in
+                if case .changed(let item) = note { return written.contains(item) }
+                return false
+            }
+            notes = gone + changed
+            next = 0
+        }
     }
 
     private let state = Monitor(State())
@@ -83,10 +106,12 @@ final class DesktopEntries: Sendable {
         }
     }
 
-    /// Ends the thread after what it is at.
+    /// Ends the thread when it has seen to what is gone, but soon.
     func stop() {
         let answers = state.signal { state in
             state.ended = true
+            state.end = MonotonicClock.after(milliseconds: Self.endPatience)
+            state.keepLastNotes()
             defer { state.answers = [:] }
             return state.answers.values.flatMap { $0 }
         }
@@ -98,8 +123,12 @@ final class DesktopEntries: Sendable {
 
     private func take() -> Note? {
         state.wait { state -> Note?? in
-            if state.ended { return .some(nil) }
-            if !state.directories.isEmpty { return .listed(state.directories.removeFirst()) }
+            if state.ended {
+                let isOver = state.next == state.notes.count || MonotonicClock.now >= state.end
+                if isOver { return .some(nil) }
+            } else if !state.directories.isEmpty {
+                return .listed(state.directories.removeFirst())
+            }
             guard state.next < state.notes.count else { return nil }
             let note = state.notes[state.next]
             state.next += 1
@@ -129,11 +158,21 @@ final class DesktopEntries: Sendable {
         if isNew { state.signal { _ in } }
     }
 
-    /// A path is not the item's any more.
-    func left(_ path: [UInt8], now item: ItemNumber?, isDirectory: Bool) {
+    /// A name in a directory is not the item's any more. Under the volume's lock.
+    func left(
+        _ name: [UInt8], in directory: MemoryIndex.Position, _ index: MemoryIndex,
+        now item: ItemNumber?, isDirectory: Bool
+    ) {
+        guard var path = index.path(of: directory) else { return }
+        if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+        path += name
         state.signal { state in
-            guard state.notes.count < Self.noteLimit else { return }
-            state.notes.append(.left(path, now: item, isDirectory: isDirectory))
+            // Its entries are still where a directory above it was, if nobody has looked since.
+            for path in [path] + state.formerPaths.others(than: path, in: directory, index) {
+                guard state.notes.count < Self.noteLimit else { return }
+                state.notes.append(.left(path, now: item, isDirectory: isDirectory))
+                if isDirectory, let item { state.formerPaths.add(path, of: item) }
+            }
         }
     }
 
@@ -165,13 +204,10 @@ final class DesktopEntries: Sendable {
         switch note {
         case .changed(let item): write(item)
         case .left(let path, let item, let isDirectory):
-            if isDirectory {
-                if let item { moveTree(path, item) }
-            } else {
-                try? cache.remove(path: text(path))
-                // Something else may have the path by now.
-                if let other = occupant(of: path) { write(other) }
-            }
+            if !isDirectory { return clear(path) }
+            guard let item else { return }
+            moveTree(path, item)
+            state.withLock { $0.formerPaths.remove(path, of: item) }
         case .listed(let directory):
             list(directory, pictures)
             let answers = state.withLock { $0.answers.removeValue(forKey: directory) }
@@ -213,13 +249,15 @@ final class DesktopEntries: Sendable {
 
     /// Writes the entries of a document as they have to be now, by each of its names, or removes them.
     private func write(_ item: ItemNumber) {
+        let names = names(of: item)
         var hasEntries = false
-        for name in names(of: item) {
+        for name in names {
             if write(name) { hasEntries = true }
         }
         if hasEntries {
             remember(item)
-        } else {
+        } else if names.allSatisfy(\.isReadable) {
+            // Others stay: when they can be read again, nothing but their attributes tells.
             state.withLock { _ = $0.written.remove(item) }
         }
     }
@@ -245,8 +283,12 @@ final class DesktopEntries: Sendable {
     }
 
     private func facts(_ path: String, _ subject: PictureSubject) -> DesktopCache.Subject {
-        DesktopCache.Subject(
-            path: path, modified: subject.modified.seconds, size: subject.size)
+        let version = [
+            volume.container.name, subject.node.fileName, String(PictureFile.revision),
+        ]
+        return DesktopCache.Subject(
+            path: path, modified: subject.modified.seconds, size: subject.size,
+            version: version.joined(separator: "/"))
     }
 
     private func remember(_ item: ItemNumber) {
@@ -297,27 +339,67 @@ final class DesktopEntries: Sendable {
 
     /// A directory has another path: so do all documents below it.
     private func moveTree(_ old: [UInt8], _ directory: ItemNumber) {
-        let (now, files) = volume.state.withLock { state -> ([UInt8]?, [[UInt8]]) in
+        let (now, documents) = documents(below: directory)
+        guard let now, now != old else { return }
+        for document in documents {
+            if state.withLock({ MonotonicClock.now >= $0.end }) { return }
+            let former = old + document.path.dropFirst(now.count)
+            if !isDrawn(document.subject), occupant(of: former) == nil {
+                // Entries that others have made. If there are none, they may be there already: the
+                // directory may have been renamed again before this was looked at. Ours are those of
+                // another document, which was there in between.
+                let (from, to) = (text(former), text(document.path))
+                if cache.hasOthers(path: from) {
+                    try? cache.rename(path: from, to: to)
+                } else {
+                    try? cache.remove(path: from)
+                }
+                continue
+            }
+            // Not taken along, but as they have to be now: some of them may be there already, and what is
+            // at the former path may be of another document, after an exchange.
+            clear(former)
+            if write(document) { remember(document.subject.item) }
+        }
+    }
+
+    /// A directory's path and what is below it; no path if it is gone.
+    private func documents(below directory: ItemNumber) -> (now: [UInt8]?, documents: [Named]) {
+        volume.state.withLock { state in
             let position = state.index.find(directory)
-            guard position != 0, let path = state.index.path(of: position) else { return (nil, []) }
-            var files: [[UInt8]] = []
-            var rest: [(position: MemoryIndex.Position, path: [UInt8])] = [(position, [])]
-            while let (folder, prefix) = rest.popLast(), files.count < Self.treeLimit {
+            guard position != 0, let now = state.index.path(of: position) else { return (nil, []) }
+            var found: [Named] = []
+            var rest: [(position: MemoryIndex.Position, path: [UInt8])] = [(position, now)]
+            while let (folder, above) = rest.popLast(), found.count < Self.treeLimit {
                 var name = state.index.child(of: folder, after: 0)
-                while name != 0, files.count < Self.treeLimit {
+                while name != 0, found.count < Self.treeLimit {
                     let item = state.index[name: name].pointee.item
-                    let path = prefix + Array(state.index.nameBytes(name))
-                    let record = state.index[item: item].pointee
-                    if record.isDirectory { rest.append((item, path + [47])) }
-                    if record.isRegular { files.append(path) }
+                    let bytes = Array(state.index.nameBytes(name))
+                    let path = above + [47] + bytes
+                    if state.index[item: item].pointee.isDirectory {
+                        rest.append((item, path))
+                    } else if let subject = state.pictureSubject(item, named: bytes) {
+                        found.append(
+                            Named(
+                                subject: subject, path: path,
+                                isReadable: reader.mayRead(item, in: folder, state.index)))
+                    }
                     name = state.index[name: name].pointee.next
                 }
             }
-            return (path, files)
+            return (now, found)
         }
-        guard let now, now != old else { return }
-        let names = files.map { String(path: $0) }
-        try? cache.rename(folder: text(old), to: text(now), files: names)
+    }
+
+    private func isDrawn(_ subject: PictureSubject) -> Bool {
+        guard let head = shelf.head(subject.node, subject.type) else { return false }
+        return head.failure == nil
+    }
+
+    /// A path is not what it was: the entries go, or are those of what has it now.
+    private func clear(_ path: [UInt8]) {
+        try? cache.remove(path: text(path))
+        if let other = occupant(of: path) { write(other) }
     }
 
     private func occupant(of path: [UInt8]) -> ItemNumber? {

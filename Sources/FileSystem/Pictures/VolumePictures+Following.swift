@@ -68,15 +68,43 @@ extension VolumePictures {
             volume.scheduler.at(MonotonicClock.now) { [weak self] in self?.cancel(item) }
         }
         guard let desktop else { return }
-        for effect in effects {
-            guard case .removeName(let parent, let name) = effect else { continue }
-            let above = state.index.find(parent)
-            guard above != 0, var path = state.index.path(of: above) else { continue }
-            if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+        for left in Self.namesLeft(by: state.number(position), effects) {
+            let (above, former) = (state.index.find(left.parent), state.index.find(left.item))
+            guard above != 0, former != 0 else { continue }
+            let record = state.index[item: former].pointee
             desktop.left(
-                path + name, now: record.links > 0 ? state.number(position) : nil,
+                left.name, in: above, state.index, now: record.links > 0 ? left.item : nil,
                 isDirectory: record.isDirectory)
         }
         desktop.changed(state.number(position), isOwn: true)
+    }
+
+    private struct LeftName {
+        var parent: ItemNumber
+        var name: [UInt8]
+        /// Whose it was.
+        var item: ItemNumber
+    }
+
+    /// The names that are not an item's any more, or not another's that changed places with it.
+    private static func namesLeft(by item: ItemNumber, _ effects: [Effect]) -> [LeftName] {
+        // An exchange removes no name: each gets the other item.
+        var other: ItemNumber?
+        for effect in effects {
+            if case .putName(_, _, let holder, _) = effect, holder != item { other = holder }
+        }
+        var names: [LeftName] = []
+        for effect in effects {
+            switch effect {
+            case .removeName(let parent, let name):
+                names.append(LeftName(parent: parent, name: name, item: item))
+            case .putName(let parent, let name, let holder, _):
+                guard let other else { continue }
+                names.append(
+                    LeftName(parent: parent, name: name, item: holder == item ? other : item))
+            default: break
+            }
+        }
+        return names
     }
 }

@@ -42,13 +42,20 @@ public struct DesktopCache: Sendable {
         public var size: Int64?
         /// Its MIME type; nil to leave it out.
         public var mimeType: String?
+        /// What tells this state of it from others of the same time and size; nil if nothing does.
+        /// File managers pass over it.
+        public var version: String?
 
         /// The facts of a file.
-        public init(path: String, modified: Int64, size: Int64? = nil, mimeType: String? = nil) {
+        public init(
+            path: String, modified: Int64, size: Int64? = nil, mimeType: String? = nil,
+            version: String? = nil
+        ) {
             self.path = path
             self.modified = modified
             self.size = size
             self.mimeType = mimeType
+            self.version = version
         }
     }
 
@@ -59,6 +66,9 @@ public struct DesktopCache: Sendable {
         /// The kernel refused.
         case system(Errno)
     }
+
+    /// The key of ``Subject/version``.
+    private static let versionKey = "ShapeEdit::Version"
 
     /// The folder with a folder for each size.
     public let folder: String
@@ -93,9 +103,19 @@ public struct DesktopCache: Sendable {
             ]
             if let size = subject.size { texts.append(("Thumb::Size", String(size))) }
             if let type = subject.mimeType { texts.append(("Thumb::Mimetype", type)) }
+            if let version = subject.version { texts.append((Self.versionKey, version)) }
             texts.append(("Software", "ShapeEdit"))
             let entry = file.bytes(texts: texts.map { (key: $0.0, value: $0.1) })
             try system { () throws(Errno) in try put(entry, size, name) }
+        }
+    }
+
+    /// Whether there are entries of a file, right or not, that others have made: without a
+    /// ``Subject/version``.
+    public func hasOthers(path: String) -> Bool {
+        guard let name = try? name(ofPath: path) else { return false }
+        return Size.allCases.contains { size in
+            read(size, name).map { PNGFile.texts(of: $0)[Self.versionKey] == nil } ?? false
         }
     }
 
@@ -125,16 +145,6 @@ public struct DesktopCache: Sendable {
         }
     }
 
-    /// Gives the entries of all files of a folder to their new paths.
-    ///
-    /// - Parameter files: paths of the files below the folder, relative to it: names in the cache
-    ///   are checksums, which cannot be searched.
-    public func rename(
-        folder: String, to newFolder: String, files: some Sequence<String>
-    ) throws(Failure) {
-        for file in files { try rename(path: "\(folder)/\(file)", to: "\(newFolder)/\(file)") }
-    }
-
     /// Whether there is an entry for this state of a file.
     public func isCurrent(_ size: Size, of subject: Subject) -> Bool {
         picture(size, of: subject) != nil
@@ -149,6 +159,7 @@ public struct DesktopCache: Sendable {
         let isCurrent =
             texts["Thumb::URI"] == FileURI.address(ofPath: subject.path.pathBytes)
             && texts["Thumb::MTime"] == String(subject.modified)
+            && (subject.version == nil || texts[Self.versionKey] == subject.version)
         return isCurrent ? bytes : nil
     }
 

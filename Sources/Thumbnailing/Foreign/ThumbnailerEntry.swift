@@ -20,7 +20,7 @@ struct ThumbnailerEntry: Equatable, Sendable {
                 isOurs = line == "[Thumbnailer Entry]"
             } else if isOurs, let equals = line.firstIndex(of: "="), !line.hasPrefix("#") {
                 let key = line[..<equals].filter { $0 != " " }
-                values[key] = String(line[equals...].dropFirst().drop { $0 == " " })
+                values[key] = Self.unescaped(line[equals...].dropFirst().drop { $0 == " " })
             }
         }
         guard let command = values["Exec"].flatMap(Self.split), let program = command.first,
@@ -30,6 +30,27 @@ struct ThumbnailerEntry: Equatable, Sendable {
         else { return nil }
         self.command = command
         mimeTypes = Set((values["MimeType"] ?? "").split(separator: ";").map(String.init))
+    }
+
+    /// What a value stands for before anything is made of it, as in every key file.
+    private static func unescaped(_ value: Substring) -> String {
+        var result = ""
+        var rest = value
+        while let character = rest.popFirst() {
+            guard character == "\\", let next = rest.popFirst() else {
+                result.append(character)
+                continue
+            }
+            switch next {
+            case "s": result += " "
+            case "n": result += "\n"
+            case "t": result += "\t"
+            case "r": result += "\r"
+            case "\\": result += "\\"
+            default: result += "\\" + String(next)
+            }
+        }
+        return result
     }
 
     /// The command for a file and a size.

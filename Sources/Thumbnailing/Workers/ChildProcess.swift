@@ -96,6 +96,12 @@ package final class ChildProcess: Sendable {
         return signal == 0 ? .exit(status >> 8 & 0xFF) : .signal(signal)
     }
 
+    /// Whether it has ended by now.
+    var hasEnded: Bool {
+        var watched = pollfd(fd: ending.number, events: Int16(POLLIN), revents: 0)
+        return Glibc.poll(&watched, 1, 0) > 0
+    }
+
     /// Waits for its end; the caller has seen to it that there is one soon.
     func end() -> End {
         isReaped.withLock { $0 = true }

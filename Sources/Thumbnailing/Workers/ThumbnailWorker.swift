@@ -155,7 +155,11 @@ public final class ThumbnailWorker: Sendable {
     }
 
     private func started(_ cancellation: Cancellation?) throws(ThumbnailFailure) -> WorkerProcess {
-        if let running = state.withLock(\.running) { return running }
+        if let running = state.withLock(\.running) {
+            if !running.process.hasEnded { return running }
+            // Without having seen the document that it would get now.
+            end(waiting: true)
+        }
         do throws(Errno) {
             let running = try WorkerProcess([program, "--worker"])
             if niceness != 0 {

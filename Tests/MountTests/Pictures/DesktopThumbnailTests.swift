@@ -69,6 +69,159 @@ struct DesktopThumbnailTests {
         }
     }
 
+    /// Stores slides in a new folder and waits for their entries.
+    private func fill(
+        _ desk: PictureDesk, _ folder: String, count: Int = 24, from first: Int = 0
+    ) throws {
+        let known = try entries(desk).count
+        desk.agent.makeDirectory(ByteString(folder))
+        for number in 0..<count {
+            desk.agent.store(
+                ByteString("\(folder)/\(number).slide"), PictureDesk.slide(first + number))
+        }
+        #expect(try waitUntil { try entries(desk).count == known + 4 * count })
+    }
+
+    /// Whether GIO sees the document's picture, and not that of another one.
+    private func isRight(_ desk: PictureDesk, _ name: String) throws -> Bool {
+        guard let entry = try thumbnail(desk, name) else { return false }
+        // The largest, with other texts before the same pixels.
+        let picture = desk.picture(name, 1_024).bytes
+        return try PictureDesk.read(entry).suffix(200).elementsEqual(picture.suffix(200))
+    }
+
+    @Test func `a directory that is renamed again at once keeps its entries`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            try fill(desk, "one")
+            desk.agent.rename("one", "two")
+            desk.agent.rename("two", "three")
+            for name in ["three/0.slide", "three/23.slide"] {
+                #expect(try waitUntil { try isRight(desk, name) })
+            }
+            #expect(try waitUntil { try entries(desk).count == 4 * 24 })
+            desk.agent.rename("three", "four")
+            desk.agent.rename("four", "three")
+            desk.agent.rename("three/7.slide", "three/seven.slide")
+            for name in ["three/0.slide", "three/seven.slide", "three/23.slide"] {
+                #expect(try waitUntil { try isRight(desk, name) })
+            }
+            #expect(try waitUntil { try entries(desk).count == 4 * 24 })
+        }
+    }
+
+    @Test func `documents whose directories change places have their own pictures`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            let agent = desk.agent
+            let names = (0..<4).map { "\($0).slide" }
+            for (number, folder) in ["one", "two"].enumerated() {
+                try fill(desk, folder, count: 4, from: 100 * number)
+                // Only the picture tells them apart.
+                for name in names {
+                    agent.setTimes(
+                        ByteString("\(folder)/\(name)"), accessed: .now,
+                        modified: .at(seconds: 1_000_000, nanoseconds: 5))
+                }
+            }
+            let documents = ["one", "two"].flatMap { folder in names.map { "\(folder)/\($0)" } }
+            for name in documents { #expect(try waitUntil { try isRight(desk, name) }) }
+            let exchange = 2
+            agent.rename("one", "two", flags: exchange)
+            for name in documents { #expect(try waitUntil { try isRight(desk, name) }) }
+            agent.rename("one", "away")
+            agent.rename("two", "one")
+            agent.rename("away", "two")
+            for name in documents { #expect(try waitUntil { try isRight(desk, name) }) }
+            agent.rename("one/0.slide", "two/0.slide", flags: exchange)
+            for name in documents { #expect(try waitUntil { try isRight(desk, name) }) }
+            #expect(try waitUntil { try entries(desk).count == 4 * documents.count })
+        }
+    }
+
+    @Test func `nothing stays of what was removed from a directory that was just renamed`() throws {
+        try withPictures { (desk) throws in
+            let agent = desk.agent
+            try fill(desk, "busy")
+            try fill(desk, "one")
+            // Whoever looks at this has not come to what follows.
+            agent.rename("busy", "busier")
+            agent.rename("one", "two")
+            agent.makeDirectory("other")
+            for number in 0..<24 {
+                let name = ByteString("two/\(number).slide")
+                if number % 2 == 0 {
+                    agent.unlink(name)
+                } else {
+                    agent.rename(name, ByteString("other/\(number).slide"))
+                }
+            }
+            #expect(try waitUntil { try entries(desk).count == 4 * (24 + 12) })
+            agent.rename("busier", "busy")
+            agent.rename("other", "another")
+            for number in 0..<12 { agent.unlink(ByteString("another/\(2 * number + 1).slide")) }
+            #expect(try waitUntil { try entries(desk).count == 4 * 24 })
+        }
+    }
+
+    @Test func `entries that others have made follow a directory that is renamed again at once`()
+        throws
+    {
+        try withPictures { (desk) throws in
+            let agent = desk.agent
+            agent.makeDirectory("one")
+            agent.store("one/x.data", "data")
+            agent.store("a.slide", PictureDesk.slide(1))
+            #expect(try waitUntil { try entries(desk).count == 4 })
+            func place(_ name: String) throws -> String {
+                let address = "file://\(desk.container.mountPoint)/\(name)"
+                let sum = try run(["sh", "-c", "printf %s \"$1\" | md5sum", "sh", address]).text
+                return "\(desk.container.base)/home/cache/thumbnails/normal/\(sum.prefix(32)).png"
+            }
+            try PictureDesk.write(desk.picture("a.slide", 128).bytes, to: place("one/x.data"))
+            agent.rename("one", "two")
+            agent.rename("two", "three")
+            #expect(try waitUntil { try access(place("three/x.data"), F_OK) == 0 })
+            #expect(try waitUntil { try entries(desk).count == 5 })
+        }
+    }
+
+    @Test func `nothing stays of what was removed right before the end`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            let agent = desk.agent
+            for folder in ["busy", "one", "two"] { try fill(desk, folder) }
+            // Whoever looks at this has not come to what follows.
+            agent.rename("busy", "busier")
+            agent.rename("two", "three")
+            for number in 0..<24 {
+                agent.unlink(ByteString("one/\(number).slide"))
+                agent.unlink(ByteString("three/\(number).slide"))
+            }
+            agent.rename("busier", "busy")
+            agent.end()
+            try desk.container.unmount()
+            #expect(try waitUntil { try entries(desk).count == 4 * 24 })
+            try desk.mount()
+            _ = try run(["ls", "\(desk.container.mountPoint)/busy"])
+            #expect(try waitUntil { try isRight(desk, "busy/23.slide") })
+        }
+    }
+
+    @Test(.enabled(if: DataPath.ordinaryUsersCanMount, "needs fusermount3"))
+    func `a document that cannot be read has no entries until it can`() throws {
+        try withPictures(.ordinaryUser) { (desk) throws in
+            let agent = desk.agent
+            agent.store("a.slide", PictureDesk.slide(1))
+            desk.settle("a.slide")
+            #expect(try waitUntil { try entries(desk).count == 4 })
+            agent.changeMode("a.slide", 0)
+            #expect(try waitUntil { try entries(desk).isEmpty })
+            agent.changeMode("a.slide", 0o600)
+            #expect(try waitUntil { try entries(desk).count == 4 })
+        }
+    }
+
     @Test func `each name of a document has its entries`() throws {
         try #require(isInstalled("gio"))
         try withPictures { (desk) throws in
@@ -123,6 +276,38 @@ struct DesktopThumbnailTests {
             let listed = try run(["ls", "\(desk.container.mountPoint)/folder"])
             #expect(listed.text.split(separator: "\n").count == 8)
             #expect(try entries(desk).count == 8 * 4)
+        }
+    }
+
+    @Test func `a listing puts right what another mount left, though times and sizes are equal`()
+        throws
+    {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            // Nothing but the picture tells what was stored.
+            func store(_ number: Int, _ agent: Agent) {
+                agent.store("a.slide", PictureDesk.slide(number))
+                agent.setTimes(
+                    "a.slide", accessed: .now,
+                    modified: .at(seconds: 1_000_000, nanoseconds: 5))
+            }
+            store(1, desk.agent)
+            desk.settle("a.slide")
+            #expect(try waitUntil { try isRight(desk, "a.slide") })
+            desk.agent.end()
+            try desk.container.unmount()
+            let result = try desk.container.command(
+                "mount", desk.container.name, desk.container.mountPoint, "--no-desktop-thumbnails")
+            try #require(result.status == 0, "\(result)")
+            let agent = try Agent(in: desk.container.mountPoint)
+            store(2, agent)
+            // All sizes: what is drawn after the listing is written anyway.
+            let drawn = try desk.reference(PictureDesk.slide(2), "slide", 1_024)
+            #expect(waitUntil { agent.content(desk.path("a.slide", 1_024)) == drawn })
+            agent.end()
+            try desk.remount()
+            _ = desk.agent.names(".")
+            #expect(try waitUntil { try isRight(desk, "a.slide") })
         }
     }
 
