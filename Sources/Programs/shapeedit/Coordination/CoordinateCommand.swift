@@ -62,7 +62,10 @@ struct CoordinateCommand: ParsableCommand {
         do {
             try FileCoordinator(purpose: word).coordinate(
                 intents, waiting: .seconds(timeout)
-            ) { _ in status = try ChildCommand.run(command, environment: [EditClaim.purposeVariable: word]) }
+            ) { _ in
+                status = try ChildCommand.run(
+                    command, environment: [EditClaim.purposeVariable: word])
+            }
         } catch let error as CoordinationError {
             guard let status, status != 0 else { throw Failure(error) }
             // The command ran to its end, but perhaps not alone.
