@@ -79,6 +79,29 @@ import Testing
         }
     }
 
+    @Test func `a file has no history of one that was removed, even if it got the inode`() throws {
+        try withDesk(.plain) { desk in
+            // Each edit makes a new inode: after an even number of them ext4 gives the new file that of
+            // the removed one.
+            for edits in 1...4 {
+                try desk.run("new", "a.list")
+                for number in 1...edits { try desk.run("list", "add", "a.list", "old \(number)") }
+                try desk.shell("rm a.list")
+                try desk.run("new", "a.list")
+                #expect(try Self.steps(desk, "a.list").0 == ["as it was found"])
+                try desk.fail(65, "undo", "a.list")
+                try desk.shell("rm a.list")
+            }
+            // Nor if it begins as the removed one was last.
+            try desk.run("new", "a.list")
+            for text in ["old", "older"] { try desk.run("list", "add", "a.list", text) }
+            for _ in 1...2 { try desk.run("undo", "a.list") }
+            try desk.shell("rm a.list")
+            try desk.run("new", "a.list")
+            try desk.fail(65, "redo", "a.list")
+        }
+    }
+
     @Test(arguments: Desk.places)
     func `a save by another program can be undone`(_ place: DataPath) throws {
         try withDesk(place) { desk in
