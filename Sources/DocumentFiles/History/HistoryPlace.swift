@@ -19,12 +19,20 @@ enum HistoryPlace {
     /// moment it was made.
     static func folder(of file: borrowing OwnedDescriptor, isCoordinated: Bool) -> String? {
         guard let root, let status = try? file.status() else { return nil }
-        if isCoordinated, let container = file.attribute("user.shapeedit.container"),
+        if isCoordinated, let container = containerName(of: file),
             let document = file.attribute("user.shapeedit.id")
         {
             return root + "/document-" + plain(container) + "-" + plain(document)
         }
         return root + "/" + inodeName(status, Directories.birthTime(of: file))
+    }
+
+    /// What the container that a file in a mount is in is called here. Not its name: one that was deleted
+    /// had it, or another user's has it, and all begin with the same document ids.
+    private static func containerName(of file: borrowing OwnedDescriptor) -> [UInt8]? {
+        if let id = file.attribute("user.shapeedit.container.id") { return id }
+        // A daemon that was started before there was an id knows the name alone.
+        return file.attribute("user.shapeedit.container")
     }
 
     /// The history's folder of the file that `path`, which is no symlink, names outside mounts.

@@ -102,6 +102,27 @@ import Testing
         }
     }
 
+    @Test(
+        .enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
+    func `a container has no history of another one that had its name`(_ place: DataPath) throws {
+        let stateHome = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(stateHome) }
+        for title in ["first", "second"] {
+            // Both containers are called "test", and the document has the same id in both.
+            try withVolume(place) { volume in
+                let desk = Desk(volume: volume, stateHome: stateHome)
+                try desk.run("new", "s.shape")
+                try desk.fail(65, "undo", "s.shape")
+                try desk.fail(65, "redo", "s.shape")
+                try desk.run("title", "s.shape", title)
+                // It is the same container the next time.
+                try desk.volume.remount()
+                #expect(try Self.steps(desk, "s.shape").0.last == "title \(title)")
+                try desk.run("undo", "s.shape")
+            }
+        }
+    }
+
     @Test(arguments: Desk.places)
     func `a save by another program can be undone`(_ place: DataPath) throws {
         try withDesk(place) { desk in
