@@ -10,16 +10,18 @@ import Testing
 
             title 'It''s "here"'   # another
             \ttitle "a \\"b\\" \\\\ c"\u{20}
+            title "5 \\$ \\`x\\` \\n"
             title a\\ b
             title ''
             color Ball #fc0 # gold
             """)
         #expect(
             edits.map(\.words) == [
-                ["title", "Its \"here\""], ["title", "a \"b\" \\ c"], ["title", "a b"],
-                ["title", ""], ["color", "Ball", "#fc0"],
+                ["title", "Its \"here\""], ["title", "a \"b\" \\ c"],
+                ["title", "5 $ `x` \\n"], ["title", "a b"], ["title", ""],
+                ["color", "Ball", "#fc0"],
             ])
-        #expect(edits.map(\.line) == [3, 4, 5, 6, 7])
+        #expect(edits.map(\.line) == [3, 4, 5, 6, 7, 8])
         #expect(try Edit.script("title A\r\n\r\ntitle B\r\n").map(\.words.last) == ["A", "B"])
     }
 
