@@ -42,6 +42,17 @@ import Testing
         #expect(error.description == "line 3: Bal: unknown solid 'Bal'; did you mean 'Ball'?")
     }
 
+    @Test(arguments: ["rename Ball", "order Ball", "rename front"])
+    func `a single word where two are expected is said to be one of them`(line: String) throws {
+        let scene = try EditableDocument.of(Sample.scene, .shape)
+        let error = try #require(scene.error(line))
+        let word = line.split(separator: " ")[1]
+        #expect(error.reason.hasPrefix("'\(word)' where a TARGET and then "), "\(error)")
+        #expect(error.reason.contains("; usage: "), "\(error)")
+        let bare = try #require(scene.error("rename"))
+        #expect(bare.reason.hasPrefix("TARGET is missing; "), "\(bare)")
+    }
+
     @Test func `no words are no edit`() {
         #expect(throws: EditError.self) { try Edit(words: []) }
     }
