@@ -146,6 +146,16 @@ package struct DocumentFile: Sendable {
         }
     }
 
+    /// What commands of the editing language would make of a document that is in no file yet.
+    package static func preview(
+        _ edits: [Edit], of document: EditableDocument, named name: String
+    ) throws(Failure) -> Edited {
+        var document = document
+        do throws(EditError) { return Edited(try document.apply(edits), repairs: []) } catch {
+            throw Failure(name, error)
+        }
+    }
+
     /// Puts another content in the place of the whole document, under its lock.
     package func replace(
         with bytes: [UInt8], describedAs description: String

@@ -95,6 +95,18 @@ import Testing
         #expect(throws: Never.self) { try node("\"type\":\"sphere\"") }
     }
 
+    @Test(arguments: [("sphere", "radius", "more than 0"), ("cone", "topRadius", "0 or more")])
+    func `a dimension out of range is refused with both bounds`(
+        kind: String, key: String, least: String
+    ) throws {
+        for value in ["-1", "1e300"] {
+            let error = #expect(throws: DocumentError.self) {
+                try node("\"type\":\"\(kind)\",\"\(key)\":\(value)")
+            }
+            #expect(error?.reason.contains("a number of \(least), at most 1e+41") == true)
+        }
+    }
+
     @Test func `nodes and groups are bounded`() throws {
         func groups(_ depth: Int) -> String {
             String(repeating: "{\"type\":\"group\",\"children\":[", count: depth)

@@ -118,6 +118,14 @@ import Testing
             ]
         ),
         (
+            "\"shapeType\":\"circle\",\"originx\":0,\"originy\":0,\"radius\":-3",
+            ["elements[0].radius: -3 is negative"]
+        ),
+        (
+            #""shapeType":"text","originx":0,"originy":0,"width":5,"height":5,"fontHeight":0"#,
+            ["elements[0].fontHeight: 0 is not more than 0", "elements[0].text: missing"]
+        ),
+        (
             "\"shapeType\":\"arc\",\"originx\":0,\"originy\":0,\"radius\":\"r\"",
             [
                 "elements[0].radius: a string where a finite", "elements[0].startAngle: missing",

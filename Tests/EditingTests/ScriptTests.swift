@@ -10,16 +10,18 @@ import Testing
 
             title 'It''s "here"'   # another
             \ttitle "a \\"b\\" \\\\ c"\u{20}
+            title "5 \\$ \\`x\\` \\n"
             title a\\ b
             title ''
             color Ball #fc0 # gold
             """)
         #expect(
             edits.map(\.words) == [
-                ["title", "Its \"here\""], ["title", "a \"b\" \\ c"], ["title", "a b"],
-                ["title", ""], ["color", "Ball", "#fc0"],
+                ["title", "Its \"here\""], ["title", "a \"b\" \\ c"],
+                ["title", "5 $ `x` \\n"], ["title", "a b"], ["title", ""],
+                ["color", "Ball", "#fc0"],
             ])
-        #expect(edits.map(\.line) == [3, 4, 5, 6, 7])
+        #expect(edits.map(\.line) == [3, 4, 5, 6, 7, 8])
         #expect(try Edit.script("title A\r\n\r\ntitle B\r\n").map(\.words.last) == ["A", "B"])
     }
 
@@ -38,6 +40,17 @@ import Testing
         let error = try #require(scene.error("color Ball red\n\ncolor Bal blue\ntitle A"))
         #expect(error.line == 3)
         #expect(error.description == "line 3: Bal: unknown solid 'Bal'; did you mean 'Ball'?")
+    }
+
+    @Test(arguments: ["rename Ball", "order Ball", "rename front"])
+    func `a single word where two are expected is said to be one of them`(line: String) throws {
+        let scene = try EditableDocument.of(Sample.scene, .shape)
+        let error = try #require(scene.error(line))
+        let word = line.split(separator: " ")[1]
+        #expect(error.reason.hasPrefix("'\(word)' where a TARGET and then "), "\(error)")
+        #expect(error.reason.contains("; usage: "), "\(error)")
+        let bare = try #require(scene.error("rename"))
+        #expect(bare.reason.hasPrefix("TARGET is missing; "), "\(bare)")
     }
 
     @Test func `no words are no edit`() {

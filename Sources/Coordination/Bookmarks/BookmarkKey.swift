@@ -1,5 +1,6 @@
 internal import Catalog
 internal import Model
+internal import SystemCalls
 
 /// The key that signs a container's bookmarks; it never leaves the container's folder.
 enum BookmarkKey {
@@ -17,6 +18,17 @@ enum BookmarkKey {
         let text = words.map(hexadecimal).joined()
         try database.setMeta(name, text)
         return bytes(text) ?? []
+    }
+
+    /// What is signed to get it: no other use of the key signs this.
+    private static let purpose = "shapeedit container 1\n"
+
+    /// What only the container with this key is called: 32 hexadecimal digits.
+    static func containerID(_ key: [UInt8]) -> String {
+        let digest = Hashing.authentication(key: key, Array(purpose.utf8))
+        return digest.prefix(16).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
     }
 
     private static func bytes(_ text: String) -> [UInt8]? {

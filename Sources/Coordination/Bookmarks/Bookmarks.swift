@@ -16,6 +16,10 @@ package struct Bookmarks: Sendable {
         case deleted
     }
 
+    /// Tells the container from every other, also from one that had its name before. It comes of the
+    /// key and does not tell it.
+    package let containerID: String
+
     private let key: [UInt8]
     private var rows: [BookmarkID: BookmarkRow] = [:]
     private var ofDocument: [DocumentID: [BookmarkID]] = [:]
@@ -23,6 +27,7 @@ package struct Bookmarks: Sendable {
     /// - Parameter key: the container's; 32 bytes.
     init(_ rows: [BookmarkRow], key: [UInt8]) {
         self.key = key
+        containerID = BookmarkKey.containerID(key)
         for row in rows { insert(row) }
     }
 

@@ -60,8 +60,8 @@ struct HistoryJournal {
     ) -> HistorySteps {
         var (steps, formerPath) = stored() ?? (HistorySteps(), Self.line(path))
         guard steps.currentStep.flatMap({ self.bytes(of: $0) }) != bytes else { return steps }
-        // A known inode at another place with an unknown content is another file: inodes are
-        // given out again. Documents in a mount have ids that are not.
+        // A known inode at another place with an unknown content is another file where the disk
+        // does not tell when a file was made. Documents in a mount have ids.
         if !isCoordinated, formerPath != Self.line(path) { steps = HistorySteps() }
         let number = steps.append(
             time: moment(after: [steps.currentStep?.time, versions().last?.time]),

@@ -15,26 +15,38 @@ enum HistoryPlace {
         return state.map { $0 + "/shapeedit/history" }
     }
 
-    /// The history's folder of an open file: by document in a mount of ours, else by inode.
+    /// The history's folder of an open file: by document in a mount of ours, else by inode and the
+    /// moment it was made.
     static func folder(of file: borrowing OwnedDescriptor, isCoordinated: Bool) -> String? {
         guard let root, let status = try? file.status() else { return nil }
-        if isCoordinated, let container = file.attribute("user.shapeedit.container"),
+        if isCoordinated, let container = containerName(of: file),
             let document = file.attribute("user.shapeedit.id")
         {
             return root + "/document-" + plain(container) + "-" + plain(document)
         }
-        return root + "/" + inodeName(status)
+        return root + "/" + inodeName(status, Directories.birthTime(of: file))
     }
 
-    /// The history's folder of the file that `path` names, outside mounts.
+    /// What the container that a file in a mount is in is called here. Not its name: one that was deleted
+    /// had it, or another user's has it, and all begin with the same document ids.
+    private static func containerName(of file: borrowing OwnedDescriptor) -> [UInt8]? {
+        if let id = file.attribute("user.shapeedit.container.id") { return id }
+        // A daemon that was started before there was an id knows the name alone.
+        return file.attribute("user.shapeedit.container")
+    }
+
+    /// The history's folder of the file that `path`, which is no symlink, names outside mounts.
     static func folder(at path: String) -> String? {
         var status = stat()
         guard let root, stat(path.cPath, &status) == 0 else { return nil }
-        return root + "/" + inodeName(status)
+        return root + "/" + inodeName(status, Directories.birthTime(path.cPath, in: AT_FDCWD))
     }
 
-    private static func inodeName(_ status: stat) -> String {
-        "file-" + String(status.st_dev, radix: 16) + "-" + String(status.st_ino, radix: 16)
+    /// Inodes are given out again, often at once and for the same name: the moment tells which file
+    /// it is.
+    private static func inodeName(_ status: stat, _ birth: UInt64) -> String {
+        let inode = String(status.st_dev, radix: 16) + "-" + String(status.st_ino, radix: 16)
+        return "file-" + inode + (birth == 0 ? "" : "-" + String(birth, radix: 16))
     }
 
     /// Letters and digits as they are, anything else as `%` and two digits.

@@ -181,9 +181,10 @@ extension SolidShape {
     static func length(
         _ dimension: Dimension, _ fields: SceneFields
     ) throws(DocumentError) -> Double {
-        try fields.number(
+        let least = dimension.mayBeZero ? "0 or more" : "more than 0"
+        return try fields.number(
             dimension.name, default: dimension.value,
-            dimension.mayBeZero ? "a number of 0 or more" : "a number greater than 0"
+            "a number of \(least), at most \(Limits.sceneNumber)"
         ) { dimension.allows($0) }
     }
 }

@@ -66,7 +66,7 @@ extension SlideInterpreter {
         let center = point("originx", "originy")
         guard let radius = number("radius"), let center else { return nil }
         guard radius >= 0 else {
-            report("radius", "\(radius) is negative, so nothing is drawn")
+            report("radius", "\(shown("radius")) is negative, so nothing is drawn")
             return nil
         }
         return (center, radius)
@@ -132,7 +132,7 @@ extension SlideInterpreter {
         let box = box()
         let height = number("fontHeight")
         if let height, height <= 0 {
-            report("fontHeight", "\(height) is not more than 0, so nothing is drawn")
+            report("fontHeight", "\(shown("fontHeight")) is not more than 0, so nothing is drawn")
         }
         let words = json["text"]?.string
         if words == nil {
@@ -163,6 +163,9 @@ extension SlideInterpreter {
     private mutating func report(_ key: String, _ reason: String) {
         problems.append(SlideProblem(path: path.isEmpty ? key : "\(path).\(key)", reason: reason))
     }
+
+    /// What a key holds, in a report.
+    private func shown(_ key: String) -> String { json[key]?.shown ?? "nothing" }
 
     private mutating func number(_ key: String) -> Double? {
         guard let value = json[key] else {

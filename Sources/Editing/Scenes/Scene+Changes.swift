@@ -61,6 +61,10 @@ private struct SceneComparison {
 
     private func changes(of index: Int, isMoved: Bool) -> [Change] {
         let entry = new.entries[index]
+        // An edit leaves most parts as they were, and a script compares all of them after each line.
+        if let former = matching.oldOfNew[index], !isMoved, old.entries[former].node == entry.node {
+            return []
+        }
         let path = new.index.path(of: index)
         guard let former = matching.oldOfNew[index] else {
             var words = entry.node.longWords

@@ -40,6 +40,9 @@ extension SceneNode {
         if transform.rotation.lacksAxis { offences.append(.axis(transform.rotation)) }
         return offences
     }
+
+    /// Whether it or anything in it has such a value.
+    fileprivate var offends: Bool { !offences.isEmpty || children.contains(where: \.offends) }
 }
 
 extension Scene {
@@ -47,6 +50,7 @@ extension Scene {
     /// scene before do not keep it from being edited.
     func checkRanges(after old: Scene) throws(EditError) {
         try camera.checkRanges(after: old.camera)
+        guard nodes.contains(where: \.offends) else { return }
         let parts = SceneParts(self)
         var known: Set<Offence>?
         for (index, entry) in parts.entries.enumerated() {

@@ -41,13 +41,18 @@ struct ScriptLine {
         return String(word)
     }
 
+    /// What a backslash takes its meaning from between double quotes; before others it stands for itself.
+    private static let escapable: Set<Unicode.Scalar> = ["\"", "\\", "$", "`"]
+
     private mutating func quoted(_ mark: Unicode.Scalar) throws(EditError)
         -> String.UnicodeScalarView
     {
         var text = String.UnicodeScalarView()
         while let scalar = rest.popFirst() {
             if scalar == mark { return text }
-            if mark == "\"", scalar == "\\", let next = rest.first, next == "\"" || next == "\\" {
+            if mark == "\"", scalar == "\\", let next = rest.first,
+                ScriptLine.escapable.contains(next)
+            {
                 text.append(next)
                 rest.removeFirst()
             } else {

@@ -30,9 +30,12 @@ struct Arguments {
         return word
     }
 
-    /// The last word.
+    /// The last word, with a target before it. Which of both a single word is cannot be told.
     mutating func last(_ what: String) throws(EditError) -> String {
-        guard let word = rest.popLast() else { throw misuse("\(what) is missing") }
+        guard let word = rest.popLast() else { throw misuse("TARGET is missing") }
+        guard !rest.isEmpty else {
+            throw misuse("'\(word.prefix(64))' where a TARGET and then \(what) is expected")
+        }
         return word
     }
 

@@ -10,7 +10,7 @@ extension FuseSession {
     private static let readable: Set<String> = [
         "id", "state", "progress", "title", "thumbnail", "thumbnail.state", "type", "version",
         "error",
-        "container",
+        "container", "container.id",
     ]
 
     private static func time(_ moment: Settings.Moment?) -> timespec {

@@ -65,6 +65,7 @@ extension Volume {
         switch key {
         case "id": return DocumentID(rawValue: record.pointee.document).description
         case "container": return container.name
+        case "container.id": return state.bookmarks.containerID
         case "version":
             guard record.pointee.isRegular else { return nil }
             // Who has an earlier version open asks about that one.

@@ -73,6 +73,7 @@ struct ShapeEdit: ParsableCommand {
         if let helper = Helper(words) { return helper.run() }
         let arguments = MountArguments.normalized(words)
         do {
+            try checkHelp(words)
             var command = try parseAsRoot(arguments)
             try checkIsComplete(command)
             try command.run()
@@ -91,6 +92,21 @@ struct ShapeEdit: ParsableCommand {
             Console.write(Array((fullMessage(for: error) + "\n").utf8))
         } catch {
             exit(withError: error)
+        }
+    }
+
+    /// A failure for help on what is no command: the parser would tell of all instead.
+    private static func checkHelp(_ words: [String]) throws(Failure) {
+        guard words.first == "help" else { return }
+        var known = configuration.subcommands
+        for word in words.dropFirst() where !word.hasPrefix("-") && word != "help" {
+            // What follows are actions and the like, of which the command's help tells.
+            if known.isEmpty { return }
+            guard let command = known.first(where: { $0.configuration.commandName == word }) else {
+                throw Failure(
+                    .usage, "help: there is no command '\(word)'; `shapeedit --help` lists them")
+            }
+            known = command.configuration.subcommands
         }
     }
 

@@ -124,7 +124,7 @@ int shim_peer(int descriptor, int *process, unsigned *user) {
 
 uint64_t shim_birth_time(int directory, const char *name) {
     struct statx status;
-    if (statx(directory, name, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0
+    if (statx(directory, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_BTIME, &status) != 0
         || !(status.stx_mask & STATX_BTIME))
         return 0;
     return (uint64_t)status.stx_btime.tv_sec * 1000000000u + status.stx_btime.tv_nsec;

@@ -34,6 +34,11 @@ public enum Directories {
         shim_birth_time(directory, name)
     }
 
+    /// When an open file was made, in nanoseconds since 1970; 0 if its disk does not tell.
+    public static func birthTime(of file: borrowing OwnedDescriptor) -> UInt64 {
+        shim_birth_time(file.number, "")
+    }
+
     /// Renames a file unless the new name is taken: EEXIST then.
     public static func renameExclusively(_ from: String, _ to: String) throws(Errno) {
         try check { shim_rename_exclusively(from.cPath, to.cPath) }

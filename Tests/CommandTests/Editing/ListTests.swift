@@ -55,6 +55,26 @@ import Testing
         }
     }
 
+    @Test(arguments: Desk.places)
+    func `a dry run does not make the list of today, nor does a mistake`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            let home = desk.volume.container?.mountPoint ?? desk.folder
+            let added = try desk.run("list", "today", "add", "tea", "--dry-run")
+            #expect(added == "item.1: added [ ] tea\n(dry run: nothing was written)\n")
+            #expect(try desk.run("list", "today", "-n") == "(nothing to do)\n")
+            try desk.run("list", "today", "copy", "-n", "--json")
+            try desk.fail(65, "list", "today", "check", "tea", "-n")
+            try desk.fail(73, "list", "today", "add", "tea", "-n", "--in", "nowhere")
+            try desk.fail(64, "list", "today", "make", "tea")
+            #expect(desk.bytes(home + "/Today.list") == nil)
+            // One that is there is only looked at.
+            try desk.run("list", "today", "add", "water")
+            let before = desk.bytes(home + "/Today.list")
+            try desk.run("list", "today", "add", "tea", "-n")
+            #expect(desk.bytes(home + "/Today.list") == before)
+        }
+    }
+
     @Test func `what is pasted from standard input is taken as it is`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "a.list")

@@ -79,6 +79,50 @@ import Testing
         }
     }
 
+    @Test func `a file has no history of one that was removed, even if it got the inode`() throws {
+        try withDesk(.plain) { desk in
+            // Each edit makes a new inode: after an even number of them ext4 gives the new file that of
+            // the removed one.
+            for edits in 1...4 {
+                try desk.run("new", "a.list")
+                for number in 1...edits { try desk.run("list", "add", "a.list", "old \(number)") }
+                try desk.shell("rm a.list")
+                try desk.run("new", "a.list")
+                #expect(try Self.steps(desk, "a.list").0 == ["as it was found"])
+                try desk.fail(65, "undo", "a.list")
+                try desk.shell("rm a.list")
+            }
+            // Nor if it begins as the removed one was last.
+            try desk.run("new", "a.list")
+            for text in ["old", "older"] { try desk.run("list", "add", "a.list", text) }
+            for _ in 1...2 { try desk.run("undo", "a.list") }
+            try desk.shell("rm a.list")
+            try desk.run("new", "a.list")
+            try desk.fail(65, "redo", "a.list")
+        }
+    }
+
+    @Test(
+        .enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
+    func `a container has no history of another one that had its name`(_ place: DataPath) throws {
+        let stateHome = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(stateHome) }
+        for title in ["first", "second"] {
+            // Both containers are called "test", and the document has the same id in both.
+            try withVolume(place) { volume in
+                let desk = Desk(volume: volume, stateHome: stateHome)
+                try desk.run("new", "s.shape")
+                try desk.fail(65, "undo", "s.shape")
+                try desk.fail(65, "redo", "s.shape")
+                try desk.run("title", "s.shape", title)
+                // It is the same container the next time.
+                try desk.volume.remount()
+                #expect(try Self.steps(desk, "s.shape").0.last == "title \(title)")
+                try desk.run("undo", "s.shape")
+            }
+        }
+    }
+
     @Test(arguments: Desk.places)
     func `a save by another program can be undone`(_ place: DataPath) throws {
         try withDesk(place) { desk in

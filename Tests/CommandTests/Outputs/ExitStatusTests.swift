@@ -49,6 +49,19 @@ import Testing
         }
     }
 
+    @Test func `help on what is no command is 64`() throws {
+        try withDesk(.plain) { desk in
+            #expect(try desk.fail(64, "help", "nosuch").contains("'nosuch'"))
+            #expect(try desk.fail(64, "help", "container", "nosuch").contains("'nosuch'"))
+            // Actions are told of with their command.
+            let list = try desk.run("list", "--help")
+            #expect(try desk.run("help", "list", "add") == list)
+            for words in [[], ["help"], ["slide", "import-bulk"]] {
+                #expect(try desk.shapeedit(["help"] + words).status == 0, "\(words)")
+            }
+        }
+    }
+
     @Test func `half a command is 64, and the other halves are named`() throws {
         try withDesk(.plain) { desk in
             var halves: [String: [String]] = [:]

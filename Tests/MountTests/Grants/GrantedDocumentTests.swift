@@ -59,6 +59,9 @@ struct GrantedDocumentTests {
                 there.attribute(Self.document, "user.shapeedit.id")
                     == here.attribute("a.txt", "user.shapeedit.id"))
             #expect(there.attribute(Self.document, "user.shapeedit.container") == "test")
+            let container: ByteString = "user.shapeedit.container.id"
+            #expect(
+                there.attribute(Self.document, container) == here.attribute("a.txt", container))
             #expect(there.attribute(Self.document, "user.shapeedit.state") == "local")
             // Locks hold among all.
             let (mine, theirs) = (here.open("a.txt", O_RDWR), there.open(Self.document, O_RDWR))

@@ -39,8 +39,8 @@ struct ListCommand: ParsableCommand {
     func run() throws {
         let words = Edits.plain(self.words)
         if action == "today" {
-            let path = try TodayList.path(in: folder)
-            try perform(words.first ?? "show", path, Array(words.dropFirst()))
+            let path = TodayList.path(in: folder)
+            try perform(words.first ?? "show", path, Array(words.dropFirst()), isToday: true)
             return
         }
         if folder != nil { throw Failure(.usage, "--in is for today") }
@@ -56,7 +56,9 @@ struct ListCommand: ParsableCommand {
             isSwapped ? first : action, isSwapped ? action : first, Array(words.dropFirst()))
     }
 
-    private func perform(_ action: String, _ path: String, _ words: [String]) throws {
+    private func perform(
+        _ action: String, _ path: String, _ words: [String], isToday: Bool = false
+    ) throws {
         guard Self.actions.contains(action), action != "today" else {
             throw Failure(
                 .usage,
@@ -64,7 +66,10 @@ struct ListCommand: ParsableCommand {
                     + Self.actions.filter { $0 != "today" }.joined(separator: ", "))
         }
         let type = try options.documentType
-        let file = try DocumentFile(path, type: type)
+        if isToday { try TodayList.make(path, dryRun: options.dryRun) }
+        // A dry run does not make it: it is an empty list then.
+        let isThere = !isToday || TodayList.isThere(path)
+        let file = try isThere ? DocumentFile(path, type: type) : nil
         switch action {
         case "show":
             if let word = words.first {
@@ -80,19 +85,32 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    private func change(_ file: DocumentFile, _ path: String, _ words: [String]) throws(Failure) {
+    // A file that is `nil` is an empty list that nobody has made yet.
+
+    private func change(_ file: DocumentFile?, _ path: String, _ words: [String]) throws(Failure) {
         let edit = try Edits.one(["list"] + words)
-        options.report(try file.apply([edit], dryRun: options.dryRun), of: path)
+        let edited =
+            if let file {
+                try file.apply([edit], dryRun: options.dryRun)
+            } else {
+                try DocumentFile.preview([edit], of: .list(TaskList()), named: path)
+            }
+        options.report(edited, of: path)
     }
 
-    private func list(_ file: DocumentFile, _ path: String) throws(Failure) -> TaskList {
-        guard case .list(let list) = try file.load().document else {
+    private func document(_ file: DocumentFile?) throws(Failure) -> EditableDocument {
+        guard let file else { return .list(TaskList()) }
+        return try file.load().document
+    }
+
+    private func list(_ file: DocumentFile?, _ path: String) throws(Failure) -> TaskList {
+        guard case .list(let list) = try document(file) else {
             throw Failure(.badData, "\(path): not a list")
         }
         return list
     }
 
-    private func show(_ file: DocumentFile, _ path: String) throws(Failure) {
+    private func show(_ file: DocumentFile?, _ path: String) throws(Failure) {
         let list = try list(file, path)
         if options.json {
             let items = list.items.map { item in
@@ -117,8 +135,8 @@ struct ListCommand: ParsableCommand {
         if list.items.isEmpty { Console.say("(nothing to do)") }
     }
 
-    private func copy(_ file: DocumentFile, _ path: String, _ words: [String]) throws(Failure) {
-        let document = try file.load().document
+    private func copy(_ file: DocumentFile?, _ path: String, _ words: [String]) throws(Failure) {
+        let document = try document(file)
         do throws(EditError) {
             let text = try document.copiedItems(words)
             if options.json {

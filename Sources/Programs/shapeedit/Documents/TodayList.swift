@@ -10,20 +10,33 @@ import SystemCalls
 enum TodayList {
     static let name = "Today.list"
 
-    /// Its path; it is made if it is not there.
+    /// Its path.
     ///
     /// - Parameter folder: where it lies; `nil` for the root of the mounted container that the
     ///   current folder is in, else the current folder.
-    static func path(in folder: String?) throws(Failure) -> String {
-        let path = (folder ?? containerRoot() ?? ".") + "/" + name
-        if FileStamp(path: path) != nil { return path }
+    static func path(in folder: String?) -> String {
+        (folder ?? containerRoot() ?? ".") + "/" + name
+    }
+
+    static func isThere(_ path: String) -> Bool { FileStamp(path: path) != nil }
+
+    /// Makes it if it is not there.
+    ///
+    /// - Parameter dryRun: only fails if there is no folder to make it in.
+    static func make(_ path: String, dryRun: Bool) throws(Failure) {
+        if isThere(path) { return }
+        if dryRun {
+            guard FileStamp(path: String(path.dropLast(name.count)) + ".") != nil else {
+                throw Failure(.cannotCreate, "\(path): there is no such folder")
+            }
+            return
+        }
         do throws(Failure) {
             try DocumentFile.create(path, .list(TaskList()))
         } catch {
             // Another program was first.
-            guard error.kind == .cannotCreate, FileStamp(path: path) != nil else { throw error }
+            guard error.kind == .cannotCreate, isThere(path) else { throw error }
         }
-        return path
     }
 
     private static func containerRoot() -> String? {
