@@ -57,7 +57,7 @@ final class VolumeState {
     var redirections: [Int32: Redirection] = [:]
     var tunnel = IdentityTunnel()
     /// The items whose documents are in ``tunnel``.
-    var tunnelled: [DocumentID: NodeNumber] = [:]
+    var tunnelled: [DocumentID: Tunnelled] = [:]
     /// Who made an item a moment ago: a file that its maker renames is no backup.
     var makers: [ItemNumber: (process: Int32, at: Timestamp)] = [:]
     /// How many small files each process has made since it made a large one.
