@@ -151,6 +151,7 @@ extension VolumeState {
     /// The versions that an item wrote join a document's history.
     func adoptVersions(of item: ItemNumber, _ document: DocumentID) -> [Effect] {
         marks.adopt(item, document)
+        if sealing > 0 { adopted[item] = document }
         return [.adoptVersions(item: item, document: document)]
     }
 

@@ -111,6 +111,9 @@ final class VolumeState {
     var unsealed: [NodeNumber] = []
     /// How many were taken from there and are neither sealed yet nor in the queue for the store.
     var sealing = 0
+    /// The documents whose history items have joined while versions are being sealed: a version that
+    /// was read from the catalog before does not tell.
+    var adopted: [ItemNumber: DocumentID] = [:]
     /// Documents whose earlier versions are to be thinned out.
     var thinning: Set<DocumentID> = []
     /// Promised versions whose blob is here, but not yet known to be on the disk.
