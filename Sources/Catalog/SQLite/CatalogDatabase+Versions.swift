@@ -42,6 +42,21 @@ extension CatalogDatabase {
         return try rows(select)
     }
 
+    /// The versions of a document, and those that `item` wrote as another one, by item and ordinal.
+    package func versions(
+        of document: DocumentID, andOf item: ItemNumber
+    ) throws(Failure) -> [VersionRow] {
+        let select = try connection.statement(
+            """
+            SELECT * FROM version WHERE document = ?1 UNION SELECT * FROM version WHERE item = ?2
+            ORDER BY item, ordinal
+            """)
+        defer { select.reset() }
+        select.bind(1, document.rawValue)
+        select.bind(2, item.rawValue)
+        return try rows(select)
+    }
+
     /// The versions that stay whatever their age, by item and ordinal.
     package func pinnedVersions() throws(Failure) -> [NodeNumber] {
         let select = try connection.statement(

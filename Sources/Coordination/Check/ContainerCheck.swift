@@ -168,6 +168,7 @@ package struct ContainerCheck {
         guard let report = try recovery.run(after: journal, replayed: replayed) else { return nil }
         try database.setMeta("boot", Recovery.boot())
         try database.checkpoint()
+        try Recovery.removeUnneeded(report, database, content)
         return report
     }
 

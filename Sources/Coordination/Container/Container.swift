@@ -162,6 +162,7 @@ package final class Container: @unchecked Sendable {
         try database.setMeta("clean", "0")
         try database.setMeta("boot", Recovery.boot())
         try database.checkpoint()
+        if let report { try Recovery.removeUnneeded(report, database, content) }
         content.holdReserve()
         // The journal and the rows that were read through are as large as the index.
         Memory.trim()

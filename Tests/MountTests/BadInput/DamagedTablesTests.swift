@@ -89,6 +89,18 @@ struct DamagedTablesTests {
             statement: "delete from version where item = ITEM(a)",
             says: ["a has a current version that the catalog does not know"]),
         TableDamage(
+            testDescription: "versions of documents that are gone",
+            statement: """
+                insert into version select 99999, 1, 99999, size, blocks, modified, published,
+                author, place, hash from version where item = ITEM(a);
+                insert into version select item, 0, 99999, size, blocks, modified, published,
+                author, place, hash from version where item = ITEM(f1)
+                """,
+            says: [
+                "1 versions of documents that are gone were kept",
+                "f1, version 0 was of no document",
+            ]),
+        TableDamage(
             testDescription: "a version's number that would be given again",
             statement: "update item set next_ordinal = 1 where id = ITEM(a)",
             says: ["a would have given a version's number again"]),
