@@ -109,6 +109,43 @@ struct DamagedTablesTests {
             statement: "update meta set value = 5 where key = 'highest'",
             says: ["were to be given out again"]),
         TableDamage(
+            testDescription: "a counter beyond all numbers",
+            statement: "update meta set value = -1 where key = 'highest'",
+            says: ["numbers were to be given out that cannot be"]),
+        TableDamage(
+            testDescription: "an item's number that cannot be",
+            statement: "update item set id = -1 where id = ITEM(f1)",
+            says: [
+                "18446744073709551615 cannot be the number of an item",
+                "f1: its item was missing",
+            ]),
+        TableDamage(
+            testDescription: "a document and a version that cannot be",
+            statement: """
+                update item set document = -1 where id = ITEM(a);
+                update item set ordinal = -1 where id = ITEM(f1)
+                """,
+            says: ["had the document 18446744073709551615", "version 4294967295, which cannot be"]),
+        TableDamage(
+            testDescription: "a version's number that cannot be",
+            statement: "update version set ordinal = -1 where item = ITEM(a)",
+            says: [
+                "1 versions had numbers that cannot be",
+                "a has a current version that the catalog does not know",
+            ]),
+        TableDamage(
+            testDescription: "the root with a name",
+            statement: "update name set item = 1 where item = ITEM(f1)",
+            says: ["the root had the name f1"], moved: ["f1": "lost+ITEM(f1)"]),
+        TableDamage(
+            testDescription: "the root without links",
+            statement: "update item set links = 0 where id = 1",
+            says: ["the root counted 0 links instead of"]),
+        TableDamage(
+            testDescription: "a key of bookmarks that is none",
+            statement: "insert or replace into meta values ('bookmarkKey', 'x')",
+            says: ["the key of the bookmarks was damaged"]),
+        TableDamage(
             testDescription: "an attribute of nothing",
             statement: "insert into xattr values (99999, cast('user.x' as blob), x'01')",
             says: ["user.x belonged to a missing item 99999"]),
@@ -168,6 +205,35 @@ struct DamagedTablesTests {
                 #expect(agent.content("a") == "a's second content")
             }
             #expect(try container.check().status == 0)
+        }
+    }
+
+    @Test(arguments: [
+        "update name set item = 1 where item = ITEM(f1)",
+        "update name set parent = ITEM(folder) where item = ITEM(folder)",
+        "update item set id = -1 where id = ITEM(f1)",
+        "update item set document = -1 where id = ITEM(f1)",
+        "update meta set value = -1 where key = 'highest'",
+    ])
+    func `a catalog that leads in circles or beyond all numbers is not served`(
+        _ statement: String
+    ) throws {
+        try withBrokenContainer { broken in
+            let mountPoint = broken.container.mountPoint
+            try broken.changeTables(broken.resolved(statement))
+            let refused = try broken.container.command(["mount", "test", mountPoint])
+            #expect(refused.status == Int(EX_DATAERR), "\(refused)")
+            #expect(refused.errorText.contains("container check test"), "\(refused)")
+            #expect(!MountTable.isMounted(mountPoint))
+        }
+    }
+
+    @Test func `a mount keeps a root that counts no links`() throws {
+        try withBrokenContainer { broken in
+            try broken.changeTables("update item set links = 0 where id = 1")
+            try broken.whileMounted { agent in #expect(agent.content("a") == "a's only content") }
+            #expect(try broken.container.check().status == 1)
+            try broken.whileMounted { agent in agent.store("new", "new") }
         }
     }
 
