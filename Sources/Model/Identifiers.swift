@@ -32,6 +32,8 @@ package struct NodeNumber: RawRepresentable, Hashable, Sendable {
     package static let itemBits: UInt64 = 36
     /// The largest item number a container can give out.
     package static let largestItem: UInt64 = 1 << itemBits - 1
+    /// Whether an item can have the number.
+    package static func isItem(_ number: UInt64) -> Bool { number != 0 && number <= largestItem }
     /// The largest ordinal; the top bit of a node number marks virtual nodes.
     package static let largestOrdinal: Ordinal = 1 << 27 - 1
 

@@ -33,6 +33,12 @@ extension CatalogDatabase {
         try statement.run()
     }
 
+    /// Goes on giving out numbers after `number`: only to repair a counter that is damaged.
+    package func resetHighestNumber(_ number: UInt64) throws(Failure) {
+        try connection.transaction { () throws(Failure) in try setCounter(.highest, number) }
+        highestNumber = number
+    }
+
     func counter(_ counter: Counter) throws(Failure) -> Int64 {
         try connection.integer("SELECT value FROM meta WHERE key = '\(counter.rawValue)'")
     }

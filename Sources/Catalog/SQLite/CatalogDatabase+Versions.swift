@@ -42,6 +42,21 @@ extension CatalogDatabase {
         return try rows(select)
     }
 
+    /// The versions of a document, and those that `item` wrote as another one, by item and ordinal.
+    package func versions(
+        of document: DocumentID, andOf item: ItemNumber
+    ) throws(Failure) -> [VersionRow] {
+        let select = try connection.statement(
+            """
+            SELECT * FROM version WHERE document = ?1 UNION SELECT * FROM version WHERE item = ?2
+            ORDER BY item, ordinal
+            """)
+        defer { select.reset() }
+        select.bind(1, document.rawValue)
+        select.bind(2, item.rawValue)
+        return try rows(select)
+    }
+
     /// The versions that stay whatever their age, by item and ordinal.
     package func pinnedVersions() throws(Failure) -> [NodeNumber] {
         let select = try connection.statement(
@@ -150,6 +165,22 @@ extension CatalogDatabase {
         let select = try connection.statement("SELECT * FROM version ORDER BY item, ordinal")
         defer { select.reset() }
         while try select.step() { body(try row(select)) }
+    }
+
+    /// Removes versions whose numbers no node can have; how many there were. Only to repair a catalog.
+    package func removeImpossibleVersions() throws(Failure) -> Int64 {
+        let clause = """
+            version WHERE ordinal NOT BETWEEN 0 AND \(NodeNumber.largestOrdinal)
+            OR item NOT BETWEEN 1 AND \(NodeNumber.largestItem)
+            """
+        let count = try connection.integer("SELECT count(*) FROM \(clause)")
+        // What is sound is not written to.
+        if count > 0 {
+            try connection.transaction { () throws(Failure) in
+                try connection.execute("DELETE FROM \(clause)")
+            }
+        }
+        return count
     }
 
     func rows(_ select: Statement) throws(Failure) -> [VersionRow] {

@@ -31,6 +31,13 @@ enum BookmarkKey {
         }.joined()
     }
 
+    /// Removes a damaged key, so that the next ``load(_:)`` makes a new one; says whether it was one.
+    static func repair(_ database: CatalogDatabase) throws(Failure) -> Bool {
+        guard let text = try database.meta(name), bytes(text) == nil else { return false }
+        try database.setMeta(name, nil)
+        return true
+    }
+
     private static func bytes(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count == 64 else { return nil }

@@ -61,6 +61,30 @@ extension ContainerCheck {
         for node in order where lost.contains(node) && rows[node.item]?.node != node {
             amend(node.item, [.removeVersion(node.item, node.ordinal)])
         }
+        checkHistories(order.compactMap { lost.contains($0) ? nil : versions[$0] })
+    }
+
+    /// Versions of no document are seen by nobody: they only take room. The current version of a file
+    /// may be one, as that of a backup whose document is gone.
+    private mutating func checkHistories(_ versions: [VersionRow]) {
+        let documents = Set(rows.values.map(\.document))
+        var gone: [NodeNumber] = []
+        for version in versions
+        where !documents.contains(version.document) && rows[version.item]?.node != version.node {
+            guard let row = rows[version.item] else {
+                gone.append(version.node)
+                continue
+            }
+            var right = version
+            right.document = row.document
+            fix(
+                "\(path(row.number)), version \(version.ordinal) was of no document", row.number,
+                [.putVersion(right)])
+        }
+        guard let first = gone.first else { return }
+        fix(
+            "\(gone.count) versions of documents that are gone were kept", first.item,
+            gone.map { .removeVersion($0.item, $0.ordinal) })
     }
 
     /// Whether the store has the content, as far as is known.

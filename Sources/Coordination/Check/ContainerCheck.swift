@@ -121,6 +121,11 @@ package struct ContainerCheck {
         }
         try checkNames()
         try checkAttributes()
+        if try BookmarkKey.repair(database) {
+            find(
+                "the key of the bookmarks was damaged; tokens from before are not valid any more",
+                repaired: true)
+        }
         try checkContents()
         checkFolder()
         if report.findings.isEmpty {
@@ -152,9 +157,10 @@ package struct ContainerCheck {
 
     /// What a mount would do first: replay and recovery. Returns what that found; `nil` if the container
     /// had been closed.
-    private func recover() throws(Failure) -> RecoveryReport? {
+    private mutating func recover() throws(Failure) -> RecoveryReport? {
         let journal = try Container.openJournal(content.folder, of: database)
         let replayed = try Container.replay(journal, into: database)
+        try checkNumbers()
         let index = try MemoryIndex()
         var orphans: Set<ItemNumber> = []
         try database.loadItems { row in
@@ -163,11 +169,13 @@ package struct ContainerCheck {
         }
         // One that has a name is not an orphan, whatever it counts.
         try database.loadNames { _, _, item, _ in orphans.remove(item) }
+        orphans.remove(.root)
         let recovery = try Recovery(
             index: index, database: database, content: content, orphans: orphans.sorted())
         guard let report = try recovery.run(after: journal, replayed: replayed) else { return nil }
         try database.setMeta("boot", Recovery.boot())
         try database.checkpoint()
+        try Recovery.removeUnneeded(report, database, content)
         return report
     }
 

@@ -162,6 +162,7 @@ package final class Container: @unchecked Sendable {
         try database.setMeta("clean", "0")
         try database.setMeta("boot", Recovery.boot())
         try database.checkpoint()
+        if let report { try Recovery.removeUnneeded(report, database, content) }
         content.holdReserve()
         // The journal and the rows that were read through are as large as the index.
         Memory.trim()
@@ -244,9 +245,22 @@ package final class Container: @unchecked Sendable {
         _ index: MemoryIndex, from database: CatalogDatabase
     ) throws(Failure) -> [ItemNumber] {
         var orphans: [ItemNumber] = []
+        var directories: [MemoryIndex.Position] = []
+        var impossible = database.highestNumber > NodeNumber.largestItem ? 1 : 0
         try database.loadItems { row in
-            index.insert(row)
-            if row.links == 0 { orphans.append(row.number) }
+            guard NodeNumber.isItem(row.number.rawValue),
+                NodeNumber.isItem(row.document.rawValue),
+                row.ordinal <= NodeNumber.largestOrdinal
+            else {
+                impossible += 1
+                return
+            }
+            let position = index.insert(row)
+            if index[item: position].pointee.isDirectory { directories.append(position) }
+            if row.links == 0, row.number != .root { orphans.append(row.number) }
+        }
+        if impossible > 0 {
+            throw Failure(.badData, "\(database.path): \(impossible) numbers cannot be")
         }
         if index.find(.root) == 0 {
             throw Failure(.badData, "\(database.path) has no root directory")
@@ -256,7 +270,9 @@ package final class Container: @unchecked Sendable {
         try database.loadNames { parent, bytes, item, rank in
             let directory = index.find(parent)
             let position = index.find(item)
-            if directory == 0 || position == 0 || !index[item: directory].pointee.isDirectory {
+            if directory == 0 || position == 0 || item == .root
+                || !index[item: directory].pointee.isDirectory
+            {
                 dangling += 1
             } else {
                 index.insertName(directory, bytes, item: position, rank: rank)
@@ -264,6 +280,9 @@ package final class Container: @unchecked Sendable {
         }
         if dangling > 0 {
             throw Failure(.badData, "\(database.path): \(dangling) names lead nowhere")
+        }
+        if hasLoop(directories, in: index) {
+            throw Failure(.badData, "\(database.path): directories are inside themselves")
         }
         try database.loadAttributes { item, attribute, value in
             let position = index.find(item)
@@ -273,6 +292,24 @@ package final class Container: @unchecked Sendable {
         }
         // One that has a name is not an orphan, whatever it counts.
         return orphans.filter { index[item: index.find($0)].pointee.firstName == 0 }
+    }
+
+    /// Whether directories are in each other, so that a way up from them never ends.
+    private static func hasLoop(
+        _ directories: [MemoryIndex.Position], in index: MemoryIndex
+    ) -> Bool {
+        // In which way up each was first.
+        var ways: [MemoryIndex.Position: Int] = [:]
+        for (way, directory) in directories.enumerated() {
+            var current = directory
+            while current != 0, ways[current] == nil {
+                ways[current] = way
+                let name = index[item: current].pointee.firstName
+                current = name == 0 ? 0 : index[name: name].pointee.parent
+            }
+            if current != 0, ways[current] == way { return true }
+        }
+        return false
     }
 
     /// Runs `body` with a connection that has everything recorded so far.

@@ -68,8 +68,14 @@ struct Recovery {
         var kept: Set<NodeNumber> = []
         let sessions = try database.sessions()
         try recovery.adoptPacked(sessions, versions)
+        let unnamed = Set(orphans)
         for row in sessions {
-            if try recovery.resume(row) { kept.insert(row.node) }
+            if unnamed.contains(row.item) {
+                // Nobody comes to what was written.
+                recovery.record(.discarded, row.item, [.removeSession(row.item, row.ordinal)])
+            } else if try recovery.resume(row) {
+                kept.insert(row.node)
+            }
         }
         for version in versions where !kept.contains(version.node) {
             if recovery.isWhole(version) {
@@ -79,7 +85,7 @@ struct Recovery {
             }
         }
         if report.afterPowerLoss { try recovery.forgetArrivals() }
-        for item in orphans { try recovery.remove(item) }
+        for item in orphans { try recovery.remove(item, &kept) }
         try recovery.apply()
         if recovery.report.lacksJournal {
             recovery.report.setAside = try lost.setAside(except: kept)
@@ -282,18 +288,45 @@ struct Recovery {
 
     // MARK: What nobody needs
 
-    /// Removes an item that had no name any more when its last user went away with the daemon.
-    private mutating func remove(_ item: ItemNumber) throws(Failure) {
+    /// Removes an item that had no name any more when its last user went away with the daemon, and the
+    /// versions that nobody can see without it.
+    private mutating func remove(
+        _ item: ItemNumber, _ kept: inout Set<NodeNumber>
+    ) throws(Failure) {
         let position = index.find(item)
         if position == 0 { return }
         let document = DocumentID(rawValue: index[item: position].pointee.document)
-        var effects: [Effect] = [.removeItem(item)]
-        for version in try database.versions(of: document) where version.item == item {
-            effects.append(.removeVersion(version.item, version.ordinal))
-        }
         index.removeItem(position)
+        var effects: [Effect] = [.removeItem(item)]
+        for version in try database.versions(of: document, andOf: item)
+        where !isNeeded(version, without: document) {
+            effects.append(.removeVersion(version.item, version.ordinal))
+            kept.remove(version.node)
+            if let hash = version.hash { report.unneeded.insert(hash) }
+        }
         record(.purged, item, effects)
         report.removed += 1
+    }
+
+    /// Whether a version is the current one of a file, as of a backup that was renamed away, or of
+    /// another document than the one that goes.
+    private func isNeeded(_ version: VersionRow, without document: DocumentID) -> Bool {
+        let position = index.find(version.item)
+        if position != 0, index[item: position].pointee.links > 0,
+            index[item: position].pointee.ordinal == version.ordinal
+        {
+            return true
+        }
+        return version.document != document && index.holder(of: version.document) != 0
+    }
+
+    /// Removes the blobs of what ``run(after:replayed:)`` removed. The catalog has to be on the disk.
+    static func removeUnneeded(
+        _ report: RecoveryReport, _ database: CatalogDatabase, _ content: LocalContent
+    ) throws(Failure) {
+        for hash in report.unneeded {
+            if try !database.isReferenced(hash) { content.removeBlob(hash) }
+        }
     }
 
     /// Clears the staging folder of what no version and no session refers to, and finishes moves

@@ -14,6 +14,8 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
     package var setAside = 0
     /// Items whose last acknowledged content is not there any more: no crash does that.
     package var missing: [ItemNumber] = []
+    /// Contents of removed versions, whose blobs may go when the catalog is on the disk.
+    var unneeded: Set<ContentHash> = []
 
     package var description: String {
         var parts = ["\(replayed) changes replayed", "\(published) documents published"]

@@ -19,6 +19,13 @@ package final class FuseSession: @unchecked Sendable {
         /// For the mount of an app: who may grant it documents.
         package var owners: GrantOwners?
         package init() {}
+
+        /// What the last `max_read=` says; 0 without one.
+        var largestRead: UInt32 {
+            let name = "max_read="
+            return fuse.last { $0.hasPrefix(name) }.flatMap { UInt32($0.dropFirst(name.count)) }
+                ?? 0
+        }
     }
 
     let volume: Volume
@@ -28,12 +35,15 @@ package final class FuseSession: @unchecked Sendable {
     private var session: OpaquePointer?
     private let connection: UnsafeMutablePointer<shim_connection>
     private let mountPoint: String
+    /// The most bytes of a read, as the mount option says; 0: as many as the kernel likes.
+    private let largestRead: UInt32
     /// The kernel said that this process may not lend it files.
     private let refused = Lock(false)
 
     package init(_ volume: Volume, at mountPoint: String, _ options: Options) throws(Failure) {
         self.volume = volume
         self.mountPoint = mountPoint
+        largestRead = options.largestRead
         virtual = VirtualTree(volume)
         granted = options.owners.map { GrantedTree($0) }
         connection = .allocate(capacity: 1)
@@ -124,6 +134,8 @@ package final class FuseSession: @unchecked Sendable {
         // Set-user-id bits are handled here, as the write's own rules say.
         info.pointee.max_write = 1 << 20
         info.pointee.max_readahead = 1 << 20
+        // libfuse ends a mount whose option it is not told of here, too.
+        info.pointee.max_read = largestRead
         // Releases are background requests: a full queue of reads must not delay a publish.
         info.pointee.max_background = 512
         info.pointee.congestion_threshold = 384

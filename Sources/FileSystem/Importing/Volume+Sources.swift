@@ -82,7 +82,7 @@ extension Volume {
             try content.adopt(blob.hash, as: hash)
             return state.withLock { state -> [VersionRow] in
                 let ours = versions.filter { $0.place == .elsewhere }
-                state.sealing += ours.count
+                state.beginSealing(ours.count)
                 return ours.map { version in
                     var version = version
                     version.place = .sealed

@@ -32,7 +32,7 @@ extension Weeding {
             let batch = volume.state.withLock { state -> [NodeNumber] in
                 let batch = Array(state.unsealed.prefix(512))
                 state.unsealed.removeFirst(batch.count)
-                state.sealing += batch.count
+                state.beginSealing(batch.count)
                 return batch
             }
             if batch.isEmpty { return false }
@@ -50,7 +50,7 @@ extension Weeding {
         let waiting = volume.state.withLock { state -> Bool in
             guard let place = state.unsealed.firstIndex(of: node) else { return false }
             state.unsealed.remove(at: place)
-            state.sealing += 1
+            state.beginSealing(1)
             return true
         }
         if !waiting { return false }
@@ -167,12 +167,10 @@ extension Weeding {
                 state.notePlace(version.place, version.hash, of: node, at: position)
             }
             let time = VolumeState.now()
+            // Not what the item is now: one that was replaced, or became a backup, left its history to
+            // the one that took its name.
+            if let document = state.adopted[node.item] { version.document = document }
             if position != 0, state.index[item: position].pointee.node == node {
-                // An item that was replaced left its history to the one that took its name.
-                if state.index[item: position].pointee.links > 0 {
-                    version.document = DocumentID(
-                        rawValue: state.index[item: position].pointee.document)
-                }
                 state.record(.sealed, position, at: time, [.putVersion(version)])
             } else {
                 volume.log.append(
@@ -181,5 +179,13 @@ extension Weeding {
                         effects: [.putVersion(version)]))
             }
         }
+    }
+}
+
+extension VolumeState {
+    /// So many versions are about to be read from the catalog and sealed.
+    func beginSealing(_ count: Int) {
+        if sealing == 0 { adopted = [:] }
+        sealing += count
     }
 }

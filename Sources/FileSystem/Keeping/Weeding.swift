@@ -94,7 +94,8 @@ final class Weeding: Sendable {
             var versions: [VersionRow] = []
             if mayHaveVersions {
                 let rows: [VersionRow]? = try? volume.container.query {
-                    (database) throws(Failure) in try database.versions(of: document)
+                    (database) throws(Failure) in
+                    try database.versions(of: document, andOf: item)
                 }
                 guard let rows else {
                     // Not now: without its versions its bytes would stay for ever.
@@ -109,8 +110,13 @@ final class Weeding: Sendable {
                     !state.isKnown(position),
                     state.index[item: position].pointee.document == document.rawValue
                 else { return false }
-                // A backup made by renaming the document away has its bytes from the same history.
-                versions.removeAll { $0.item != item && state.needs($0) }
+                versions.removeAll { version in
+                    // A backup made by renaming the document away has its bytes from the same history;
+                    // what the backup was stays there as long as there is the document.
+                    version.document == document
+                        ? version.item != item && state.needs(version)
+                        : state.index.holder(of: version.document) != 0
+                }
                 state.accessed.remove(position)
                 state.index.removeItem(position)
                 state.makers[item] = nil

@@ -101,27 +101,58 @@ extension VolumeState {
         // The last holder may live on under another name (a backup): it becomes a new document.
         var inheritance = Inheritance(document: document)
         if let former = tunnelled.removeValue(forKey: document) {
-            if isUnseen(former, of: document, by: process) { inheritance.unseen = former }
-            let position = index.find(former.item)
-            if position != 0, index[item: position].pointee.document == document.rawValue {
-                index[item: position].pointee.document = takeNumber()
-                inheritance.effects.append(.putItem(index.row(position)))
+            if isUnseen(former.node, of: document, by: process) {
+                inheritance.unseen = former.node
+            }
+            inheritance.effects += release(document, by: former.node.item)
+            if let replaced = former.replaced {
+                // As a backup it became the document of the backup that it was renamed over, and
+                // took its versions there; what it replaced got its id. All that is undone.
+                inheritance.effects += release(document, by: replaced)
+                inheritance.effects += adoptVersions(of: former.node.item, document)
             }
         }
         return inheritance
     }
 
+    /// Makes an item that still is the document a new one.
+    private func release(_ document: DocumentID, by item: ItemNumber) -> [Effect] {
+        let position = index.find(item)
+        guard position != 0, index[item: position].pointee.document == document.rawValue else {
+            return []
+        }
+        index[item: position].pointee.document = takeNumber()
+        return [.putItem(index.row(position))]
+    }
+
+    /// The item whose document's name went away.
+    struct Tunnelled {
+        var node: NodeNumber
+        /// What it was renamed over, if that was a document too.
+        var replaced: ItemNumber?
+    }
+
     /// Remembers that a document's name went away, in case it comes back with another item.
+    ///
+    /// - Parameter replaced: the document's file that it is about to be renamed over.
     func rememberDocument(
         _ position: MemoryIndex.Position, _ directory: MemoryIndex.Position, _ name: [UInt8],
-        _ process: Int32, _ time: Timestamp
+        _ process: Int32, _ time: Timestamp, replacing replaced: ItemNumber? = nil
     ) {
         guard index[item: position].pointee.isRegular, !isTemporaryName(name) else { return }
         let document = DocumentID(rawValue: index[item: position].pointee.document)
         tunnel.note(
             parent: number(directory), name: name, document: document, process: process, at: time)
         if tunnelled.count > 4096 { tunnelled.removeAll() }
-        tunnelled[document] = index[item: position].pointee.node
+        tunnelled[document] = Tunnelled(
+            node: index[item: position].pointee.node, replaced: replaced)
+    }
+
+    /// The versions that an item wrote join a document's history.
+    func adoptVersions(of item: ItemNumber, _ document: DocumentID) -> [Effect] {
+        marks.adopt(item, document)
+        if sealing > 0 { adopted[item] = document }
+        return [.adoptVersions(item: item, document: document)]
     }
 
     /// Whether renaming an item away is the first half of a save (the second makes a new file of the
@@ -131,8 +162,13 @@ extension VolumeState {
         _ position: MemoryIndex.Position, _ oldName: [UInt8], _ newName: [UInt8],
         _ process: Int32, _ time: Timestamp
     ) -> Bool {
-        if newName.count > oldName.count, newName.contains(oldName) { return true }
-        return !isJustMade(position, process, time)
+        isBackupName(newName, of: oldName) || !isJustMade(position, process, time)
+    }
+
+    /// Whether a name is made from another one, as a backup's is. What is renamed over a file is a
+    /// backup only then: a temporary file need not be new, nor made by who renames it.
+    func isBackupName(_ name: [UInt8], of oldName: [UInt8]) -> Bool {
+        name.count > oldName.count && name.contains(oldName)
     }
 
     /// Whether the process itself has made the item a moment ago, as programs make temporary files.

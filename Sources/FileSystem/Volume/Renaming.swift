@@ -85,6 +85,11 @@ extension VolumeState {
             let isSave =
                 isOwnName && index.isFirst(covered) && record.pointee.isRegular
                 && index[item: old].pointee.isRegular
+            if isOwnName, isBackupName(bytes, of: oldName) {
+                rememberDocument(
+                    position, source, oldName, process, time,
+                    replacing: isSave ? number(old) : nil)
+            }
             if isSave { unseen = unseenVersion(of: old, process) }
             effects += replace(covered, old, with: position, isSave: isSave, time)
         }
@@ -156,8 +161,7 @@ extension VolumeState {
     /// The item becomes the document: its versions join the document's history.
     private func adopt(_ position: MemoryIndex.Position, _ document: DocumentID) -> [Effect] {
         index[item: position].pointee.document = document.rawValue
-        marks.adopt(number(position), document)
-        return [.adoptVersions(item: number(position), document: document)]
+        return adoptVersions(of: number(position), document)
     }
 
     fileprivate func exchange(

@@ -57,7 +57,7 @@ final class VolumeState {
     var redirections: [Int32: Redirection] = [:]
     var tunnel = IdentityTunnel()
     /// The items whose documents are in ``tunnel``.
-    var tunnelled: [DocumentID: NodeNumber] = [:]
+    var tunnelled: [DocumentID: Tunnelled] = [:]
     /// Who made an item a moment ago: a file that its maker renames is no backup.
     var makers: [ItemNumber: (process: Int32, at: Timestamp)] = [:]
     /// How many small files each process has made since it made a large one.
@@ -111,6 +111,9 @@ final class VolumeState {
     var unsealed: [NodeNumber] = []
     /// How many were taken from there and are neither sealed yet nor in the queue for the store.
     var sealing = 0
+    /// The documents whose history items have joined while versions are being sealed: a version that
+    /// was read from the catalog before does not tell.
+    var adopted: [ItemNumber: DocumentID] = [:]
     /// Documents whose earlier versions are to be thinned out.
     var thinning: Set<DocumentID> = []
     /// Promised versions whose blob is here, but not yet known to be on the disk.

@@ -89,6 +89,18 @@ struct DamagedTablesTests {
             statement: "delete from version where item = ITEM(a)",
             says: ["a has a current version that the catalog does not know"]),
         TableDamage(
+            testDescription: "versions of documents that are gone",
+            statement: """
+                insert into version select 99999, 1, 99999, size, blocks, modified, published,
+                author, place, hash from version where item = ITEM(a);
+                insert into version select item, 0, 99999, size, blocks, modified, published,
+                author, place, hash from version where item = ITEM(f1)
+                """,
+            says: [
+                "1 versions of documents that are gone were kept",
+                "f1, version 0 was of no document",
+            ]),
+        TableDamage(
             testDescription: "a version's number that would be given again",
             statement: "update item set next_ordinal = 1 where id = ITEM(a)",
             says: ["a would have given a version's number again"]),
@@ -96,6 +108,43 @@ struct DamagedTablesTests {
             testDescription: "an item's number that would be given again",
             statement: "update meta set value = 5 where key = 'highest'",
             says: ["were to be given out again"]),
+        TableDamage(
+            testDescription: "a counter beyond all numbers",
+            statement: "update meta set value = -1 where key = 'highest'",
+            says: ["numbers were to be given out that cannot be"]),
+        TableDamage(
+            testDescription: "an item's number that cannot be",
+            statement: "update item set id = -1 where id = ITEM(f1)",
+            says: [
+                "18446744073709551615 cannot be the number of an item",
+                "f1: its item was missing",
+            ]),
+        TableDamage(
+            testDescription: "a document and a version that cannot be",
+            statement: """
+                update item set document = -1 where id = ITEM(a);
+                update item set ordinal = -1 where id = ITEM(f1)
+                """,
+            says: ["had the document 18446744073709551615", "version 4294967295, which cannot be"]),
+        TableDamage(
+            testDescription: "a version's number that cannot be",
+            statement: "update version set ordinal = -1 where item = ITEM(a)",
+            says: [
+                "1 versions had numbers that cannot be",
+                "a has a current version that the catalog does not know",
+            ]),
+        TableDamage(
+            testDescription: "the root with a name",
+            statement: "update name set item = 1 where item = ITEM(f1)",
+            says: ["the root had the name f1"], moved: ["f1": "lost+ITEM(f1)"]),
+        TableDamage(
+            testDescription: "the root without links",
+            statement: "update item set links = 0 where id = 1",
+            says: ["the root counted 0 links instead of"]),
+        TableDamage(
+            testDescription: "a key of bookmarks that is none",
+            statement: "insert or replace into meta values ('bookmarkKey', 'x')",
+            says: ["the key of the bookmarks was damaged"]),
         TableDamage(
             testDescription: "an attribute of nothing",
             statement: "insert into xattr values (99999, cast('user.x' as blob), x'01')",
@@ -156,6 +205,35 @@ struct DamagedTablesTests {
                 #expect(agent.content("a") == "a's second content")
             }
             #expect(try container.check().status == 0)
+        }
+    }
+
+    @Test(arguments: [
+        "update name set item = 1 where item = ITEM(f1)",
+        "update name set parent = ITEM(folder) where item = ITEM(folder)",
+        "update item set id = -1 where id = ITEM(f1)",
+        "update item set document = -1 where id = ITEM(f1)",
+        "update meta set value = -1 where key = 'highest'",
+    ])
+    func `a catalog that leads in circles or beyond all numbers is not served`(
+        _ statement: String
+    ) throws {
+        try withBrokenContainer { broken in
+            let mountPoint = broken.container.mountPoint
+            try broken.changeTables(broken.resolved(statement))
+            let refused = try broken.container.command(["mount", "test", mountPoint])
+            #expect(refused.status == Int(EX_DATAERR), "\(refused)")
+            #expect(refused.errorText.contains("container check test"), "\(refused)")
+            #expect(!MountTable.isMounted(mountPoint))
+        }
+    }
+
+    @Test func `a mount keeps a root that counts no links`() throws {
+        try withBrokenContainer { broken in
+            try broken.changeTables("update item set links = 0 where id = 1")
+            try broken.whileMounted { agent in #expect(agent.content("a") == "a's only content") }
+            #expect(try broken.container.check().status == 1)
+            try broken.whileMounted { agent in agent.store("new", "new") }
         }
     }
 

@@ -39,6 +39,23 @@ import Testing
         }
     }
 
+    @Test func `reads can be made smaller`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount(options: ["max_read=16384"])
+            let table = try run(["findmnt", "-no", "OPTIONS", container.mountPoint]).text
+            #expect(table.contains("max_read=16384"), "\(table)")
+            let agent = try Agent(in: container.mountPoint)
+            agent.store("large", ByteString(repeating: "x", count: 300_000))
+            #expect(agent.content("large") == ByteString(repeating: "x", count: 300_000))
+            agent.end()
+            try container.unmount()
+            try broken.expectRefusal(
+                "mount", "test", container.mountPoint, "-o", "max_read=many", status: EX_USAGE,
+                saying: "max_read=many", "a number of bytes")
+        }
+    }
+
     @Test(.enabled(if: DataPath.isPrivileged, "only root may have devices"))
     func `root gets devices and set-user-id programs by asking for them`() throws {
         try withBrokenContainer { broken in

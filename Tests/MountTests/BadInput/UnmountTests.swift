@@ -52,6 +52,21 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: DataPath.isPrivileged && isInstalled("setpriv"), "needs root and setpriv"))
+    func `the mount of another user is not said to be dead`() throws {
+        let container = try Container()
+        defer { container.remove() }
+        try container.mount()
+        let result = try run(
+            [
+                "setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups",
+                BuiltPrograms.shapeedit(), "status",
+            ], directory: "/", environment: container.environment)
+        #expect(result.status == 0, "\(result)")
+        #expect(result.text.contains("\(container.mountPoint): is another user's"), "\(result)")
+        try container.unmount()
+    }
+
     @Test(
         .enabled(
             if: DataPath.isPrivileged && DataPath.ordinaryUsersCanMount,

@@ -97,6 +97,62 @@ struct IdentityTests {
     }
 
     @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a backup that replaces the one before takes neither id nor versions along`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let author = try volume.agent()
+            author.store("letter.shape", "one")
+            let id = author.attribute("letter.shape", Self.id)
+            var backup: ByteString = ""
+            for (old, new): (ByteString, ByteString) in [
+                ("one", "two"), ("two", "three"), ("three", "four"), ("four", "five"),
+            ] {
+                // Saves less than two seconds apart count as one.
+                usleep(2_060_000)
+                let agent = try volume.agent()
+                agent.rename("letter.shape", "letter.shape.bak")
+                if new == "four" {
+                    // As sed -i.bak, the others as emacs and cp -b.
+                    agent.store("temp", new)
+                    agent.rename("temp", "letter.shape")
+                } else {
+                    agent.store("letter.shape", new)
+                }
+                #expect(agent.attribute("letter.shape", Self.id) == id, "\(new)")
+                #expect(agent.content("letter.shape") == new)
+                #expect(agent.content("letter.shape.bak") == old)
+                // The backup is one document from its first replacement on.
+                if old == "one" { backup = agent.attribute("letter.shape.bak", Self.id) }
+                #expect(agent.attribute("letter.shape.bak", Self.id) == backup, "\(new)")
+                #expect(backup != id)
+            }
+            for round in 0..<2 {
+                if round == 1 { try volume.remount() }
+                let agent = try volume.agent()
+                #expect(agent.attribute("letter.shape", Self.id) == id)
+                #expect(Self.place(id, volume, agent) == "work/letter.shape")
+                #expect(Self.place(backup, volume, agent) == "work/letter.shape.bak")
+                let versions = volume.root + "/.shapeedit/versions/work/letter.shape"
+                let contents = agent.names(versions).map {
+                    agent.content(versions + "/" + ByteString($0))
+                }
+                let wanted: Set<ByteString> = ["one", "two", "three"]
+                #expect(wanted.isSubset(of: contents), "\(contents)")
+            }
+            // Moving a file over another one, whatever it is called, is no backup.
+            let mover = try volume.agent()
+            mover.store("other", "six")
+            let other = try volume.agent()
+            let target = other.attribute("letter.shape.bak", Self.id)
+            other.rename("other", "letter.shape.bak")
+            other.store("other", "seven")
+            #expect(other.attribute("letter.shape.bak", Self.id) == target)
+            #expect(other.attribute("other", Self.id) != target)
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
     func `saving with a hard link as backup keeps the id at the name`(
         _ dataPath: DataPath
     ) throws {

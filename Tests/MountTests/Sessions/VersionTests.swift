@@ -66,6 +66,30 @@ struct VersionTests {
     }
 
     @Test(arguments: DataPath.mountsOfAllUsers)
+    func `the version that is kept as a backup stays among the document's`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.store("file", "one")
+            usleep(Self.apart)
+            agent.rename("file", "file~")
+            agent.store("file", "two")
+            usleep(Self.apart)
+            agent.store("temp", "three")
+            agent.link("file", "linked")
+            agent.rename("temp", "file")
+            #expect(Self.versions(agent, volume.root, "work/file") == ["one", "two"])
+            // Contents are hashed and moved to their place at the unmount at the latest.
+            try volume.remount()
+            let after = try volume.agent()
+            #expect(Self.versions(after, volume.root, "work/file") == ["one", "two"])
+            #expect(after.content("file~") == "one")
+            #expect(after.content("linked") == "two")
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
     func `a version that is kept apart stays, however soon it is replaced`(
         _ dataPath: DataPath
     ) throws {

@@ -36,7 +36,8 @@ struct StatusCommand: ParsableCommand {
         if mounts.isEmpty { Console.say("Nothing is mounted.") }
         for (point, text) in mounts {
             guard let container = Self.field("container", of: text) else {
-                Console.say("\(point): does not answer")
+                let reason = text == Self.denied ? "is another user's" : "does not answer"
+                Console.say("\(point): \(reason)")
                 continue
             }
             let free = Self.field("freeBytes", of: text).flatMap { UInt64($0) }.map(Console.size)
@@ -84,8 +85,11 @@ struct StatusCommand: ParsableCommand {
     /// How long a mount may take to answer, in milliseconds.
     private static let patience: UInt64 = 3_000
 
-    /// The status file of a mount; empty if it does not answer in time: one that hangs keeps nobody from
-    /// hearing of the others.
+    /// Stands for the status file of a mount that only another user may look at.
+    private static let denied = "denied"
+
+    /// The status file of a mount; without any field if it does not answer in time, or not to this user:
+    /// one that hangs keeps nobody from hearing of the others.
     static func text(_ point: String) -> String {
         let answer = Monitor<String?>(nil)
         Threads.start("status") {
@@ -96,11 +100,14 @@ struct StatusCommand: ParsableCommand {
     }
 
     private static func read(_ point: String) -> String {
-        guard let file = try? OwnedDescriptor.open(point + "/.shapeedit/status.json", O_RDONLY)
-        else { return "" }
-        var bytes = [UInt8](repeating: 0, count: 65_536)
-        let count = bytes.withUnsafeMutableBytes { (try? file.read(into: $0, at: 0)) ?? 0 }
-        return String(decoding: bytes[..<count], as: UTF8.self)
+        do throws(Errno) {
+            let file = try OwnedDescriptor.open(point + "/.shapeedit/status.json", O_RDONLY)
+            var bytes = [UInt8](repeating: 0, count: 65_536)
+            let count = bytes.withUnsafeMutableBytes { (try? file.read(into: $0, at: 0)) ?? 0 }
+            return String(decoding: bytes[..<count], as: UTF8.self)
+        } catch {
+            return error.code == EACCES ? denied : ""
+        }
     }
 
     /// A top-level field of the status file, without quotes.

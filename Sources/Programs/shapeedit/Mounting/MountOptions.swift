@@ -40,7 +40,7 @@ struct MountOptions {
         "nosymfollow", "sync", "dirsync", "nodiratime", "debug",
     ]
     private static let knownValues = [
-        "fsname=", "max_read=", "context=", "fscontext=", "defcontext=", "rootcontext=",
+        "fsname=", "context=", "fscontext=", "defcontext=", "rootcontext=",
     ]
 
     /// Reads lists such as `ro,allow_other`. An option that nobody knows is a usage error, found
@@ -69,6 +69,11 @@ struct MountOptions {
                 quota.bytes = try Self.size(option, 6)
             case _ where option.hasPrefix("keep_free="):
                 quota.free = try Self.size(option, 10)
+            case _ where option.hasPrefix("max_read="):
+                guard UInt32(option.dropFirst(9)) != nil else {
+                    throw Failure(.usage, "\(option): it is a number of bytes")
+                }
+                fuse.append(option)
             case "noatime":
                 noAccessTimes = true
                 fuse.append(option)

@@ -1,0 +1,99 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// What is deleted leaves nothing behind in the container's folder.
+@Suite(.oneAtATime)
+struct LeftoverTests {
+    /// How many contents there are.
+    private func contents(_ broken: BrokenContainer) throws -> Int {
+        let found = try run(
+            ["find", "blobs", "staging", "-type", "f"], directory: broken.folder)
+        return found.text.split(separator: "\n").count
+    }
+
+    @Test func `a deleted document and its deleted backup leave nothing behind`() throws {
+        try withBrokenContainer { broken in
+            let before = try contents(broken)
+            try broken.whileMounted { agent in
+                for number in 0..<8 { agent.store("x\(number)", "first \(number)") }
+            }
+            try broken.whileMounted { agent in
+                for number in 0..<8 {
+                    agent.rename("x\(number)", "x\(number)~")
+                    agent.store("x\(number)", "second \(number)")
+                }
+            }
+            #expect(try contents(broken) == before + 16)
+            try broken.whileMounted { agent in
+                for number in 0..<8 {
+                    agent.unlink("x\(number)")
+                    agent.unlink("x\(number)~")
+                }
+            }
+            #expect(try contents(broken) == before)
+            let check = try broken.container.check()
+            #expect(check.status == 0, "\(check)")
+            #expect(check.text.contains("204 items, 202 versions"), "\(check)")
+        }
+    }
+
+    @Test func `a backup outlives its document, and its document it`() throws {
+        try withBrokenContainer { broken in
+            try broken.whileMounted { agent in
+                agent.store("x", "first x")
+                agent.store("y", "first y")
+            }
+            try broken.whileMounted { agent in
+                for name: ByteString in ["x", "y"] {
+                    agent.rename(name, name + "~")
+                    agent.store(name, "second")
+                }
+            }
+            try broken.whileMounted { agent in
+                agent.unlink("x")
+                agent.unlink("y~")
+            }
+            #expect(try broken.container.check().status == 0)
+            try broken.whileMounted { agent in
+                #expect(agent.content("x~") == "first x")
+                #expect(agent.content("y") == "second")
+            }
+        }
+    }
+
+    @Test func `what was deleted before a crash leaves nothing behind`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let before = try contents(broken)
+            try broken.whileMounted { agent in
+                for number in 0..<3 {
+                    // Saves less than two seconds apart count as one.
+                    if number > 0 { usleep(2_060_000) }
+                    agent.store("temp", "saved \(number)")
+                    agent.rename("temp", "document")
+                }
+            }
+            #expect(try contents(broken) == before + 3)
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            let open = agent.open("open", O_CREAT | O_RDWR, mode: 0o600)
+            agent.write(open, "synchronized and unlinked")
+            agent.synchronize(open)
+            agent.unlink("open")
+            agent.store("closed", ByteString(repeating: "x", count: 400_000))
+            agent.unlink("closed")
+            agent.unlink("document")
+            // What was acknowledged before it is in the journal with it.
+            agent.store("last", "last")
+            try container.killDaemon()
+            agent.end()
+            try broken.whileMounted { agent in #expect(agent.content("last") == "last") }
+            #expect(try contents(broken) == before + 1)
+            let check = try container.check()
+            #expect(check.status == 0, "\(check)")
+            #expect(check.text.contains("205 items, 203 versions"), "\(check)")
+        }
+    }
+}
