@@ -175,27 +175,19 @@ extension Volume {
         }
     }
 
-    /// Whether the content is read as it comes; then the download knows of the reader. Throws ENOENT
-    /// if it has become local since the caller looked.
-    func readInBlocks(_ content: ContentReference) throws(Errno) -> Bool {
-        guard let missing = missing(content), missing.isReadInBlocks else { return false }
+    /// Begins to read the content as it comes: the download knows of the reader until
+    /// ``BlockReading/end()``. `nil` if it is not read so. Throws ENOENT if it has become local since the
+    /// caller looked.
+    func readInBlocks(_ content: ContentReference) throws(Errno) -> BlockReading? {
+        guard let missing = missing(content), missing.isReadInBlocks else { return nil }
         try missing.downloads.opened(missing.blob, for: content.node)
+        let reading = BlockReading(
+            downloads: missing.downloads, hash: missing.blob.hash, node: content.node)
         if self.missing(content.node) == nil {
-            missing.downloads.closed(missing.blob.hash, for: content.node)
+            reading.end()
             throw Errno(ENOENT)
         }
-        return true
-    }
-
-    func endReadingInBlocks(_ node: NodeNumber) {
-        let hash = state.withLock { state -> ContentHash? in
-            let position = state.index.find(node.item)
-            guard position != 0 else { return nil }
-            return ((try? state.content(of: node, at: position)) ?? nil)?.hash
-        }
-        guard let hash else { return }
-        link?.downloads.closed(hash, for: node)
-        sources?.downloads.closed(hash, for: node)
+        return reading
     }
 
     /// A content is here, whole and verified.
@@ -244,6 +236,17 @@ struct MissingContent {
     var isOpenedAtOnce: Bool { downloads.isOpenedAtOnce(blob) }
     /// Bytes of it that are here; `nil` if it is not on its way.
     var received: Int64? { downloads.received(blob.hash) }
+}
+
+/// What a handle reads as it comes. Kept from its open on: when it is closed its node may show another
+/// content, above all if it was written.
+struct BlockReading: Sendable {
+    let downloads: Downloads
+    let hash: ContentHash
+    let node: NodeNumber
+
+    /// The handle is gone.
+    func end() { downloads.closed(hash, for: node) }
 }
 
 extension VolumeState {

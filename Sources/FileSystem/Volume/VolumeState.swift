@@ -54,6 +54,8 @@ final class VolumeState {
     /// By item, then by node.
     var oldNodes: [UInt64: [UInt64: OldNode]] = [:]
     var modes: [UInt64: OpenMode] = [:]
+    /// By handle, of those that read promises block by block.
+    var blockReadings: [UInt64: BlockReading] = [:]
     var redirections: [Int32: Redirection] = [:]
     var tunnel = IdentityTunnel()
     /// The items whose documents are in ``tunnel``.

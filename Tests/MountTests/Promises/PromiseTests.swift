@@ -153,6 +153,33 @@ struct PromiseTests {
         }
     }
 
+    @Test(arguments: DataPath.ofPromises)
+    func `a large promise that was open for writing goes and comes again`(_ dataPath: DataPath)
+        throws
+    {
+        try withVolume(dataPath, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell(
+                "head -c 6000000 /dev/urandom > large; cp large plain; sha256sum large > sum")
+            try volume.evictAll()
+            for flags in [O_RDWR, O_WRONLY | O_APPEND] {
+                // Nothing is read and nothing is written.
+                agent.close(agent.open("large", flags))
+                for _ in 1...2 {
+                    try volume.shapeedit("materialize", "@large")
+                    agent.shell("sha256sum -c sum")
+                    try volume.evictAll()
+                }
+            }
+            agent.shell("printf X | dd of=large bs=1 seek=5000000 conv=notrunc; cp plain large")
+            for _ in 1...2 {
+                try volume.evictAll()
+                try volume.shapeedit("materialize", "@large")
+                agent.shell("printf X >> large; truncate -s 6000000 large; sha256sum -c sum")
+            }
+        }
+    }
+
     @Test func `earlier versions that are in the store come back`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let agent = try volume.agent()
