@@ -166,10 +166,10 @@ extension Volume {
 
     /// Whether the blob is here; if so it counts as arrived, and is not evicted in between.
     private func isHere(_ hash: ContentHash, for node: NodeNumber) -> Bool {
-        if state.withLock({ $0.arrived.contains(node) }) { return true }
+        if state.withLock({ $0.arrived[node] != nil }) { return true }
         return blobs.withLock { _ in
             guard content.hasBlob(hash) else { return false }
-            state.withLock { _ = $0.arrived.insert(node) }
+            state.withLock { $0.arrived[node] = hash }
             keeper.arrived()
             return true
         }
@@ -195,9 +195,9 @@ extension Volume {
         try blobs.withLock { (_) throws(Errno) in
             try content.adopt(blob.hash)
             state.withLock { state in
-                state.arrived.formUnion(nodes)
-                // Its words can be read from now on.
                 for node in nodes {
+                    state.arrived[node] = blob.hash
+                    // Its words can be read from now on.
                     let position = state.index.find(node.item)
                     if position != 0 { state.followTexts(.materialized, position) }
                 }
@@ -213,7 +213,7 @@ extension Volume {
     func recordArrivals(_ nodes: Set<NodeNumber>) {
         if nodes.isEmpty { return }
         state.withLock { state in
-            for node in nodes where state.arrived.remove(node) != nil {
+            for node in nodes where state.arrived.removeValue(forKey: node) != nil {
                 let position = state.index.find(node.item)
                 guard position != 0, let found = try? state.content(of: node, at: position),
                     found.place == .promised
@@ -253,7 +253,7 @@ extension VolumeState {
     /// Whether the bytes of a version are not here. What has come counts as here before the catalog has
     /// it.
     func isAway(_ node: NodeNumber, _ place: ContentPlace) -> Bool {
-        place.isAway && !arrived.contains(node)
+        place.isAway && arrived[node] == nil
     }
 
     /// Notes and records where the bytes of a version are now.

@@ -115,8 +115,8 @@ final class VolumeState {
     var sealing = 0
     /// Documents whose earlier versions are to be thinned out.
     var thinning: Set<DocumentID> = []
-    /// Promised versions whose blob is here, but not yet known to be on the disk.
-    var arrived: Set<NodeNumber> = []
+    /// Promised versions whose blob is here, but not yet known to be on the disk, and the blob.
+    var arrived: [NodeNumber: ContentHash] = [:]
     /// Items whose access time is newer here than in the catalog.
     var accessed: Set<MemoryIndex.Position> = []
     /// Who has what open, in a container with a store.

@@ -180,6 +180,29 @@ struct PromiseTests {
         }
     }
 
+    @Test(arguments: [1_000_000, 6_000_000])
+    func `what has just come stays when another document with the same content goes`(_ size: Int)
+        throws
+    {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let before = try volume.agent()
+            before.shell("head -c \(size) /dev/urandom > one; cp one two; sha256sum one > ../sum")
+            try volume.evictAll()
+            // Without what the kernel still has of them.
+            try volume.remount()
+            let agent = try volume.agent()
+            // At once: what has come is recorded within a second.
+            try volume.shapeedit("materialize", "@one")
+            agent.shell("setfattr -n user.shapeedit.state -v promise two")
+            #expect(try volume.state("one") == "local")
+            agent.shell("echo more >> one && truncate -s \(size) one && sha256sum -c ../sum")
+            let container = try #require(volume.container)
+            agent.end()
+            try container.unmount()
+            #expect(try container.check().status == 0)
+        }
+    }
+
     @Test func `earlier versions that are in the store come back`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let agent = try volume.agent()
