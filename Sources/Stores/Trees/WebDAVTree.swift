@@ -130,6 +130,15 @@ enum SourceTag {
         }
     }
 
+    /// Whether an answer says which version it is about in the way that the tag does.
+    static func isTold(_ tag: [UInt8], _ head: HTTPHead) -> Bool {
+        switch tag.first {
+        case UInt8(ascii: "e"): head.field("etag") != nil
+        case UInt8(ascii: "t") where tag.count > 1: head.field("last-modified") != nil
+        default: false
+        }
+    }
+
     /// The MD5 that the tag may be: an etag of 32 hexadecimal digits.
     static func md5(_ tag: [UInt8]) -> [UInt8]? {
         guard tag.first == UInt8(ascii: "e"), tag.count == 33 else { return nil }
