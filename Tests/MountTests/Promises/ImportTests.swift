@@ -108,6 +108,21 @@ struct ImportTests {
         }
     }
 
+    @Test func `what is another thing at the source is told as what changed or vanished`() throws {
+        try withSource(.passthrough, options: ["store_timeout=1"]) { volume, agent, source in
+            try volume.shapeedit("import", "--promise", source, "@in")
+            agent.shell("cd \(source); mv run other; ln -s other run; rm -r sub; echo file > sub")
+            for (name, reason) in [
+                ("run", "has changed there"), ("sub/b.bin", "is not there any more"),
+            ] {
+                _ = agent.open("in/\(name)", O_RDONLY, fails: EIO)
+                #expect(try self.reason(volume, "in/\(name)").contains(reason))
+            }
+            _ = try refresh(volume)
+            #expect(agent.shell("in/run; cat in/sub") == "ran\nfile\n")
+        }
+    }
+
     @Test func `a refresh follows what changed, and leaves what was changed here`() throws {
         try withSource(.passthrough, store: "folder") { volume, agent, source in
             try volume.shapeedit("import", "--promise", source, "@in")
