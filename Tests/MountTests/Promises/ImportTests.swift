@@ -244,6 +244,21 @@ struct ImportTests {
         }
     }
 
+    @Test(.enabled(if: DataPath.ordinaryUsersCanMount, "needs fusermount3"))
+    func `what was listed before the listing failed is there`() throws {
+        try withSource(.ordinaryUser) { volume, agent, source in
+            // Root could read it.
+            agent.shell("mkdir \(source)/closed; chmod 0 \(source)/closed")
+            let failed = try volume.shapeedit(
+                "import", "--promise", source, "@in", fails: EX_NOPERM)
+            #expect(failed.errorText.contains("closed"), "\(failed)")
+            #expect(agent.shell("ls in") == agent.shell("ls \(source)"))
+            agent.shell("chmod 700 \(source)/closed")
+            #expect(try refresh(volume).contains("0 removed"))
+            agent.shell("diff -r in \(source)")
+        }
+    }
+
     @Test func `only who owns the folder imports to it, and nonsense is refused`() throws {
         try withSource(.passthrough) { volume, agent, source in
             agent.shell("mkdir in; chmod 777 in")

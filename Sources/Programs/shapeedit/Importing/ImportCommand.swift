@@ -60,6 +60,8 @@ struct ImportCommand: ParsableCommand {
             }
             try stream.finish()
         } catch {
+            // What was listed last may not have been sent.
+            if stream.failure == nil { try? stream.finish() }
             stream.endProgress()
             if let failure = stream.failure { throw failure }
             throw Failure(
