@@ -231,13 +231,17 @@ struct ImportTests {
             let after = try volume.agent()
             after.shell("diff -r in \(source)")
             let other = try volume.shapeedit(
-                "import", "--promise", volume.directory, "@in", fails: EX_CANTCREAT)
+                "import", "--promise", "\(container.base)/home", "@in", fails: EX_CANTCREAT)
             #expect(other.errorText.contains("shows folder:\(source) already"), "\(other)")
             let part = try volume.shapeedit("import", "--refresh", "@in/sub", fails: EX_USAGE)
             #expect(part.errorText.contains("part of an import"), "\(part)")
             let outside = try volume.shapeedit(
                 "import", "--promise", source, source + "/sub", fails: EX_USAGE)
             #expect(outside.errorText.contains("not in a mounted container"), "\(outside)")
+            // What is shown would be listed the next time, without end.
+            let own = try volume.shapeedit(
+                "import", "--promise", volume.directory, "@own", fails: EX_USAGE)
+            #expect(own.errorText.contains("the mount that it is to be shown in"), "\(own)")
             let missing = try volume.shapeedit(
                 "import", "--promise", source + "/none", "@x", fails: EX_NOINPUT)
             #expect(missing.errorText.contains("none"), "\(missing)")
