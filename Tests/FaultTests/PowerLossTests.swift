@@ -60,6 +60,42 @@ struct PowerLossTests {
         try #require(result.text == "1\n", "\(result)")
     }
 
+    @Test func `a synchronized copy of what has just come from the store survives`() throws {
+        let disk = try FragileDisk(mebibytes: 512)
+        defer { disk.remove() }
+        let container = try Container(dataHome: "\(disk.mountPoint)/data", store: "folder")
+        defer { container.remove() }
+        try container.mount()
+        let writer = try Agent(in: container.mountPoint)
+        defer { writer.end() }
+        let sum = writer.shell("head -c 3000000 /dev/urandom > one; sync one; sha256sum < one")
+        let one = "\(container.mountPoint)/one"
+        // Refused until the store has it.
+        try waitUntil(seconds: 60) { try container.command("evict", one).status == 0 }
+        writer.end()
+        // Without what the kernel still has of it.
+        try container.unmount()
+        try container.mount()
+        let agent = try Agent(in: container.mountPoint)
+        defer { agent.end() }
+        // What comes is made durable after some seconds; the copy has the same bytes, and is at once.
+        agent.shell("cp one two && sync two")
+        try disk.losePower()
+        let daemon = try #require(try container.status().pid)
+        kill(pid_t(daemon), SIGKILL)
+        container.waitForEnd(of: daemon)
+        MountTable.detach(container.mountPoint)
+        agent.end()
+        try disk.returnPower()
+        try bootAgain(container)
+        try container.mount()
+        let reader = try Agent(in: container.mountPoint)
+        defer { reader.end() }
+        #expect(reader.shell("sha256sum < two; sha256sum < one") == sum + sum)
+        reader.end()
+        try container.unmount()
+    }
+
     @Test func `what was closed is safe by itself after some seconds`() throws {
         let disk = try FragileDisk(mebibytes: 512)
         defer { disk.remove() }

@@ -34,6 +34,8 @@ extension ContainerCheck {
             case .damaged(let problem)
             where version.place == .stored && isStored(version):
                 versions[node] = refer(version, name, problem)
+            case .damaged(let problem) where version.place == .promised:
+                forsake(version, name, problem)
             case .damaged(let problem):
                 lost.insert(node)
                 find("\(name): \(problem)", repaired: false)
@@ -100,6 +102,18 @@ extension ContainerCheck {
         if let hash = version.hash { content.evictBlob(hash) }
         return move(
             version, to: .promised, "\(name): \(problem); the container's store has another copy")
+    }
+
+    /// A promise counts on nothing that is here: its copy goes if it is damaged, and the promise stays.
+    private mutating func forsake(_ version: VersionRow, _ name: String, _ problem: String) {
+        guard isStored(version) else {
+            find("\(name): \(problem), and the store does not have it", repaired: false)
+            return
+        }
+        // Another version with the same content may have been the one that missed it.
+        guard let hash = version.hash, content.hasBlob(hash) else { return }
+        content.evictBlob(hash)
+        find("\(name): \(problem); it comes again from the store", repaired: true)
     }
 
     /// A whole version that the store should have: what it lost goes there again, if it is here.

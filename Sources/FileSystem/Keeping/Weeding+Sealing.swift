@@ -128,6 +128,9 @@ extension Weeding {
             }
         }
         let failed = volume.blobs.withLock { _ in
+            do throws(Errno) { try synchronizeArrivals(among: ready) } catch {
+                return retry + ready.map(\.node)
+            }
             // Recorded before the file moves: a content is looked for in both places.
             for version in ready { record(version) }
             do throws(Errno) { try volume.log.synchronize() } catch {
@@ -144,6 +147,17 @@ extension Weeding {
             return retry
         }
         return (failed, large)
+    }
+
+    /// Makes blobs durable that came from the store a moment ago and take the place of these. With the
+    /// volume's blobs held.
+    private func synchronizeArrivals(among versions: [VersionRow]) throws(Errno) {
+        let arrived = volume.state.withLock { Set($0.arrived.values) }
+        if arrived.isEmpty { return }
+        for version in versions {
+            guard let hash = version.hash, arrived.contains(hash) else { continue }
+            try content.synchronizeBlob(hash)
+        }
     }
 
     /// Goes on with the hashing of a large content for a while; `nil` if there is more to do.

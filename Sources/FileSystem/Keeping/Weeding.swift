@@ -28,7 +28,7 @@ final class Weeding: Sendable {
 
     /// Makes everything published so far durable, and what came from the store.
     func synchronizeContents() {
-        let (moment, arrived) = volume.state.withLock { ($0.publishTime(), $0.arrived) }
+        let (moment, arrived) = volume.state.withLock { ($0.publishTime(), Set($0.arrived.keys)) }
         do throws(Errno) { try content.synchronize(until: moment) } catch { return }
         volume.recordArrivals(arrived)
     }

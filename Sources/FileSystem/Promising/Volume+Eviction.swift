@@ -85,10 +85,14 @@ extension Volume {
 
     private func removeBlobs(_ found: [(node: NodeNumber, blob: Blob)]) throws(Errno) {
         let leaving = blobs.withLock { _ -> [PictureOrder]? in
-            let gone = state.withLock { state in found.filter { !state.arrived.contains($0.node) } }
+            // The catalog does not know yet of what has come a moment ago.
+            let (gone, arrived) = state.withLock { state in
+                (found.filter { state.arrived[$0.node] == nil }, Set(state.arrived.values))
+            }
             let needed: [Bool]? = try? container.query { (database) throws(Failure) in
                 try gone.map { (pair) throws(Failure) in
-                    try database.isBlobNeeded(pair.blob.hash)
+                    if arrived.contains(pair.blob.hash) { return true }
+                    return try database.isBlobNeeded(pair.blob.hash)
                 }
             }
             guard let needed else { return nil }
@@ -256,7 +260,7 @@ extension VolumeState {
         let record = index[item: position]
         let node = record.pointee.node
         guard let hash = record.pointee.hash else { return nil }
-        arrived.remove(node)
+        arrived[node] = nil
         if record.pointee.place == .stored { place(node, .promised, hash, .evicted) }
         return (node, Blob(hash: hash, size: record.pointee.size))
     }

@@ -166,36 +166,28 @@ extension Volume {
 
     /// Whether the blob is here; if so it counts as arrived, and is not evicted in between.
     private func isHere(_ hash: ContentHash, for node: NodeNumber) -> Bool {
-        if state.withLock({ $0.arrived.contains(node) }) { return true }
+        if state.withLock({ $0.arrived[node] != nil }) { return true }
         return blobs.withLock { _ in
             guard content.hasBlob(hash) else { return false }
-            state.withLock { _ = $0.arrived.insert(node) }
+            state.withLock { $0.arrived[node] = hash }
             keeper.arrived()
             return true
         }
     }
 
-    /// Whether the content is read as it comes; then the download knows of the reader. Throws ENOENT
-    /// if it has become local since the caller looked.
-    func readInBlocks(_ content: ContentReference) throws(Errno) -> Bool {
-        guard let missing = missing(content), missing.isReadInBlocks else { return false }
+    /// Begins to read the content as it comes: the download knows of the reader until
+    /// ``BlockReading/end()``. `nil` if it is not read so. Throws ENOENT if it has become local since the
+    /// caller looked.
+    func readInBlocks(_ content: ContentReference) throws(Errno) -> BlockReading? {
+        guard let missing = missing(content), missing.isReadInBlocks else { return nil }
         try missing.downloads.opened(missing.blob, for: content.node)
+        let reading = BlockReading(
+            downloads: missing.downloads, hash: missing.blob.hash, node: content.node)
         if self.missing(content.node) == nil {
-            missing.downloads.closed(missing.blob.hash, for: content.node)
+            reading.end()
             throw Errno(ENOENT)
         }
-        return true
-    }
-
-    func endReadingInBlocks(_ node: NodeNumber) {
-        let hash = state.withLock { state -> ContentHash? in
-            let position = state.index.find(node.item)
-            guard position != 0 else { return nil }
-            return ((try? state.content(of: node, at: position)) ?? nil)?.hash
-        }
-        guard let hash else { return }
-        link?.downloads.closed(hash, for: node)
-        sources?.downloads.closed(hash, for: node)
+        return reading
     }
 
     /// A content is here, whole and verified.
@@ -203,9 +195,9 @@ extension Volume {
         try blobs.withLock { (_) throws(Errno) in
             try content.adopt(blob.hash)
             state.withLock { state in
-                state.arrived.formUnion(nodes)
-                // Its words can be read from now on.
                 for node in nodes {
+                    state.arrived[node] = blob.hash
+                    // Its words can be read from now on.
                     let position = state.index.find(node.item)
                     if position != 0 { state.followTexts(.materialized, position) }
                 }
@@ -221,7 +213,7 @@ extension Volume {
     func recordArrivals(_ nodes: Set<NodeNumber>) {
         if nodes.isEmpty { return }
         state.withLock { state in
-            for node in nodes where state.arrived.remove(node) != nil {
+            for node in nodes where state.arrived.removeValue(forKey: node) != nil {
                 let position = state.index.find(node.item)
                 guard position != 0, let found = try? state.content(of: node, at: position),
                     found.place == .promised
@@ -246,11 +238,22 @@ struct MissingContent {
     var received: Int64? { downloads.received(blob.hash) }
 }
 
+/// What a handle reads as it comes. Kept from its open on: when it is closed its node may show another
+/// content, above all if it was written.
+struct BlockReading: Sendable {
+    let downloads: Downloads
+    let hash: ContentHash
+    let node: NodeNumber
+
+    /// The handle is gone.
+    func end() { downloads.closed(hash, for: node) }
+}
+
 extension VolumeState {
     /// Whether the bytes of a version are not here. What has come counts as here before the catalog has
     /// it.
     func isAway(_ node: NodeNumber, _ place: ContentPlace) -> Bool {
-        place.isAway && !arrived.contains(node)
+        place.isAway && arrived[node] == nil
     }
 
     /// Notes and records where the bytes of a version are now.

@@ -36,7 +36,7 @@ extension Weeding {
                     guard position != 0, state.modes[node.rawValue] == nil,
                         state.index[item: position].pointee.node == node,
                         state.index[item: position].pointee.place == .stored
-                            || state.arrived.contains(node)
+                            || state.arrived[node] != nil
                     else { return }
                     state.lastCloses.insert(node)
                 }

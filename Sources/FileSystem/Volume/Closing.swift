@@ -73,9 +73,12 @@ extension Volume {
 
     /// The last use of an open file description is over.
     func release(_ node: NodeNumber, _ handle: Handle) {
-        let thaw = state.withLock { state -> ContentReference? in
+        let (thaw, reading) = state.withLock { state -> (ContentReference?, BlockReading?) in
+            let reading =
+                handle.isInBlocks
+                ? state.blockReadings.removeValue(forKey: handle.rawValue) : nil
             if link != nil { state.openers.remove(node, handle.process) }
-            guard var mode = state.modes[node.rawValue] else { return nil }
+            guard var mode = state.modes[node.rawValue] else { return (nil, reading) }
             if handle.isPassthrough { mode.passthrough -= 1 }
             if handle.isCached { mode.cached -= 1 }
             var thaw: ContentReference?
@@ -93,12 +96,12 @@ extension Volume {
             state.modes[node.rawValue] =
                 mode.passthrough == 0 && mode.cached == 0 ? nil : mode
             if state.modes[node.rawValue] == nil { noteLastClose(node, state) }
-            return thaw
+            return (thaw, reading)
         }
         if let thaw, let file = try? content.open(thaw) {
             try? file.with { (file) throws(Errno) in try file.setImmutable(false) }
         }
-        if handle.isInBlocks { endReadingInBlocks(node) }
+        reading?.end()
         guard handle.writes, let session = try? session(node, handle) else { return }
         end(session, node.item, handle.process)
     }

@@ -196,12 +196,11 @@ extension Volume {
                 channel?.passesThrough == true && (mode?.cached ?? 0) == 0 && !isWatched
             )
         }
-        let inBlocks =
-            try reference.0.map { (content) throws(Errno) in
-                try readInBlocks(content)
-            } ?? false
+        let reading = try reference.0.flatMap { (content) throws(Errno) in
+            try readInBlocks(content)
+        }
         // What the kernel writes alone is not seen to fail, so it does not where it may.
-        let mayPass = reference.1 && !inBlocks && (session == nil || !isNearlyFull)
+        let mayPass = reference.1 && reading == nil && (session == nil || !isNearlyFull)
         var file: SharedDescriptor?
         if mayPass {
             if reference.0 == nil, !self.content.isPacked(node) {
@@ -231,8 +230,9 @@ extension Volume {
             let handle = Handle(
                 reads: flags & O_ACCMODE != O_WRONLY,
                 writes: flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0,
-                appends: flags & O_APPEND != 0, way: way, inBlocks: inBlocks,
+                appends: flags & O_APPEND != 0, way: way, inBlocks: reading != nil,
                 process: process, serial: state.serial)
+            state.blockReadings[handle.rawValue] = reading
             // The kernel asks for an attribute before the first write through its cache. A handle
             // that only writes cannot be mapped, and pages of other handles are dropped as it does.
             return Opened(

@@ -54,6 +54,8 @@ final class VolumeState {
     /// By item, then by node.
     var oldNodes: [UInt64: [UInt64: OldNode]] = [:]
     var modes: [UInt64: OpenMode] = [:]
+    /// By handle, of those that read promises block by block.
+    var blockReadings: [UInt64: BlockReading] = [:]
     var redirections: [Int32: Redirection] = [:]
     var tunnel = IdentityTunnel()
     /// The items whose documents are in ``tunnel``.
@@ -116,8 +118,8 @@ final class VolumeState {
     var adopted: [ItemNumber: DocumentID] = [:]
     /// Documents whose earlier versions are to be thinned out.
     var thinning: Set<DocumentID> = []
-    /// Promised versions whose blob is here, but not yet known to be on the disk.
-    var arrived: Set<NodeNumber> = []
+    /// Promised versions whose blob is here, but not yet known to be on the disk, and the blob.
+    var arrived: [NodeNumber: ContentHash] = [:]
     /// Items whose access time is newer here than in the catalog.
     var accessed: Set<MemoryIndex.Position> = []
     /// Who has what open, in a container with a store.

@@ -7,6 +7,8 @@ struct XMLElement {
     /// All characters directly inside, blanks at both ends taken away.
     var text: String
     var children: [XMLElement]
+    /// The text with its blanks, where some were taken away.
+    var blankedText: String?
 
     /// The children of this name, in whatever namespace.
     func all(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
@@ -261,5 +263,8 @@ struct XMLDocument {
         }
         let core = text.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
         element.text = String(decoding: core, as: UTF8.self)
+        if element.text.utf8.count < text.count {
+            element.blankedText = String(decoding: text, as: UTF8.self)
+        }
     }
 }

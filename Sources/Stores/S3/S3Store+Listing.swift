@@ -20,8 +20,9 @@ struct S3Page {
         let isEncoded = root.text("EncodingType") == "url"
         var entries: [Entry] = []
         for element in root.all("Contents") {
-            guard let text = element.text("Key") else { continue }
-            guard let key = isEncoded ? Self.decoded(text) : text else { return nil }
+            guard let told = element.first("Key") else { continue }
+            let text = isEncoded ? Self.decoded(told.text) : told.blankedText ?? told.text
+            guard let key = text else { return nil }
             entries.append(
                 Entry(
                     key: key, size: element.text("Size").flatMap { Int64($0) },

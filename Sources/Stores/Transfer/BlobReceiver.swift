@@ -59,7 +59,8 @@ final class BlobReceiver: BodyReceiver {
         if let object, head.status == 200 || head.status == 206,
             !SourceTag.matches(object.tag, head)
         {
-            throw object.changed(address)
+            throw SourceTag.isTold(object.tag, head)
+                ? object.changed(address) : object.untold(address)
         }
         switch head.status {
         case 200:

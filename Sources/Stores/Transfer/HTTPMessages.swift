@@ -66,11 +66,14 @@ struct HTTPHead {
             found = line[(colon + 1)...]
         }
         return found.map { value in
-            String(
-                String(decoding: value, as: UTF8.self).filter { !$0.isNewline }
-                    .drop { $0 == " " || $0 == "\t" })
+            // Blanks at both ends are none of it.
+            let core = value.drop(while: Self.isBlank).reversed().drop(while: Self.isBlank)
+                .reversed()
+            return String(decoding: core, as: UTF8.self).filter { !$0.isNewline }
         }
     }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0d].contains(byte) }
 
     private static func lowerCase(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte

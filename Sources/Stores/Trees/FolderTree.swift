@@ -106,8 +106,16 @@ package struct FolderTree: SourceTree {
     ) throws(StoreError) {
         let descriptor = open(absolute(object.path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
-            if errno == ENOENT, access(path.cPath, F_OK) == 0 { throw object.gone(address) }
-            throw problem(Errno.last, object.path)
+            let error = Errno.last
+            switch error.code {
+            // Also if a file has the name of its folder now.
+            case ENOENT, ENOTDIR:
+                if access(path.cPath, F_OK) == 0 { throw object.gone(address) }
+            // A symlink has its name.
+            case ELOOP: throw object.changed(address)
+            default: break
+            }
+            throw problem(error, object.path)
         }
         defer { close(descriptor) }
         try compare(descriptor, object)

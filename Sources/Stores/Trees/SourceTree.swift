@@ -108,6 +108,14 @@ package struct SourceObject: Sendable {
         )
     }
 
+    /// To be told from another version it would have to come with what the listing has.
+    func untold(_ address: String) -> StoreError {
+        StoreError(
+            .corrupt, at: address,
+            "the server does not say which version of \(name) it sends: the answer has no ETag, or no"
+                + " Last-Modified, as the listing has")
+    }
+
     func gone(_ address: String) -> StoreError {
         StoreError(.absent, at: address, "\(name) is not there any more")
     }

@@ -70,23 +70,18 @@ package final class WebDAVTree: SourceTree {
         throws(StoreError) -> SourceEntry?
     {
         let found = response.foundProperties
-        func text(_ name: String) -> String {
-            found.first { $0.name == name }?.text ?? ""
-        }
-        let isFolder = found.contains {
-            $0.name == "resourcetype" && $0.first("collection") != nil
-        }
+        let isFolder = found.isCollection
+        let fileID = found.text("fileid", in: FoundProperties.ownCloud)
         let identity =
-            text("fileid").isEmpty
-            ? found.first { $0.name == "resource-id" }?.text("href") ?? "" : text("fileid")
-        var told = isFolder ? 0 : Int64(text("getcontentlength"))
+            fileID.isEmpty ? found.element("resource-id")?.text("href") ?? "" : fileID
+        let modified = found.text("getlastmodified")
+        var told = isFolder ? 0 : Int64(found.text("getcontentlength"))
         if told == nil { told = try self.size(of: path, call) }
         guard let size = told, size >= 0 else { return nil }
         return SourceEntry(
             isFolder ? .folder : .file(size), path: path, identity: Array(identity.utf8),
-            tag: isFolder
-                ? [] : SourceTag.of(etag: text("getetag"), modified: text("getlastmodified")),
-            modified: HTTPDate.seconds(text("getlastmodified")).map {
+            tag: isFolder ? [] : SourceTag.of(etag: found.text("getetag"), modified: modified),
+            modified: HTTPDate.seconds(modified).map {
                 Timestamp(seconds: $0, nanoseconds: 0)
             })
     }
@@ -131,6 +126,15 @@ enum SourceTag {
         case UInt8(ascii: "t") where tag.count > 1:
             head.field("last-modified").map { Array($0.utf8).elementsEqual(tag.dropFirst()) }
                 ?? false
+        default: false
+        }
+    }
+
+    /// Whether an answer says which version it is about in the way that the tag does.
+    static func isTold(_ tag: [UInt8], _ head: HTTPHead) -> Bool {
+        switch tag.first {
+        case UInt8(ascii: "e"): head.field("etag") != nil
+        case UInt8(ascii: "t") where tag.count > 1: head.field("last-modified") != nil
         default: false
         }
     }

@@ -30,10 +30,38 @@ extension XMLElement {
     }
 
     /// The properties that the server has.
-    var foundProperties: [XMLElement] {
-        all("propstat")
-            .filter { ($0.text("status") ?? "").split(separator: " ").dropFirst().first == "200" }
-            .flatMap { $0.first("prop")?.children ?? [] }
+    var foundProperties: FoundProperties {
+        FoundProperties(
+            all: all("propstat")
+                .filter {
+                    ($0.text("status") ?? "").split(separator: " ").dropFirst().first == "200"
+                }
+                .flatMap { $0.first("prop")?.children ?? [] })
+    }
+}
+
+/// What a `response` tells of one thing. Servers may add properties of their own, some of them with the
+/// names of others: the namespace tells them apart.
+struct FoundProperties {
+    /// In the order in which they came.
+    let all: [XMLElement]
+
+    static let webDAV = "DAV:"
+    static let ownCloud = "http://owncloud.org/ns"
+
+    /// The property of this name; `nil` if it was not told.
+    func element(_ name: String, in namespace: String = webDAV) -> XMLElement? {
+        all.first { $0.name == name && $0.namespace == namespace }
+    }
+
+    /// Its text; empty if it was not told.
+    func text(_ name: String, in namespace: String = webDAV) -> String {
+        element(name, in: namespace)?.text ?? ""
+    }
+
+    var isCollection: Bool {
+        element("resourcetype")?.children
+            .contains { $0.name == "collection" && $0.namespace == Self.webDAV } ?? false
     }
 }
 

@@ -58,10 +58,7 @@ extension WebDAVStore {
         guard case .member(let bytes) = subject, let name = String(validating: bytes, as: UTF8.self)
         else { return nil }
         let found = response.foundProperties
-        let isCollection = found.contains {
-            $0.name == "resourcetype" && $0.first("collection") != nil
-        }
-        let size = found.first { $0.name == "getcontentlength" }.flatMap { Int64($0.text) } ?? 0
-        return size < 0 ? nil : Member(name: name, isCollection: isCollection, size: size)
+        let size = Int64(found.text("getcontentlength")) ?? 0
+        return size < 0 ? nil : Member(name: name, isCollection: found.isCollection, size: size)
     }
 }

@@ -108,6 +108,21 @@ struct ImportTests {
         }
     }
 
+    @Test func `what is another thing at the source is told as what changed or vanished`() throws {
+        try withSource(.passthrough, options: ["store_timeout=1"]) { volume, agent, source in
+            try volume.shapeedit("import", "--promise", source, "@in")
+            agent.shell("cd \(source); mv run other; ln -s other run; rm -r sub; echo file > sub")
+            for (name, reason) in [
+                ("run", "has changed there"), ("sub/b.bin", "is not there any more"),
+            ] {
+                _ = agent.open("in/\(name)", O_RDONLY, fails: EIO)
+                #expect(try self.reason(volume, "in/\(name)").contains(reason))
+            }
+            _ = try refresh(volume)
+            #expect(agent.shell("in/run; cat in/sub") == "ran\nfile\n")
+        }
+    }
+
     @Test func `a refresh follows what changed, and leaves what was changed here`() throws {
         try withSource(.passthrough, store: "folder") { volume, agent, source in
             try volume.shapeedit("import", "--promise", source, "@in")
@@ -216,16 +231,35 @@ struct ImportTests {
             let after = try volume.agent()
             after.shell("diff -r in \(source)")
             let other = try volume.shapeedit(
-                "import", "--promise", volume.directory, "@in", fails: EX_CANTCREAT)
+                "import", "--promise", "\(container.base)/home", "@in", fails: EX_CANTCREAT)
             #expect(other.errorText.contains("shows folder:\(source) already"), "\(other)")
             let part = try volume.shapeedit("import", "--refresh", "@in/sub", fails: EX_USAGE)
             #expect(part.errorText.contains("part of an import"), "\(part)")
             let outside = try volume.shapeedit(
                 "import", "--promise", source, source + "/sub", fails: EX_USAGE)
             #expect(outside.errorText.contains("not in a mounted container"), "\(outside)")
+            // What is shown would be listed the next time, without end.
+            let own = try volume.shapeedit(
+                "import", "--promise", volume.directory, "@own", fails: EX_USAGE)
+            #expect(own.errorText.contains("the mount that it is to be shown in"), "\(own)")
             let missing = try volume.shapeedit(
                 "import", "--promise", source + "/none", "@x", fails: EX_NOINPUT)
             #expect(missing.errorText.contains("none"), "\(missing)")
+        }
+    }
+
+    @Test(.enabled(if: DataPath.ordinaryUsersCanMount, "needs fusermount3"))
+    func `what was listed before the listing failed is there`() throws {
+        try withSource(.ordinaryUser) { volume, agent, source in
+            // Root could read it.
+            agent.shell("mkdir \(source)/closed; chmod 0 \(source)/closed")
+            let failed = try volume.shapeedit(
+                "import", "--promise", source, "@in", fails: EX_NOPERM)
+            #expect(failed.errorText.contains("closed"), "\(failed)")
+            #expect(agent.shell("ls in") == agent.shell("ls \(source)"))
+            agent.shell("chmod 700 \(source)/closed")
+            #expect(try refresh(volume).contains("0 removed"))
+            agent.shell("diff -r in \(source)")
         }
     }
 

@@ -153,6 +153,56 @@ struct PromiseTests {
         }
     }
 
+    @Test(arguments: DataPath.ofPromises)
+    func `a large promise that was open for writing goes and comes again`(_ dataPath: DataPath)
+        throws
+    {
+        try withVolume(dataPath, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell(
+                "head -c 6000000 /dev/urandom > large; cp large plain; sha256sum large > sum")
+            try volume.evictAll()
+            for flags in [O_RDWR, O_WRONLY | O_APPEND] {
+                // Nothing is read and nothing is written.
+                agent.close(agent.open("large", flags))
+                for _ in 1...2 {
+                    try volume.shapeedit("materialize", "@large")
+                    agent.shell("sha256sum -c sum")
+                    try volume.evictAll()
+                }
+            }
+            agent.shell("printf X | dd of=large bs=1 seek=5000000 conv=notrunc; cp plain large")
+            for _ in 1...2 {
+                try volume.evictAll()
+                try volume.shapeedit("materialize", "@large")
+                agent.shell("printf X >> large; truncate -s 6000000 large; sha256sum -c sum")
+            }
+        }
+    }
+
+    @Test(arguments: [1_000_000, 6_000_000])
+    func `what has just come stays when another document with the same content goes`(_ size: Int)
+        throws
+    {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let before = try volume.agent()
+            before.shell("head -c \(size) /dev/urandom > one; cp one two; sha256sum one > ../sum")
+            try volume.evictAll()
+            // Without what the kernel still has of them.
+            try volume.remount()
+            let agent = try volume.agent()
+            // At once: what has come is recorded within a second.
+            try volume.shapeedit("materialize", "@one")
+            agent.shell("setfattr -n user.shapeedit.state -v promise two")
+            #expect(try volume.state("one") == "local")
+            agent.shell("echo more >> one && truncate -s \(size) one && sha256sum -c ../sum")
+            let container = try #require(volume.container)
+            agent.end()
+            try container.unmount()
+            #expect(try container.check().status == 0)
+        }
+    }
+
     @Test func `earlier versions that are in the store come back`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let agent = try volume.agent()

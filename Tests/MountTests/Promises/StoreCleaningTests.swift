@@ -171,4 +171,31 @@ struct StoreCleaningTests {
             try volume.remountAfterCrash()
         }
     }
+
+    @Test(arguments: ["rm -f", "truncate -s 3"])
+    func `the check leaves a promise what it is when the copy of another document is damaged`(
+        _ damage: String
+    ) throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.shell("echo content > one; echo before > two")
+            try volume.settle()
+            sleep(3)
+            agent.shell("cat one > two")
+            try volume.settle()
+            try volume.shapeedit("evict", "@two")
+            let hash = agent.shell("sha256sum < one").prefix(64)
+            volume.endAgents()
+            try container.unmount()
+            // What both have: the first counts on it, the second is a promise.
+            let blob = "\(container.folder)/blobs/\(hash.prefix(2))/\(hash)"
+            let damaged = try Probing.run(["sh", "-c", "test -s \(blob) && \(damage) \(blob)"])
+            #expect(damaged.status == 0, "\(damaged)")
+            let told = try container.check()
+            #expect(told.status == 1 && !told.text.contains("damaged"), "\(told)")
+            try volume.remountAfterCrash()
+            #expect(try volume.agent().shell("cat one two") == "content\ncontent\n")
+        }
+    }
 }

@@ -93,6 +93,27 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
+    func `a content without its etag is not read, and not said to have changed`(_ kind: Kind) throws
+    {
+        let sample = Sample(size: 1_000, seed: 1)
+        let behaviour: HostileServer.Behaviour = { connection in
+            let field = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"
+            connection.answer("200 OK", [field], sample.bytes)
+        }
+        try withContents(kind, etag: "first", behaviour) { (contents) throws in
+            let sink = MemorySink()
+            do throws(StoreError) {
+                try contents.get(sample.blob, into: sink, StoreCall())
+                Issue.record("it was read")
+            } catch {
+                // A refresh would bring the same.
+                #expect(error.kind == .corrupt && error.reason.contains("does not say which"))
+            }
+            #expect(sink.bytes == [])
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
     func `a transfer that breaks off does not go on with another version`(_ kind: Kind) throws {
         let changed = Self.changing(after: 0)
         let requests = Lock(0)

@@ -109,6 +109,22 @@ import Testing
         #expect(passedOver.count == 1 && passedOver.first == "b")
     }
 
+    @Test func `properties of the server's own are not taken for others of their names`() throws {
+        let response = """
+            <D:response xmlns:o="urn:own" xmlns:c="http://owncloud.org/ns">
+            <D:href>/x/a</D:href><D:propstat><D:prop>
+            <o:resourcetype><o:collection/></o:resourcetype><o:getcontentlength>9</o:getcontentlength>
+            <o:getetag>"own"</o:getetag><o:fileid>8</o:fileid><D:fileid>7</D:fileid>
+            <D:resourcetype><o:collection/></D:resourcetype>
+            <D:getcontentlength>5</D:getcontentlength><D:getetag>"a"</D:getetag><c:fileid>6</c:fileid>
+            </D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>
+            """
+        let (found, _) = try walk(listing: [response])
+        #expect(found.map(\.kind) == [.file(5)])
+        #expect(found.map(\.tag) == [SourceTag.of(etag: "\"a\"", modified: "")])
+        #expect(found.map(\.identity) == [Array("6".utf8)])
+    }
+
     @Test func `names that are no text, or hold a slash, are counted`() throws {
         let (found, passedOver) = try walk(
             listing: ["a", "%E4", "b%2Fc", "%2E%2E"].map(Self.response))

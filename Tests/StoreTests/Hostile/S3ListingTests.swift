@@ -87,6 +87,12 @@ import Testing
         #expect(throws: StoreError.self) { _ = try paths(Self.server(encoded: ["%FF"])) }
     }
 
+    @Test(arguments: [1, 1_000])
+    func `blanks at both ends are part of a key that is not encoded, too`(_ pageSize: Int) throws {
+        let server = try Self.server([" a", "b ", "b", "c/ d "], pageSize: pageSize)
+        #expect(try paths(server) == bytes(" a", "b", "b ", "c/", "c/ d "))
+    }
+
     @Test func `a key that ends with a slash and holds something is counted`() throws {
         let body =
             "<ListBucketResult><Contents><Key>folder/</Key><Size>5</Size></Contents>"

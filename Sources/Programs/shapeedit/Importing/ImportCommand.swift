@@ -50,7 +50,9 @@ struct ImportCommand: ParsableCommand {
         let folder = places.count == (promise ? 2 : 1) ? places[places.count - 1] : "."
         let target = try ImportTarget(folder, makes: promise)
         let address = try promise ? Self.address(places[0]) : target.source()
-        let tree = try StoreAddress(parsing: address).openTree(ContainerStore.settings(20))
+        let source = try StoreAddress(parsing: address)
+        if case .folder(let path) = source { try target.refuseOwnMount(path) }
+        let tree = source.openTree(ContainerStore.settings(20))
         try target.begin(address, follows: refresh)
         var stream = ImportStream(target, json: json)
         let passedOver: PassedOver
@@ -60,6 +62,8 @@ struct ImportCommand: ParsableCommand {
             }
             try stream.finish()
         } catch {
+            // What was listed last may not have been sent.
+            if stream.failure == nil { try? stream.finish() }
             stream.endProgress()
             if let failure = stream.failure { throw failure }
             throw Failure(

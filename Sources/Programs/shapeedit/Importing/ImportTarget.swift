@@ -45,6 +45,17 @@ struct ImportTarget {
         return text
     }
 
+    /// Fails if the source is in this very mount: what is shown here would be there to be listed again,
+    /// and the daemon would wait for itself.
+    func refuseOwnMount(_ source: String) throws(Failure) {
+        var (here, there) = (stat(), stat())
+        guard stat(path.cPath, &here) == 0, stat(source.cPath, &there) == 0,
+            here.st_dev == there.st_dev
+        else { return }
+        throw Failure(
+            .usage, "\(source): it is in the mount that it is to be shown in; `cp -r` copies there")
+    }
+
     func begin(_ address: String, follows: Bool) throws(Failure) {
         do throws(Errno) {
             try send(
