@@ -74,6 +74,9 @@ class Presenter:
 
     def next(self, kind, **values):
         message = self.messages.get(timeout=PATIENCE)
+        # Versions go some time after a save in quick succession.
+        while message["kind"] == "versionLost" != kind:
+            message = self.messages.get(timeout=PATIENCE)
         assert message["kind"] == kind, f"{message} instead of {kind}"
         for name, value in values.items():
             assert message.get(name) == value, f"{message}: {name} is not {value}"
@@ -255,6 +258,10 @@ def changes():
     item.next("changed")
     item.next("versionGained")
     above.next("subitemDeleted", path="work/moved/temporary")
+    above.next("subitemChanged", path="work/moved/other")
+    by_others("echo again >moved/other")
+    for kind in ["changed", "versionGained", "versionLost"]:
+        item.next(kind)
     above.next("subitemChanged", path="work/moved/other")
     by_others("rm moved/other")
     item.next("deleted")
