@@ -268,6 +268,13 @@ def changes():
     above.next("subitemDeleted", path="work/moved/other")
     by_others("mkdir moved/new")
     above.next("subitemAppeared", path="work/moved/new")
+    # What is shown before it is there comes by a rename.
+    early = Presenter("work/early")
+    by_others("echo x >temporary; mv temporary early")
+    early.next("changed")
+    above.next("subitemAppeared", path="work/temporary")
+    above.next("subitemChanged", path="work/temporary")
+    above.next("subitemMoved", path="work/temporary", newPath="work/early")
     # Who caused a change is not told: this process does something, then another does.
     os.mkdir(at("own"))
     store("own/file", "x")
