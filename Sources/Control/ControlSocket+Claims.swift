@@ -16,6 +16,13 @@ extension ControlSocket {
             }
             targets.append(target)
         }
+        for target in targets {
+            guard let owner = volume.grantedOwner(at: target.path) else { continue }
+            // A claim here would keep nobody out.
+            return reply.send(
+                Self.failed(
+                    "\(target.path): the container \(owner) has it: claims on it are made there"))
+        }
         guard let name = Self.optional(parameters["purpose"], \.string) else {
             return reply.send(VarlinkError.invalidParameter("purpose"))
         }
@@ -117,6 +124,10 @@ extension ControlSocket {
 
     static func tooMany(_ limit: Int) -> VarlinkReply {
         VarlinkReply(error: "org.shapeedit.Control.TooMany", ["limit": .integer(limit)])
+    }
+
+    static func failed(_ reason: String) -> VarlinkReply {
+        VarlinkReply(error: "org.shapeedit.Control.Failed", ["reason": .string(reason)])
     }
 
     /// The value of a parameter that may be missing; `nil` if it is there and no such value.

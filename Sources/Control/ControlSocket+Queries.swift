@@ -99,9 +99,7 @@ private final class QueryStream: QueryFollower, VarlinkStream {
         case ENOENT: VarlinkReply(error: "org.shapeedit.Control.NoSuchFolder")
         case ENOSPC: ControlSocket.tooMany(LiveQueries.most)
         case ENODEV: VarlinkReply(error: "org.shapeedit.Control.Ending")
-        default:
-            VarlinkReply(
-                error: "org.shapeedit.Control.Failed", ["reason": .string(error.description)])
+        default: ControlSocket.failed(error.description)
         }
     }
 

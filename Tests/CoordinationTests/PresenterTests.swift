@@ -190,6 +190,20 @@ import Testing
             ])
     }
 
+    @Test mutating func `what was shown before it came by a rename has changed`() throws {
+        let (above, shown) = (try present(""), try present("d"))
+        let (below, own) = (try present("d/e"), try present("d/f", process: 60))
+        let moved = try present("tmp/g")
+        let move = ItemChange.Kind.moved(from: try path("tmp"), replacing: false)
+        #expect(
+            try change(move, "d") == [
+                .message(shown, .changed), .message(below, .changed),
+                .message(above, .subitemMoved(try path("tmp"), try path("d"))),
+                .message(moved, .moved(try path("d/g"))),
+            ])
+        #expect(table.path(of: own) == (try path("d/f")))
+    }
+
     @Test mutating func `a document saved by renaming it away stays where it was`() throws {
         let shown = try present("doc")
         let away = ItemChange.Kind.moved(from: try path("doc"), replacing: false)

@@ -83,6 +83,41 @@ import Testing
         }
     }
 
+    @Test(arguments: places)
+    func `a link stands for what it leads to, but for what is done to the link`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (path, link) = ("\(volume.directory)/item", "\(volume.directory)/link")
+            try store(path, "x")
+            #expect(symlink("item", link) == 0)
+            let short = Duration.milliseconds(50)
+            for access in [FileAccess.read, .write, .writeMerging, .writeMetadata] {
+                try FileCoordinator().coordinate([FileIntent(link, access)]) { (paths) throws in
+                    #expect(paths == [path])
+                    #expect(throws: CoordinationError.self) {
+                        try FileCoordinator().coordinate(
+                            [FileIntent(path, .write)], waiting: short
+                        ) { _ in }
+                    }
+                }
+            }
+            // One that leads nowhere is an item by itself.
+            #expect(symlink("none", "\(volume.directory)/loose") == 0)
+            try FileCoordinator().coordinate(
+                [FileIntent("\(volume.directory)/loose", .write)]
+            ) { (paths) throws in #expect(paths == ["\(volume.directory)/loose"]) }
+            // Outside of containers a lock can only be had of what is opened.
+            if dataPath == .plain { return }
+            try FileCoordinator().coordinate([FileIntent(path, .write)]) { (_) throws in
+                let moved = try FileCoordinator().coordinate(
+                    [FileIntent(link, .writeMoving)], waiting: short
+                ) { $0 }
+                #expect(moved == [link])
+            }
+        }
+    }
+
     @Test func `claims of one purpose nest, and cancelling ends the waiting`() throws {
         try withVolume(.passthrough) { volume in
             let path = "\(volume.directory)/item"

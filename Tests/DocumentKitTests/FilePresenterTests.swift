@@ -67,6 +67,30 @@ import Testing
         }
     }
 
+    @Test func `a presenter is told of conflicts and of versions that go`() throws {
+        try withVolume(.passthrough) { volume in
+            let agent = try volume.agent()
+            agent.store("document", "1")
+            let shows = Shows()
+            let shown = try FilePresentation(of: "\(volume.directory)/document", shows)
+            let other = try volume.run("sh", "-c", "printf 2 > document")
+            #expect(other.status == 0, "\(other)")
+            // Puts its content in the place of one that it has not seen.
+            agent.store("document", "3")
+            shows.expect("changed", "version", "changed", "version", "conflict")
+            // Saves in quick succession count as one.
+            agent.store("document", "4")
+            agent.store("document", "5")
+            shows.expect("changed", "version", "changed", "version")
+            let lost: Bool? = shows.losses.wait(
+                until: MonotonicClock.after(milliseconds: 30_000)
+            ) { $0 > 0 ? true : nil }
+            #expect(lost == true)
+            shown.end()
+            shows.expect("ended")
+        }
+    }
+
     @Test func `a presenter of a granted document is told what its owner does`() throws {
         try withVolume(.passthrough) { volume in
             let owner = try #require(volume.container)

@@ -9,6 +9,8 @@ final class Shows: FilePresenter {
         var save: (@Sendable () -> Void)?
     }
     let told = Monitor(Told())
+    /// How often it lost versions, of which nobody knows when they go.
+    let losses = Monitor(0)
 
     func add(_ word: String) { told.signal { $0.words.append(word) } }
     func relinquish(to guest: FileGuest) { add("relinquish \(guest)") }
@@ -22,6 +24,8 @@ final class Shows: FilePresenter {
     func itemMoved(to path: String) { add("moved \(Self.name(path))") }
     func itemDeleted() { add("deleted") }
     func versionGained() { add("version") }
+    func versionLost() { losses.signal { $0 += 1 } }
+    func versionConflict() { add("conflict") }
     func presentationEnded() { add("ended") }
     func subitemChanged(_ change: SubitemChange) {
         switch change {

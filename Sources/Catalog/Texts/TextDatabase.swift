@@ -30,8 +30,8 @@ package struct TextRow: Sendable {
 package final class TextDatabase {
     private let connection: Connection
 
-    /// Another one is made anew.
-    private static let version: Int64 = 1
+    /// Version 1 is brought up to it, another one is made anew.
+    private static let version: Int64 = 2
     /// "SHET": marks a SQLite file as one of these.
     private static let applicationID: Int64 = 0x5348_4554
     private static let tables = [
@@ -67,8 +67,12 @@ package final class TextDatabase {
         _ = try connection.execute("PRAGMA synchronous = NORMAL")
         _ = try connection.execute("PRAGMA cache_size = -2048")
         let known = try connection.integer("PRAGMA user_version")
-        if known == version, try connection.integer("PRAGMA application_id") == applicationID {
-            return connection
+        if try connection.integer("PRAGMA application_id") == applicationID {
+            if known == version { return connection }
+            if known == 1 {
+                try connection.transaction { () throws(Failure) in try takeApart(connection) }
+                return connection
+            }
         }
         guard known == 0, try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
             connection.close()
@@ -78,6 +82,33 @@ package final class TextDatabase {
             for sql in tables { try connection.execute(sql) }
         }
         return connection
+    }
+
+    /// Brings version 1 up to 2, which has words as ``UnspacedText`` takes them apart. What is only in
+    /// the store by now could not be read again.
+    private static func takeApart(_ connection: Connection) throws(Failure) {
+        let select = try connection.statement(
+            "SELECT rowid, title, body FROM words WHERE rowid > ? ORDER BY rowid LIMIT 1")
+        defer { select.reset() }
+        let update = try connection.statement(
+            "UPDATE words SET title = ?, body = ? WHERE rowid = ?")
+        defer { update.reset() }
+        var last = Int64.min
+        while true {
+            select.bind(1, last)
+            guard try select.step() else { break }
+            last = select.integer(0)
+            let (title, body) = (select.text(1) ?? "", select.text(2) ?? "")
+            // A row is not changed while it is read.
+            select.reset()
+            let (newTitle, newBody) = (UnspacedText.apart(title), UnspacedText.apart(body))
+            if newTitle == title, newBody == body { continue }
+            update.bind(1, newTitle)
+            update.bind(2, newBody)
+            update.bind(3, last)
+            try update.run()
+        }
+        try connection.execute("PRAGMA user_version = \(version)")
     }
 
     /// Closes the file. Nothing else may be called afterwards.
@@ -149,8 +180,8 @@ package final class TextDatabase {
         let words = try connection.statement(
             "INSERT OR REPLACE INTO words (rowid, title, body) VALUES (?, ?, ?)")
         words.bind(1, row.document.rawValue)
-        words.bind(2, row.title)
-        words.bind(3, row.body)
+        words.bind(2, UnspacedText.apart(row.title))
+        words.bind(3, UnspacedText.apart(row.body))
         try words.run()
     }
 

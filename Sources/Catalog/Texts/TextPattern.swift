@@ -10,17 +10,18 @@ package struct TextPattern: Sendable, Equatable {
         expression = parts.joined(separator: " AND ")
     }
 
-    /// Each word as the beginning of one, what stands in quotation marks as it is.
+    /// Each word as the beginning of one, what stands in quotation marks as it is; both as they are
+    /// kept (``UnspacedText``).
     private static func phrases(_ text: String) -> [String] {
         var phrases: [String] = []
         for (index, part) in text.split(separator: "\"", omittingEmptySubsequences: false)
             .enumerated()
         {
             if index % 2 == 1 {
-                if hasWords(part) { phrases.append("\"\(part)\"") }
+                if hasWords(part) { phrases.append("\"\(UnspacedText.apart(String(part)))\"") }
             } else {
                 for word in part.split(whereSeparator: \.isWhitespace) where hasWords(word) {
-                    phrases.append("\"\(word)\" *")
+                    phrases.append("\"\(UnspacedText.apart(String(word)))\" *")
                 }
             }
         }

@@ -99,11 +99,11 @@ extension ClaimTable {
             tell(presenterTree.above(path), .subitemAppeared(path))
             tell(takeBack(to: path, change.process, now), .moved(path))
         case .moved(let source, let replacing):
-            if replacing {
-                // Saved by renaming: what was there is an earlier version now.
-                tell(presenterTree.at(path), .changed)
-                tell(presenterTree.at(path), .versionGained)
-            }
+            // Saved by renaming: what was there is an earlier version now. Or it was shown before it
+            // was there, as what is in a folder that comes can be.
+            tell(presenterTree.at(path), .changed)
+            if replacing { tell(presenterTree.at(path), .versionGained) }
+            tell(presenterTree.below(path), .changed)
             tellOfMove(source, path, replacing, tell)
             for (id, place) in followers(source, path, change.process, now) {
                 tell([id], .moved(place))
@@ -127,7 +127,7 @@ extension ClaimTable {
         if case .moved(let source, _) = change.kind {
             sources.append(source)
             for id in presenterTree.at(source) + presenterTree.above(source)
-                + presenterTree.below(source)
+                + presenterTree.below(source) + presenterTree.below(change.path)
             where presenters[id]?.holder.process == change.process {
                 found.insert(id)
             }

@@ -45,6 +45,8 @@ package struct ClaimTable: Sendable {
     package var count: Int { claims.count }
     /// Registered presenters.
     package var presenterCount: Int { presenters.count }
+    /// What presenters show.
+    package var presentedPaths: Set<ClaimPath> { Set(presenters.values.lazy.map { $0.path }) }
 
     mutating func nextSerial() -> UInt64 {
         serial += 1

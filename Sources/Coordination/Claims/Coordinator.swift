@@ -117,6 +117,8 @@ package final class Coordinator: Sendable {
     package var listings: [ClaimListing] { state.withLock { $0.table.listings } }
     /// Presenters that are registered.
     package var presenterCount: Int { state.withLock { $0.table.presenterCount } }
+    /// What presenters show.
+    package var presentedPaths: Set<ClaimPath> { state.withLock { $0.table.presentedPaths } }
 
     // MARK: Interrupts
 

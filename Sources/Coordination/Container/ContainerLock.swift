@@ -23,14 +23,16 @@ final class ContainerLock: Sendable {
                 "\(path): \(error); a container can be used only where you can write: make its folder "
                     + "writable for you, or copy it to where it is")
         }
-        // One that was killed has it until the last of its threads is gone.
-        var looks = Self.patience
+        var looks = 0
         while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
             let other = Self.holder(file)
-            looks -= 1
-            guard looks > 0, Self.isDying(other) else {
-                throw Failure(
-                    .temporary, "the container \(name) is in use: \(other). Unmount it first.")
+            looks += 1
+            let isBrief = Self.isBrief(other)
+            // One that was killed has it until the last of its threads is gone.
+            let most = isBrief ? Self.briefPatience : Self.isDying(other) ? Self.patience : 0
+            guard looks < most else {
+                let advice = isBrief ? "Try again." : "Unmount it first."
+                throw Failure(.temporary, "the container \(name) is in use: \(other). \(advice)")
             }
             usleep(20_000)
         }
@@ -42,6 +44,14 @@ final class ContainerLock: Sendable {
 
     /// Looks at a holder that is dying, 20 ms apart.
     private static let patience = 100
+    /// Looks at those that have it for a moment: ten seconds.
+    private static let briefPatience = 500
+
+    /// Whether it is a command that looks at a container that is not mounted, or one that has not
+    /// said yet what it is.
+    private static func isBrief(_ holder: String) -> Bool {
+        holder.isEmpty || holder.hasPrefix("having its ")
+    }
 
     /// Whether the first thread of the process that a holder names is dead.
     private static func isDying(_ holder: String) -> Bool {

@@ -125,6 +125,7 @@ final class ControlConnection: Sendable {
             throw .tooMany(
                 "the mount's control socket has \(limit) clients already and takes no more")
         case "NoSuchFolder": throw .badPath("", "there is no such folder")
+        case "Failed": throw .unavailable(reply.parameters["reason"]?.string ?? error)
         case "Ending": throw .unavailable("the mount goes away")
         default: throw .unavailable("the mount's daemon answers \(error)")
         }

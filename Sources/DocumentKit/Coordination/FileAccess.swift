@@ -24,9 +24,14 @@ public enum FileAccess: String, Sendable, CaseIterable {
 
     /// Whether it excludes all others.
     public var writes: Bool { rawValue.hasPrefix("write") }
+
+    /// Whether what a symlink leads to is meant, as by who opens it, and not the link, as by who
+    /// renames or removes it.
+    var followsLinks: Bool { ![.writeDeleting, .writeMoving, .writeReplacing].contains(self) }
 }
 
-/// An item and what somebody wants to do with it.
+/// An item and what somebody wants to do with it. A symlink stands for what it leads to, but for
+/// deleting, moving and replacing, which are done to the link itself.
 public struct FileIntent: Hashable, Sendable {
     /// Absolute, or relative to the working directory. The item need not exist, its folder has to.
     public var path: String

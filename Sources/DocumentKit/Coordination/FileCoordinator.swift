@@ -32,7 +32,8 @@ public final class FileCoordinator: Sendable {
     /// - Parameters:
     ///   - limit: how long to wait, an hour at most.
     ///   - body: given the items' paths as they are now, in the same order: while it waited
-    ///     somebody may have moved them.
+    ///     somebody may have moved them. Where a symlink was named it is the path of what that
+    ///     leads to (``FileIntent``).
     /// - Throws: what `body` throws, or ``CoordinationError``; `claimLost` if all went well but for
     ///   the claim.
     @discardableResult
@@ -41,7 +42,10 @@ public final class FileCoordinator: Sendable {
         _ body: ([String]) throws -> Result
     ) throws -> Result {
         let places = try intents.map { (intent) throws(CoordinationError) in
-            (place: try ItemPlace(intent.path), access: intent.access)
+            (
+                place: try ItemPlace(intent.path, following: intent.access.followsLinks),
+                access: intent.access
+            )
         }
         let milliseconds = Int(min(max(limit, .zero), .seconds(3_600)) / .milliseconds(1))
         let deadline = MonotonicClock.after(milliseconds: UInt64(milliseconds))
@@ -136,7 +140,7 @@ public final class FileCoordinator: Sendable {
     /// it: in a container claims and file locks of others, elsewhere locks by flock(2). Empty if nobody
     /// does, and where it cannot be told.
     public static func holders(of path: String) -> [Claimant] {
-        guard let place = try? ItemPlace(path) else { return [] }
+        guard let place = try? ItemPlace(path, following: true) else { return [] }
         guard let point = place.mountPoint else { return PlainLock.holders(of: place.absolute) }
         var parameters = JSONObject()
         parameters.setPath("path", place.relative)

@@ -39,6 +39,10 @@ public protocol FilePresenter: AnyObject, Sendable {
     func subitemChanged(_ change: SubitemChange)
     /// A version of the item was published.
     func versionGained()
+    /// Earlier versions of it were let go.
+    func versionLost()
+    /// A version of it was marked as one that somebody replaced unseen, or unmarked.
+    func versionConflict()
     /// The connection is gone, with the mount or because messages were not taken; nothing more comes.
     func presentationEnded()
 }
@@ -62,6 +66,10 @@ extension FilePresenter {
     public func subitemChanged(_ change: SubitemChange) {}
     /// Does nothing.
     public func versionGained() {}
+    /// Does nothing.
+    public func versionLost() {}
+    /// Does nothing.
+    public func versionConflict() {}
     /// Does nothing.
     public func presentationEnded() {}
 }

@@ -4,7 +4,7 @@ internal import SystemCalls
 
 /// Where a path leads to: into a mounted container, or somewhere else.
 struct ItemPlace {
-    /// Without symlinks but for the item itself, which need not exist.
+    /// Without symlinks but perhaps for the item itself, which need not exist.
     let absolute: String
     /// The folder that shows the container; `nil` outside of one.
     let mountPoint: String?
@@ -15,8 +15,14 @@ struct ItemPlace {
         return String(Substring(below.drop { $0 == UInt8(ascii: "/") }))
     }
 
-    init(_ path: String) throws(CoordinationError) {
-        absolute = try Self.absolute(path)
+    /// - Parameter following: a symlink stands for what it leads to, if that is there; else for
+    ///   itself.
+    init(_ path: String, following: Bool = false) throws(CoordinationError) {
+        if following, let item = Self.resolved(path) {
+            absolute = item
+        } else {
+            absolute = try Self.absolute(path)
+        }
         mountPoint = Self.mountPoint(above: absolute)
         if mountPoint != nil, relative == ".shapeedit" || relative.isBelow(".shapeedit") {
             throw .badPath(path, "what is below .shapeedit cannot be claimed")

@@ -78,6 +78,8 @@ private final class Told: Sendable {
                 let target = message.path("newPath").map(absolute) ?? mountPoint
                 presenter.subitemChanged(.moved(path, to: target))
             case "versionGained": presenter.versionGained()
+            case "versionLost": presenter.versionLost()
+            case "versionConflict": presenter.versionConflict()
             default: break
             }
         }

@@ -64,7 +64,11 @@ final class MountQuery: QuerySource {
     private func message(milliseconds: Int?) throws(Failure) -> [UInt8]? {
         do throws(CoordinationError) {
             return try connection.message(milliseconds: milliseconds)
-        } catch { throw Failure(.unavailable, "\(mountPoint): the mount went away (\(error))") }
+        } catch {
+            var reason = "\(error)"
+            if case .unavailable(let why) = error { reason = why }
+            throw Failure(.unavailable, "\(mountPoint): the mount went away: \(reason)")
+        }
     }
 
     private static func failure(_ error: CoordinationError, _ mountPoint: String) -> Failure {

@@ -36,14 +36,31 @@ extension VolumeState {
             for path in paths(of: position) { tell(.published, path) }
         case .attributes, .extendedAttributes:
             for path in paths(of: position) { tell(.changed, path) }
-        case .pruned:
-            for path in paths(of: position) { tell(.versionLost, path) }
         case .conflicted:
             for path in paths(of: position) { tell(.versionConflict, path) }
-        case .staged, .sealed, .purged, .discarded, .repaired, .accessed, .uploaded, .evicted,
-            .materialized, .versionPinned, .bookmarked, .opened, .imported, .granted,
+        // Versions are let go by ``followLosses(of:)``.
+        case .staged, .sealed, .pruned, .purged, .discarded, .repaired, .accessed, .uploaded,
+            .evicted, .materialized, .versionPinned, .bookmarked, .opened, .imported, .granted,
             .keptApart:
             break
+        }
+    }
+
+    /// Tells presenters of the documents that they have fewer versions now; of however many at once
+    /// that were let go.
+    ///
+    /// A version may be of an item that is gone, where the document was saved by renaming: presenters
+    /// are looked up, of which there are few.
+    func followLosses(of documents: Set<DocumentID>) {
+        if documents.isEmpty || !coordinator.isFollowed { return }
+        for path in coordinator.presentedPaths {
+            let names = Array(path.names.joined(separator: [UInt8(ascii: "/")]))
+            let position = index.item(at: names)
+            guard position != 0 else { continue }
+            let document = DocumentID(rawValue: index[item: position].pointee.document)
+            if documents.contains(document) {
+                coordinator.note(ItemChange(.versionLost, path, by: 0))
+            }
         }
     }
 

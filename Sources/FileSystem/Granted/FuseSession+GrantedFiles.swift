@@ -54,7 +54,8 @@ extension FuseSession {
         // Who writes a document sees what they write, by every descriptor.
         let shared =
             writes || document.map { granted.isWriter(process, of: $0, in: owner) } ?? false
-        let passed = flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_SYNC)
+        // With O_NONBLOCK the owner's mount does not wait for claims.
+        let passed = flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_SYNC | O_NONBLOCK)
         forward(request, granted, to: owner) { () throws(Errno) in
             let file = try granted.owners.on(node, shared: shared) {
                 (path) throws(Errno) in

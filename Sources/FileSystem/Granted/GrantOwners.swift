@@ -39,7 +39,8 @@ package struct GrantOwners: Sendable {
     /// All containers that could grant something, in no order. Waits for no mount.
     func others() -> [String] { ((try? Directories.names(in: home)) ?? []).filter(isOwner) }
 
-    private func isOwner(_ name: String) -> Bool {
+    /// Whether it is another container. Waits for no mount.
+    func isOwner(_ name: String) -> Bool {
         ContainerName.isValid(name) && name != application
             && access(folder(name).catalog.cPath, F_OK) == 0
     }

@@ -96,6 +96,9 @@ final class GrantedResults: Sendable {
     /// Whether a result of this number is a document of another container.
     static func has(_ item: ItemNumber) -> Bool { item.rawValue & bit != 0 }
 
+    /// Whether it is another container, which may grant something. Waits for no mount.
+    func isOwner(_ name: String) -> Bool { granted.owners.isOwner(name) }
+
     /// Owners are not watched any more.
     func stop() { watch.stop() }
 

@@ -22,6 +22,15 @@ extension Volume {
         return owner
     }
 
+    /// The other container that has what is at a path in the mount of an app, or would have it; `nil`
+    /// for what is the app's own. Asks no other mount.
+    package func grantedOwner(at path: ClaimPath) -> String? {
+        guard let grantedResults, let first = path.names.first,
+            let owner = first.withUnsafeBytes({ grantedOwner($0) }), grantedResults.isOwner(owner)
+        else { return nil }
+        return owner
+    }
+
     /// Has a presenter told of documents of other containers, too, in the mount of an app.
     package func follow(_ presenter: PresenterID, at path: ClaimPath) {
         grantedResults?.present(presenter, at: path)

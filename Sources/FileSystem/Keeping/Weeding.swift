@@ -164,8 +164,8 @@ final class Weeding: Sendable {
             drop = found ?? []
         }
         // What the kernel still knows is looked at again when it is forgotten.
-        let idle = volume.state.withLock { state in
-            drop.filter { version in
+        let idle = volume.state.withLock { state -> [VersionRow] in
+            let idle = drop.filter { version in
                 if state.needs(version) || state.marks.stays(version.node) { return false }
                 // In one step with the look: whoever pins the version later finds it gone.
                 volume.log.append(
@@ -174,6 +174,8 @@ final class Weeding: Sendable {
                         effects: [.removeVersion(version.item, version.ordinal)]))
                 return true
             }
+            state.followLosses(of: Set(idle.map(\.document)))
+            return idle
         }
         if idle.isEmpty { return false }
         remove(contentsOf: idle)

@@ -6,7 +6,8 @@ import SystemCalls
 /// A container that is not mounted: it is opened for the moment, as by a mount.
 struct ClosedContainer {
     let name: String
-    /// What is said to others who want it meanwhile: "having its grants looked at".
+    /// What is said to others who want it meanwhile: "having its grants looked at". They wait for what
+    /// begins like this.
     private let holder: String
 
     init(_ name: String, holder: String) throws(Failure) {

@@ -7,7 +7,7 @@ import SystemCalls
 enum Console {
     /// A line on standard error, with the program's name. It stays one line whatever names hold.
     static func complain(_ text: String) {
-        let line = printable(text).replacing("\n", with: "\\n")
+        let line = oneLine(printable(text))
         // Where even this cannot be said, there is nobody to tell.
         try? Descriptors.write(Array("shapeedit: \(line)\n".utf8), to: Descriptors.error)
     }
@@ -21,6 +21,11 @@ enum Console {
     ///
     /// Ends the program where that cannot be written: nobody may take half an answer for all of it.
     static func say(_ text: String) { write(Array((printable(text) + "\n").utf8)) }
+
+    /// A line on standard output with names in it, of many. It stays one line whatever they hold.
+    static func say(line: String) { say(oneLine(line)) }
+
+    private static func oneLine(_ text: String) -> String { text.replacing("\n", with: "\\n") }
 
     /// Puts bytes that are fit to be printed on standard output, as ``say(_:)`` does.
     static func write(_ bytes: [UInt8]) {

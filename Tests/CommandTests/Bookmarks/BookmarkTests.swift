@@ -151,6 +151,28 @@ struct BookmarkTests {
         }
     }
 
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `commands that open a container for a moment wait for one another`(_ place: DataPath)
+        throws
+    {
+        try withDesk(place) { desk in
+            try desk.shell("printf one > a.txt")
+            let token = try Self.token(desk, "a.txt")
+            let container = try #require(desk.volume.container)
+            try container.unmount()
+            let words = [try BuiltPrograms.shapeedit(), "bookmark", "resolve", token]
+            let programs = try (0..<8).map { _ in
+                try RunningProgram(
+                    words.map { Array($0.utf8) }, environment: container.environment)
+            }
+            for program in programs {
+                let result = program.wait(seconds: 60)
+                #expect(result.status == 0 && result.text == "test:work/a.txt\n", "\(result)")
+            }
+            try container.mount()
+        }
+    }
+
     @Test(
         .enabled(if: DataPath.isPrivileged, "needs other users"),
         arguments: DataPath.mounts.prefix(1))

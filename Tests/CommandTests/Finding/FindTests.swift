@@ -152,6 +152,28 @@ struct FindTests {
         }
     }
 
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `following ends with the mount, and says so`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            let container = try #require(desk.volume.container)
+            try desk.shell("printf x > file")
+            let folder = try TemporaryDirectory.make()
+            defer { TemporaryDirectory.remove(folder) }
+            let told = folder + "/told"
+            let binary = try BuiltPrograms.shapeedit()
+            let program = try RunningProgram(
+                ["sh", "-c", "exec '\(binary)' find '\(desk.folder)' --watch > '\(told)'"]
+                    .map { Array($0.utf8) }, directory: folder, environment: container.environment)
+            for _ in 0..<600 where desk.bytes(told)?.isEmpty ?? true { usleep(100_000) }
+            try container.unmount()
+            let result = program.wait()
+            #expect(result.status == 69, "\(result)")
+            let reason = "the mount went away: the mount's daemon closed the connection"
+            #expect(result.errorText == "shapeedit: \(container.mountPoint): \(reason)\n")
+            try container.mount()
+        }
+    }
+
     /// Does with a list what a batch says.
     private static func apply(_ batch: JSONValue, to list: inout [JSONValue]) {
         func index(_ value: JSONValue?) -> Int {

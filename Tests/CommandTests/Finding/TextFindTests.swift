@@ -37,6 +37,12 @@ struct TextFindTests {
             #expect(try Self.found(desk, "--title", "winter") == ["Scene.shape"])
             #expect(try Self.found(desk, "--title", "much") == [])
             #expect(try Self.found(desk, "--text", "snow", "--type", "md") == ["report.md"])
+            // Chinese and Japanese put no spaces between words.
+            try desk.shell("printf '日本語のテキストを検索する' > 日本.txt")
+            for words in ["日本語", "テキスト", "検索"] {
+                #expect(try Self.found(desk, "--text", words) == ["日本.txt"])
+            }
+            #expect(try Self.found(desk, "--text", "索検") == [])
             // Whatever people write is words.
             for words in ["AND", "a OR b NOT", "x*", "(", "\"", "title:winter", "-", "^", "'"] {
                 _ = try Self.found(desk, "--text", words)

@@ -46,7 +46,11 @@ struct HandOverTests {
             try desk.run("revoke", "s.shape")
             try desk.fail(66, "set", "\(app)/in test/s.shape", "title=Late")
             #expect(try desk.get("\(app)/s.shape", "title") == "A copy")
-            try desk.fail(74, "import-copy", ".", "--app", "notes")
+            try desk.fail(64, "import-copy", ".", "--app", "notes")
+            try desk.fail(66, "import-copy", "none", "--app", "notes")
+            // A pipe is not waited for.
+            try desk.shell("mkfifo pipe")
+            try desk.fail(64, "import-copy", "pipe", "--app", "notes")
             try desk.fail(64, "open-in-place", ".", "--app", "notes")
         }
     }

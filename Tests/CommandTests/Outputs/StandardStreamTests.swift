@@ -31,6 +31,23 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
+    func `what is told in lines stays one line whatever names hold`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf x > 'a\nforged'")
+            let binary = try BuiltPrograms.shapeedit()
+            for words in [
+                ["watch", "--since", "0", "--count", "1", "a\nforged"], ["recents", "."],
+                ["coordinate", "--write", "a\nforged", "--", binary, "claims", "."],
+            ] {
+                let result = try desk.shapeedit(words)
+                #expect(result.status == 0, "\(words): \(result)")
+                #expect(result.text.contains(#"a\nforged"#), "\(words): \(result)")
+                #expect(!result.text.contains("\nforged"), "\(words): \(result)")
+            }
+        }
+    }
+
     @Test func `a byte order mark before text is no part of it`() throws {
         try withDesk(.plain) { desk in
             let lines = Array("\u{feff}milk\n".utf8)

@@ -74,6 +74,9 @@ class Presenter:
 
     def next(self, kind, **values):
         message = self.messages.get(timeout=PATIENCE)
+        # Versions go some time after a save in quick succession.
+        while message["kind"] == "versionLost" != kind:
+            message = self.messages.get(timeout=PATIENCE)
         assert message["kind"] == kind, f"{message} instead of {kind}"
         for name, value in values.items():
             assert message.get(name) == value, f"{message}: {name} is not {value}"
@@ -256,11 +259,22 @@ def changes():
     item.next("versionGained")
     above.next("subitemDeleted", path="work/moved/temporary")
     above.next("subitemChanged", path="work/moved/other")
+    by_others("echo again >moved/other")
+    for kind in ["changed", "versionGained", "versionLost"]:
+        item.next(kind)
+    above.next("subitemChanged", path="work/moved/other")
     by_others("rm moved/other")
     item.next("deleted")
     above.next("subitemDeleted", path="work/moved/other")
     by_others("mkdir moved/new")
     above.next("subitemAppeared", path="work/moved/new")
+    # What is shown before it is there comes by a rename.
+    early = Presenter("work/early")
+    by_others("echo x >temporary; mv temporary early")
+    early.next("changed")
+    above.next("subitemAppeared", path="work/temporary")
+    above.next("subitemChanged", path="work/temporary")
+    above.next("subitemMoved", path="work/temporary", newPath="work/early")
     # Who caused a change is not told: this process does something, then another does.
     os.mkdir(at("own"))
     store("own/file", "x")

@@ -9,6 +9,22 @@ import Testing
 struct GrantedDocumentTests {
     private static let document: ByteString = "in test/a.txt"
 
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `an open with O_NONBLOCK does not wait for claims at the owner's`(_ place: DataPath)
+        throws
+    {
+        try withOwnerAndApp(place) { both in
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let there = try both.appAgent()
+            let claim = try HeldClaim(both.owner, "--write", "a.txt")
+            claim.waitUntilGranted()
+            _ = there.open(Self.document, O_RDONLY | O_NONBLOCK, fails: EWOULDBLOCK)
+            _ = there.open(Self.document, O_WRONLY | O_NONBLOCK, fails: EWOULDBLOCK)
+            claim.end()
+            there.close(there.open(Self.document, O_RDONLY | O_NONBLOCK))
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `a granted document is edited in place, and its owner sees it at once`(_ place: DataPath)
         throws

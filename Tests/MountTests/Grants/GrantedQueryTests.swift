@@ -69,6 +69,37 @@ struct GrantedQueryTests {
         }
     }
 
+    @Test(
+        .enabled(if: isInstalled("python3"), "needs python3"),
+        arguments: DataPath.mounts.prefix(1))
+    func `at the app's socket nobody gets a claim on what others have`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let lines = """
+                import json, socket, sys
+                status = json.load(open(sys.argv[1] + "/.shapeedit/status.json"))
+                connection = socket.socket(socket.AF_UNIX)
+                connection.settimeout(30)
+                connection.connect(status["control"])
+                for path in ["in test/a.txt", "in test/none", "in test", "own.txt", "in nowhere"]:
+                    call = {
+                        "method": "org.shapeedit.Control.Claim",
+                        "parameters": {"targets": [{"path": path, "access": "write"}]},
+                    }
+                    connection.sendall(json.dumps(call).encode() + b"\\0")
+                    reply = b""
+                    while not reply.endswith(b"\\0"):
+                        part = connection.recv(65536)
+                        assert part, path
+                        reply += part
+                    print(json.loads(reply[:-1]).get("error", "granted"))
+                """
+            let result = try Probing.run(["python3", "-c", lines, both.app.mountPoint])
+            let failed = "org.shapeedit.Control.Failed\n"
+            #expect(result.text == failed + failed + failed + "granted\ngranted\n", "\(result)")
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1))
     func `a live query follows what the owner grants and changes`(_ place: DataPath) throws {
         try withOwnerAndApp(place) { both in

@@ -42,7 +42,7 @@ struct ClaimsCommand: ParsableCommand {
         if json {
             Console.say(JSONText.array(lines))
         } else {
-            for sentence in sentences { Console.say(sentence) }
+            for sentence in sentences { Console.say(line: sentence) }
             if sentences.isEmpty { Console.say("Nobody holds or waits for anything.") }
         }
     }

@@ -46,10 +46,10 @@ struct LiveFind {
         _ difference: ListDifference, from old: [FoundItem], to new: [FoundItem], json: Bool
     ) {
         if json { return Console.say(object(difference, new)) }
-        for index in difference.removed { Console.say("- \(old[index].path)") }
-        for index in difference.added { Console.say("+ \(new[index].path)") }
+        for index in difference.removed { Console.say(line: "- \(old[index].path)") }
+        for index in difference.added { Console.say(line: "+ \(new[index].path)") }
         let changed = Set(difference.updated).union(difference.moved.map(\.to))
-        for index in changed.sorted() { Console.say("~ \(new[index].path)") }
+        for index in changed.sorted() { Console.say(line: "~ \(new[index].path)") }
     }
 
     private static func object(_ difference: ListDifference, _ new: [FoundItem]) -> String {

@@ -99,8 +99,8 @@ struct GrantsCommand: ParsableCommand {
         }
         for grant in grants {
             let end = grant.until.map { " until \($0)" } ?? ""
-            Console.say(
-                "\(grant.container):\(grant.path)  \(grant.application) may \(grant.access)\(end)")
+            let what = "\(grant.application) may \(grant.access)\(end)"
+            Console.say(line: "\(grant.container):\(grant.path)  \(what)")
         }
     }
 }

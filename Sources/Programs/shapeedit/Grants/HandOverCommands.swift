@@ -1,4 +1,5 @@
 import ArgumentParser
+import DocumentFiles
 import DocumentKit
 import Glibc
 import Model
@@ -114,22 +115,31 @@ private struct AppMount {
 
     /// Copies a file to the folder of the mount, under its name or one with a number; the path.
     func copy(_ original: String) throws(Failure) -> String {
+        var status = stat()
+        guard stat(original.cPath, &status) == 0 else { throw Failure(original, Errno.last) }
+        // Who opens a pipe waits for its writer.
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            let isFolder = status.st_mode & S_IFMT == S_IFDIR
+            throw Failure(
+                .usage, "\(original): it is \(isFolder ? "a folder" : "no file"), not a document")
+        }
         do throws(Errno) {
             let source = try OwnedDescriptor.open(original, O_RDONLY)
-            let status = try source.status()
-            guard status.st_mode & S_IFMT == S_IFREG else { throw Errno(EISDIR) }
+            let size = Int64(try source.status().st_size)
             let name = original.split(separator: "/").last.map(String.init) ?? original
             for number in 1... {
                 let path = "\(point)/\(number == 1 ? name : AddedName.numbered(name, number))"
                 guard access(path.cPath, F_OK) != 0 else { continue }
                 let target = try OwnedDescriptor.open(
                     path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
-                try WholeFile.copy(source, to: target, size: Int64(status.st_size))
+                do throws(Errno) { try WholeFile.copy(source, to: target, size: size) } catch {
+                    unlink(path.cPath)
+                    throw error
+                }
                 return path
             }
         } catch {
-            let why = error.code == EISDIR ? "it is a folder, not a document" : "\(error)"
-            throw Failure(.inputOutput, "\(original): \(why)")
+            throw Failure(original, error)
         }
         throw Failure(.cannotCreate, "\(point): no name is free")
     }

@@ -47,7 +47,7 @@ struct RecentsCommand: ParsableCommand {
             return
         }
         for document in last {
-            Console.say("\(HistoryReport.time(document.opened))  \(document.path)")
+            Console.say(line: "\(HistoryReport.time(document.opened))  \(document.path)")
         }
     }
 

@@ -39,7 +39,7 @@ struct WatchCommand: ParsableCommand {
                 throw Failure(.unavailable, "\(place.mountPoint): the mount went away (\(error))")
             }
             guard let event = WatchedEvent(line), place.covers(event) else { continue }
-            Console.say(json ? line : event.text)
+            if json { Console.say(line) } else { Console.say(line: event.text) }
             left -= 1
         }
     }

@@ -1,0 +1,71 @@
+import Catalog
+import Glibc
+import Model
+import Probing
+import Testing
+
+/// Words that are kept, and those that are looked for.
+@Suite struct TextDatabaseTests {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("texts.sqlite")
+    }
+
+    private func row(_ number: UInt64, _ body: String, title: String = "") -> TextRow {
+        TextRow(
+            document: DocumentID(rawValue: number),
+            node: NodeNumber(ItemNumber(rawValue: number), 1), type: 0, title: title, body: body)
+    }
+
+    private func found(
+        _ database: TextDatabase, text: String? = nil, title: String? = nil
+    ) throws -> [UInt64] {
+        let pattern = try #require(TextPattern(text: text, title: title))
+        return try database.matches(pattern).keys.map { $0.rawValue }.sorted()
+    }
+
+    @Test func `what is written without spaces is found wherever it stands`() throws {
+        let database = try TextDatabase(path: path)
+        defer { database.close() }
+        try database.apply(
+            [
+                row(1, "日本語のテキストを検索する"), row(2, "", title: "中文搜索测试"),
+                row(3, "Meine iPhone手机的照片, コンピューター"), row(4, "人々と𠮷野家 café"),
+            ], without: [], mark: nil)
+        for (words, documents) in [
+            ("日本", [1]), ("検索", [1]), ("テキスト", [1]), ("\"語の\"", [1]), ("索検", []), ("本 検索", [1]),
+            ("搜索", [2]), ("测试", [2]), ("測試", []), ("手机", [3]), ("iphone手", [3]), ("phone", []),
+            ("ピュー", [3]), ("々", [4]), ("𠮷野", [4]), ("CAF", [4]),
+        ] as [(String, [UInt64])] {
+            #expect(try found(database, text: words) == documents, "\(words)")
+        }
+        #expect(try found(database, title: "搜索") == [2])
+        #expect(try found(database, title: "検索") == [])
+        #expect(try database.title(of: DocumentID(rawValue: 2)) == "中文搜索测试")
+    }
+
+    @Test(.enabled(if: access("/usr/bin/sqlite3", X_OK) == 0, "sqlite3 is not installed"))
+    func `words of an earlier version are kept and taken apart`() throws {
+        let old = try TextDatabase(path: path)
+        try old.apply([row(1, "x"), row(2, "plain words")], without: [], mark: 17)
+        old.close()
+        let aged = try run([
+            "sqlite3", path,
+            "UPDATE words SET title = '中文搜索', body = '日本語を検索' WHERE rowid = 1; "
+                + "PRAGMA user_version = 1",
+        ])
+        try #require(aged.status == 0, "\(aged)")
+        for _ in 1...2 {
+            let database = try TextDatabase(path: path)
+            defer { database.close() }
+            #expect(try database.mark() == 17)
+            #expect(try found(database, text: "検索") == [1])
+            #expect(try found(database, title: "搜索") == [1])
+            #expect(try found(database, text: "x") == [])
+            #expect(try found(database, text: "word") == [2])
+        }
+    }
+}
