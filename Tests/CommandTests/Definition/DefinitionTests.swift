@@ -42,6 +42,10 @@ import Testing
             let isThere = page.contains(".Ss \"\(name)\"\n")
             #expect(isThere, "\(command.name)")
         }
+        // An argument may be called as an option that all commands have.
+        let sections = page.split(separator: "\n.Ss ")
+        let restore = try #require(sections.first { $0.hasPrefix("\"restore\"\n") })
+        #expect(restore.contains("\n.It Ar version\n"))
     }
 
     @Test func `the schema has every command that prints JSON and no other`() throws {
