@@ -34,7 +34,8 @@ package struct DocumentVersions: Sendable {
         do throws(Errno) { names = try Directories.names(in: folder) } catch {
             // An app's mount has none of a document that was granted to it.
             if error.code == ENOENT, access(path.cPath, F_OK) == 0 {
-                throw Failure(.usage, "\(name): its versions are in the mount of its container only")
+                throw Failure(
+                    .usage, "\(name): its versions are in the mount of its container only")
             }
             throw Failure(name, error)
         }

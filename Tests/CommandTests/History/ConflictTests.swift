@@ -53,7 +53,7 @@ struct ConflictTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
-    func `documents that go while conflicts are listed are none any more`(_ place: DataPath) throws {
+    func `documents that go while conflicts are listed are left out`(_ place: DataPath) throws {
         try withDesk(place) { desk in
             for number in 10..<40 { try Self.clash(desk, "c\(number).txt") }
             try desk.shell("for file in c*.txt; do rm $file; sleep 0.01; done > rm.log 2>&1 &")
