@@ -1,10 +1,14 @@
 # What Scripts/install and Scripts/uninstall share: their arguments and the list of files. Sourced.
 
+# What is installed is for others too, also what other programs make of it.
+umask 022
+
 # Sets scope, prefix, staging and build from the arguments of script $1.
 read_arguments() {
     local script=$1
     shift
     scope=user prefix='' staging=${DESTDIR:-} build=''
+    [[ -z $staging ]] || staging=$(realpath --canonicalize-missing -- "$staging")
     while (($# > 0)); do
         case $1 in
         --user | --system) scope=${1#--} ;;

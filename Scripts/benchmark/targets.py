@@ -83,7 +83,7 @@ def _pictures(results):
     return found + [
         (f"reading ready pictures of all sizes <= {READ_RATIO:.0f} x native", f"{ratio:.1f}",
          ratio <= READ_RATIO),
-        (f"{burst['count']:,} new slides have pictures in <= {allowed:.0f} s",
+        (f"{burst['count']:,} new slides have pictures in <= {allowed:.1f} s",
          f"{burst['complete alone']:.1f} s", burst["complete alone"] <= allowed),
         (f"`ls -l` meanwhile <= {BESIDE_RATIO} times that without pictures", f"{beside:.2f}",
          beside <= BESIDE_RATIO),

@@ -82,6 +82,27 @@ import Thumbnailing
         #expect(try files() == ["./my & programs"])
     }
 
+    @Test func `a folder to stage in is where it is called from`() throws {
+        for script in ["install --system --build build", "uninstall --system"] {
+            let (code, output) = try Surroundings.run(
+                "cd '\(folder.path)' && DESTDIR=stage '\(Surroundings.package)/Scripts/'\(script)")
+            #expect(code == 0, "\(output)")
+            let helper = access(folder.path + "/stage/sbin/mount.shapeedit", X_OK)
+            #expect((helper == 0) == script.hasPrefix("install"), "\(script): \(output)")
+        }
+    }
+
+    @Test func `what is installed can be read by others, whatever the umask`() throws {
+        let (code, output) = try Surroundings.run(
+            """
+            umask 077; HOME='\(folder.path)/home' '\(Surroundings.package)/Scripts/install' \
+            --system --prefix '\(prefix)' --build '\(folder.path)/build'
+            """)
+        #expect(code == 0, "\(output)")
+        let hidden = try Surroundings.run("find '\(prefix)' ! -perm -444").output
+        #expect(hidden.isEmpty, "\(hidden)")
+    }
+
     @Test func `what belongs to others stays`() throws {
         let other = "\(prefix)/share/applications"
         _ = try Surroundings.run("mkdir -p '\(other)' && touch '\(other)/other.desktop'")

@@ -32,6 +32,11 @@ package struct DocumentVersions: Sendable {
         let current = try current()
         let names: [String]
         do throws(Errno) { names = try Directories.names(in: folder) } catch {
+            // An app's mount has none of a document that was granted to it.
+            if error.code == ENOENT, access(path.cPath, F_OK) == 0 {
+                throw Failure(
+                    .usage, "\(name): its versions are in the mount of its container only")
+            }
             throw Failure(name, error)
         }
         var versions: [DocumentVersion] = []

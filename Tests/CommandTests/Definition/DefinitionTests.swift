@@ -42,6 +42,35 @@ import Testing
             let isThere = page.contains(".Ss \"\(name)\"\n")
             #expect(isThere, "\(command.name)")
         }
+        // An argument may be called as an option that all commands have.
+        let sections = page.split(separator: "\n.Ss ")
+        let restore = try #require(sections.first { $0.hasPrefix("\"restore\"\n") })
+        #expect(restore.contains("\n.It Ar version\n"))
+    }
+
+    @Test func `the manual page tells of the options of addresses and of the environment`() throws {
+        let root = OutputSchema.packageRoot
+        let page = try String(
+            contentsOf: URL(filePath: "\(root)/Mount/man/shapeedit.1"), encoding: .utf8)
+        // What the sources take from an address, and the variables whose names they have.
+        func found(_ pattern: String, in folders: String) throws -> Set<Substring> {
+            let line =
+                "cd '\(root)/Sources' && grep -rhoE '\(pattern)' \(folders) | cut -d '\"' -f 2"
+            return Set(try run(["sh", "-c", line]).text.split(separator: "\n"))
+        }
+        let taken = try found(#"take\("[a-z-]+"\)"#, in: "Stores")
+        #expect(taken.count >= 8)
+        for option in taken {
+            let isThere = page.contains("Cm \(option) Ns = Ns Ar ")
+            #expect(isThere, "\(option)")
+        }
+        let variables = try found(
+            #""(SHAPEEDIT|AWS|XDG)_[A-Z_]+""#, in: "Stores Programs/shapeedit DocumentKit")
+        #expect(variables.contains("SHAPEEDIT_STORE_PASSWORD"))
+        for variable in variables {
+            let isThere = page.contains(variable)
+            #expect(isThere, "\(variable)")
+        }
     }
 
     @Test func `the schema has every command that prints JSON and no other`() throws {

@@ -43,6 +43,12 @@ struct HandOverTests {
                     64, "coordinate", "--write", "\(app)/in test/s.shape", "--", "true"
                 ).contains("container test has it"))
             try desk.fail(65, "get", "s.shape", "title")
+            // Earlier versions are its owner's.
+            for words in [["versions"], ["conflicts"]] {
+                let result = try desk.shapeedit(words + ["\(app)/in test/s.shape"])
+                #expect(result.status == 64, "\(words): \(result)")
+                #expect(result.errorText.contains("in the mount of its container only"))
+            }
             try desk.run("revoke", "s.shape")
             try desk.fail(66, "set", "\(app)/in test/s.shape", "title=Late")
             #expect(try desk.get("\(app)/s.shape", "title") == "A copy")

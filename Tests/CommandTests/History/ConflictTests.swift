@@ -52,6 +52,18 @@ struct ConflictTests {
         #expect(read(desk, file) == "mine")
     }
 
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `documents that go while conflicts are listed are left out`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            for number in 10..<40 { try Self.clash(desk, "c\(number).txt") }
+            try desk.shell("for file in c*.txt; do rm $file; sleep 0.01; done > rm.log 2>&1 &")
+            // Each listing has to succeed, whatever goes meanwhile.
+            var rounds = 0
+            while rounds < 200, try !desk.run("conflicts", ".").isEmpty { rounds += 1 }
+            #expect(rounds < 200)
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1), Save.allCases)
     func `what is replaced unseen stays as a conflict version`(
         _ place: DataPath, _ save: Save

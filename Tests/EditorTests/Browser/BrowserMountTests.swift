@@ -131,7 +131,9 @@ import Testing
 
     @Test func `what cannot be browsed is told before the screen is taken`() throws {
         let place = try Workplace("ball.shape", Self.scene)
-        #expect(try place.edit("browse", place.folder).status == 64)
+        let refused = try place.edit("browse", place.folder)
+        #expect(refused.status == 64)
+        #expect(refused.errorText.contains("`find`"), "\(refused)")
         for (path, status) in [(place.file, 66), (place.folder + "/none", 66)] {
             let terminal = try PseudoTerminal(
                 [place.program, "browse", path], environment: place.environment)

@@ -32,7 +32,7 @@ import Testing
         try withBrokenContainer { broken in
             try broken.container.mount(options: [
                 "rw", "defaults", "auto", "noauto", "user", "owner", "group", "nofail", "_netdev",
-                "strictatime", "lazytime", "diratime", "relatime", "comment=mine",
+                "strictatime", "lazytime", "diratime", "nodiratime", "relatime", "comment=mine",
                 "x-systemd.automount", "x-gvfs-show", "X-mount.mkdir", "user=ada",
             ])
             try broken.container.unmount()
@@ -70,7 +70,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["no_such_option", "noatim", "subtype=other", "max_read"])
+    @Test(arguments: [
+        "no_such_option", "noatim", "subtype=other", "max_read", "nosymfollow",
+    ])
     func `an option that nobody knows is refused before anything is opened`(
         _ option: String
     ) throws {

@@ -62,7 +62,9 @@ struct BrowseCommand: ParsableCommand {
 
     private static func failure(_ error: TerminalError) -> Failure {
         switch error {
-        case .notATerminal: Failure(.usage, "browse: \(error)")
+        case .notATerminal(let which):
+            Failure(
+                .usage, "browse: \(which) is not a terminal; use `find` and `recents` in scripts")
         case .dumb, .system: Failure(.unavailable, "browse: \(error)")
         }
     }

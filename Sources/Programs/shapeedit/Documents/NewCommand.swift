@@ -11,7 +11,7 @@ struct NewCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new", abstract: "Make a new document.",
         discussion: """
-            Without a name, or with that of a folder, the document is called Untitled, Untitled-2 and
+            Without a name, or with that of a folder, the document is called Untitled, Untitled-2 and \
             so on. An existing file is never overwritten.
             """)
 

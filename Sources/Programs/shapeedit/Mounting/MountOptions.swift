@@ -29,15 +29,15 @@ struct MountOptions {
         "silent", "loud", "default_permissions",
         // Access times are kept as relatime has it, whatever is asked for, unless by noatime.
         "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime",
-        "diratime",
+        "diratime", "nodiratime",
     ]
     /// Beginnings of options that are for others: mount(8), systemd, file managers.
     private static let others = ["x-", "X-", "comment=", "user=", "uhelper=", "helper="]
 
     /// What libfuse and the kernel understand.
     private static let known: Set<String> = [
-        "allow_other", "allow_root", "auto_unmount", "ro", "nosuid", "nodev", "noexec",
-        "nosymfollow", "sync", "dirsync", "nodiratime", "debug",
+        "allow_other", "allow_root", "auto_unmount", "ro", "nosuid", "nodev", "noexec", "sync",
+        "dirsync", "debug",
     ]
     private static let knownValues = [
         "fsname=", "context=", "fscontext=", "defcontext=", "rootcontext=",

@@ -28,7 +28,12 @@ struct ConflictsCommand: ParsableCommand {
     func run() throws {
         var found: [(file: String, versions: [DocumentVersion])] = []
         for file in try documents() {
-            let versions = try DocumentVersions(file).conflicts()
+            let versions: [DocumentVersion]
+            do throws(Failure) { versions = try DocumentVersions(file).conflicts() } catch {
+                // One that went since has no conflict any more.
+                if file != place, access(file.cPath, F_OK) != 0 { continue }
+                throw error
+            }
             if !versions.isEmpty { found.append((file, versions)) }
         }
         if json {
