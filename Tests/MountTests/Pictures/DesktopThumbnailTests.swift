@@ -199,10 +199,9 @@ struct DesktopThumbnailTests {
                 agent.unlink(ByteString("three/\(number).slide"))
             }
             agent.rename("busier", "busy")
-            agent.end()
-            try desk.container.unmount()
-            #expect(try waitUntil { try entries(desk).count == 4 * 24 })
-            try desk.mount()
+            try desk.remount { () throws in
+                #expect(try waitUntil { try entries(desk).count == 4 * 24 })
+            }
             _ = try run(["ls", "\(desk.container.mountPoint)/busy"])
             #expect(try waitUntil { try isRight(desk, "busy/23.slide") })
         }
