@@ -235,6 +235,34 @@ struct PublishTests {
         }
     }
 
+    @Test(arguments: DataPath.mounts)
+    func `a crash after the close of what was shown by fsync misses nothing`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let container = try #require(volume.container)
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            writer.store("file", "old")
+            let file = writer.open("file", O_RDWR)
+            writer.write(file, "synced", offset: 0)
+            writer.synchronize(file)
+            let start = nanosecondsNow()
+            while reader.content("file") == "old", nanosecondsNow() - start < 8_000_000_000 {
+                usleep(50_000)
+            }
+            #expect(reader.content("file") == "synced")
+            // Nothing was written since: the session ends without another version.
+            writer.close(file)
+            volume.endAgents()
+            usleep(50_000)
+            try container.killDaemon()
+            let check = try container.check()
+            #expect(check.status == 0, "\(check)")
+            try volume.remountAfterCrash()
+            #expect(try volume.agent().content("file") == "synced")
+        }
+    }
+
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `the end of a process is its last close`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
