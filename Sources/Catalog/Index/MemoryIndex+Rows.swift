@@ -80,6 +80,18 @@ extension MemoryIndex {
         return self.first { $0.document == document.rawValue && $0.links > 0 }
     }
 
+    /// Whether any item is the document, with a name or without.
+    ///
+    /// - Parameter writers: items that wrote versions of the document, as of the catalog. Mostly it
+    ///   is one of these, and not all items need be looked at.
+    package func isHeld(_ document: DocumentID, by writers: [ItemNumber]) -> Bool {
+        let isOne = writers.contains { item in
+            let position = find(item)
+            return position != 0 && self[item: position].pointee.document == document.rawValue
+        }
+        return isOne || first { $0.document == document.rawValue } != 0
+    }
+
     /// The item at a path from the root; 0 if there is none.
     package func item(at path: some Collection<UInt8>) -> Position {
         var position = find(.root)

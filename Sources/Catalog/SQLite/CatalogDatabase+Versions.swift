@@ -57,6 +57,17 @@ extension CatalogDatabase {
         return try rows(select)
     }
 
+    /// The items that wrote versions of a document, in no order; they may be gone.
+    package func writers(of document: DocumentID) throws(Failure) -> [ItemNumber] {
+        let select = try connection.statement(
+            "SELECT DISTINCT item FROM version WHERE document = ?")
+        defer { select.reset() }
+        select.bind(1, document.rawValue)
+        var items: [ItemNumber] = []
+        while try select.step() { items.append(ItemNumber(rawValue: select.unsigned(0))) }
+        return items
+    }
+
     /// The versions that stay whatever their age, by item and ordinal.
     package func pinnedVersions() throws(Failure) -> [NodeNumber] {
         let select = try connection.statement(

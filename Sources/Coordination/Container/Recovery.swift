@@ -298,8 +298,8 @@ struct Recovery {
         let document = DocumentID(rawValue: index[item: position].pointee.document)
         index.removeItem(position)
         var effects: [Effect] = [.removeItem(item)]
-        for version in try database.versions(of: document, andOf: item)
-        where !isNeeded(version, without: document) {
+        for version in try database.versions(of: document, andOf: item) {
+            if try isNeeded(version, without: document) { continue }
             effects.append(.removeVersion(version.item, version.ordinal))
             kept.remove(version.node)
             if let hash = version.hash { report.unneeded.insert(hash) }
@@ -310,14 +310,18 @@ struct Recovery {
 
     /// Whether a version is the current one of a file, as of a backup that was renamed away, or of
     /// another document than the one that goes.
-    private func isNeeded(_ version: VersionRow, without document: DocumentID) -> Bool {
+    private func isNeeded(
+        _ version: VersionRow, without document: DocumentID
+    ) throws(Failure) -> Bool {
         let position = index.find(version.item)
         if position != 0, index[item: position].pointee.links > 0,
             index[item: position].pointee.ordinal == version.ordinal
         {
             return true
         }
-        return version.document != document && index.holder(of: version.document) != 0
+        if version.document == document { return false }
+        let writers = try database.writers(of: version.document)
+        return index.isHeld(version.document, by: writers)
     }
 
     /// Removes the blobs of what ``run(after:replayed:)`` removed. The catalog has to be on the disk.

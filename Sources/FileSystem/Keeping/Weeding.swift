@@ -92,10 +92,15 @@ final class Weeding: Sendable {
             }
             guard let (document, mayHaveVersions) = found else { continue }
             var versions: [VersionRow] = []
+            var writers: [DocumentID: [ItemNumber]] = [:]
             if mayHaveVersions {
                 let rows: [VersionRow]? = try? volume.container.query {
                     (database) throws(Failure) in
-                    try database.versions(of: document, andOf: item)
+                    let rows = try database.versions(of: document, andOf: item)
+                    for other in Set(rows.map(\.document)) where other != document {
+                        writers[other] = try database.writers(of: other)
+                    }
+                    return rows
                 }
                 guard let rows else {
                     // Not now: without its versions its bytes would stay for ever.
@@ -112,10 +117,11 @@ final class Weeding: Sendable {
                 else { return false }
                 versions.removeAll { version in
                     // A backup made by renaming the document away has its bytes from the same history;
-                    // what the backup was stays there as long as there is the document.
+                    // what the backup was stays there as long as there is the document, which may
+                    // be without a name until a program that has removed it makes it again.
                     version.document == document
                         ? version.item != item && state.needs(version)
-                        : state.index.holder(of: version.document) != 0
+                        : state.index.isHeld(version.document, by: writers[version.document] ?? [])
                 }
                 state.accessed.remove(position)
                 state.index.removeItem(position)

@@ -31,25 +31,11 @@ final class DesktopEntries: Sendable {
         case left([UInt8], now: ItemNumber?, isDirectory: Bool)
         case listed(ItemNumber)
     }
-    /// Calls back once, however often it is asked to.
-    private final class Answer: Sendable {
-        private let then: Lock<(@Sendable () -> Void)?>
-
-        init(_ then: @escaping @Sendable () -> Void) { self.then = Lock(then) }
-
-        func give() {
-            let then = then.withLock { then in
-                defer { then = nil }
-                return then
-            }
-            then?()
-        }
-    }
     private struct State {
         /// Served first: somebody waits.
         var directories: [ItemNumber] = []
         /// Listings that wait for the entries of their directory.
-        var answers: [ItemNumber: [Answer]] = [:]
+        var answers: [ItemNumber: [SingleCall]] = [:]
         var notes: [Note] = []
         /// Notes before this one were taken.
         var next = 0
@@ -115,7 +101,7 @@ final class DesktopEntries: Sendable {
             defer { state.answers = [:] }
             return state.answers.values.flatMap { $0 }
         }
-        for answer in answers { answer.give() }
+        for answer in answers { answer.make() }
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
             $0.done ? true : nil
         }
@@ -183,7 +169,7 @@ final class DesktopEntries: Sendable {
         _ directory: ItemNumber, until end: UInt64, _ scheduler: Scheduler,
         then: @escaping @Sendable () -> Void
     ) {
-        let answer = Answer(then)
+        let answer = SingleCall(then)
         let waits = state.signal { state -> Bool in
             if state.ended || state.done { return false }
             if state.answers[directory] == nil {
@@ -195,7 +181,7 @@ final class DesktopEntries: Sendable {
             state.answers[directory, default: []].append(answer)
             return true
         }
-        if waits { scheduler.at(end) { answer.give() } } else { answer.give() }
+        if waits { scheduler.at(end) { answer.make() } } else { answer.make() }
     }
 
     // MARK: Looking
@@ -211,7 +197,7 @@ final class DesktopEntries: Sendable {
         case .listed(let directory):
             list(directory, pictures)
             let answers = state.withLock { $0.answers.removeValue(forKey: directory) }
-            for answer in answers ?? [] { answer.give() }
+            for answer in answers ?? [] { answer.make() }
         }
     }
 

@@ -62,7 +62,8 @@ extension Volume {
 
     /// Makes the kernel look names up again, then runs `then`, which may answer an OPEN and nothing
     /// else: for most requests the kernel holds the lock of a directory, or of a file for which others
-    /// wait with a directory locked, and this waits for the lock of the directory.
+    /// wait with a directory locked, and this waits for the lock of the directory. Who does not wait
+    /// for `then` at any length may use it as well.
     func forget(
         names: [(parent: UInt64, name: [UInt8])], then: @escaping @Sendable () -> Void
     ) {

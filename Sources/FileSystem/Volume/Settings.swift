@@ -35,9 +35,10 @@ extension Volume {
     ) {
         do throws(Errno) {
             var target = node
+            var stale: [(parent: UInt64, name: [UInt8])] = []
             if let size = settings.size {
                 switch try resize(node, handle, to: size, caller) {
-                case .done(let resized): target = resized
+                case .done(let resized, let names): (target, stale) = (resized, names)
                 case .redirected(let names):
                     // Not after it: the kernel has the file locked for this request, and whoever
                     // removes or renames the file waits for that lock with the directory locked. It
@@ -48,11 +49,13 @@ extension Volume {
                 }
             }
             let others = try setRecorded(target, settings, caller)
-            refresh(others) { [self] in
-                do throws(Errno) {
-                    reply(.success(try attributes(node)))
-                } catch {
-                    reply(.failure(error))
+            refresh(others) { [self, stale] in
+                forgetSoon(names: stale) { [self] in
+                    do throws(Errno) {
+                        reply(.success(try attributes(node)))
+                    } catch {
+                        reply(.failure(error))
+                    }
                 }
             }
         } catch {
@@ -60,8 +63,23 @@ extension Volume {
         }
     }
 
+    /// Makes the kernel look names up again, then runs `then`, which answers a request for which
+    /// the kernel has the file locked.
+    ///
+    /// Whoever removes or renames the file waits for that lock with the directory locked, which the
+    /// forgetting needs. So the answer waits for it as a rule, but not for long.
+    private func forgetSoon(
+        names: [(parent: UInt64, name: [UInt8])], then: @escaping @Sendable () -> Void
+    ) {
+        if names.isEmpty { return then() }
+        let call = SingleCall(then)
+        scheduler.at(MonotonicClock.after(milliseconds: Self.forgettingPatience)) { call.make() }
+        forget(names: names) { call.make() }
+    }
+
     private enum Resized {
-        case done(NodeNumber)
+        /// With the names by which the kernel may still lead others to the version before.
+        case done(NodeNumber, stale: [(parent: UInt64, name: [UInt8])])
         case redirected([(parent: UInt64, name: [UInt8])])
     }
 
@@ -72,7 +90,7 @@ extension Volume {
         if let handle, handle.writes {
             let session = try session(node, handle)
             try truncate(session, to: size, by: process)
-            return .done(session.node)
+            return .done(session.node, stale: [])
         }
         let now = MonotonicClock.now
         let (session, names) = try read {
@@ -81,13 +99,14 @@ extension Volume {
             if !state.index[item: position].pointee.isRegular { throw Errno(EINVAL) }
             if let session = state.session(of: node, at: position) {
                 state.redirections[caller.thread] = nil
-                return (session, [])
+                return (session, state.otherNames(of: position))
             }
             let session = state.joinSession(position, author: caller.user)
             state.noteWriter(session, at: position, process)
             if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {
                 state.redirections[caller.thread] = nil
-                return (session, [])
+                // No path was walked again: the kernel has the version under every name.
+                return (session, state.names(of: position))
             }
             session.expected[process] = now + Self.redirectPatience * 1_000_000
             state.redirect(caller.thread, node.item, now)
@@ -106,7 +125,7 @@ extension Volume {
             try state.acknowledge(session, status, synced: false)
         }
         try log.flush(upTo: sequence)
-        return .done(session.node)
+        return .done(session.node, stale: names)
     }
 
     /// Everything but the size. Returns the item's other nodes, whose attributes are stale now.

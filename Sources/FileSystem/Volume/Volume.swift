@@ -80,6 +80,8 @@ package final class Volume: @unchecked Sendable {
     /// How long others wait for the RELEASE after a FLUSH, in milliseconds. It follows within a few;
     /// if it does not, a dup or a mapping lives on.
     static let closingPatience: UInt64 = 100
+    /// How long truncate(2) waits until the kernel has forgotten the names of the file, in milliseconds.
+    static let forgettingPatience: UInt64 = 20
     /// How often it is looked whether a mapping that outlived its descriptors is gone, in
     /// nanoseconds.
     static let mappingPace: UInt64 = 250_000_000

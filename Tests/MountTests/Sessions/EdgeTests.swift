@@ -40,6 +40,27 @@ struct EdgeTests {
         }
     }
 
+    /// No path is walked again, so the kernel had the version before under the file's names until it
+    /// forgot them for another reason.
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `what is truncated through /proc is seen by others at once`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let (agent, reader) = (try volume.agent(), try volume.agent())
+            agent.store("file", "old content")
+            agent.link("file", "link")
+            for (name, size): (ByteString, Int) in [("file", 7), ("link", 3), ("file", 0)] {
+                let reading = agent.open(name, O_RDONLY)
+                #expect(reader.content("file") == reader.content("link"))
+                agent.truncate("/proc/self/fd/\(reading.number)", size: size)
+                for name: ByteString in ["file", "link"] {
+                    #expect(reader.status(name).size == size)
+                    #expect(reader.content(name).text == String("old content".prefix(size)))
+                }
+                agent.close(reading)
+            }
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `files open by handle for reading and writing`(_ dataPath: DataPath) throws {
         guard DataPath.isPrivileged else { return }

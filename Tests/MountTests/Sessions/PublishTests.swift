@@ -42,6 +42,37 @@ struct PublishTests {
         }
     }
 
+    /// The kernel has a version under every name of its file, and truncate(2) is over soon.
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `after truncate every process sees the new version at once, by every name`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            writer.store("one", "start")
+            writer.makeDirectory("folder")
+            writer.link("one", "folder/two")
+            var stale = 0
+            for round in 0..<300 {
+                var names: [ByteString] = ["one", "folder/two"]
+                if round % 2 == 1 { names.reverse() }
+                let content = ByteString(String(repeating: "\(round) ", count: 1 + round % 50))
+                writer.store(names[0], content)
+                for name in names where reader.content(name) != content { stale += 1 }
+                let size = round % 3 == 0 ? 0 : content.count * (round % 3) - 1
+                writer.truncate(names[0], size: size)
+                if reader.status(names[1]).size != size { stale += 1 }
+                for name in names.reversed() {
+                    let found = reader.content(name)
+                    let kept = ByteString(Array(found.bytes.prefix(content.count)))
+                    let expected = ByteString(Array(content.bytes.prefix(size)))
+                    if found.count != size || kept != expected { stale += 1 }
+                }
+            }
+            #expect(stale == 0)
+        }
+    }
+
     /// The next open may overtake the RELEASE of the last handle on its way to the daemon: then a save
     /// went into the session of the one before it, which was never shown, and where that one was made
     /// durable by fsync a power loss could take both.
@@ -201,6 +232,34 @@ struct PublishTests {
             #expect(reader.content("file") == "synced")
             writer.close(file)
             #expect(reader.content("file") == "synced and more")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `a crash after the close of what was shown by fsync misses nothing`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let container = try #require(volume.container)
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            writer.store("file", "old")
+            let file = writer.open("file", O_RDWR)
+            writer.write(file, "synced", offset: 0)
+            writer.synchronize(file)
+            let start = nanosecondsNow()
+            while reader.content("file") == "old", nanosecondsNow() - start < 8_000_000_000 {
+                usleep(50_000)
+            }
+            #expect(reader.content("file") == "synced")
+            // Nothing was written since: the session ends without another version.
+            writer.close(file)
+            volume.endAgents()
+            usleep(50_000)
+            try container.killDaemon()
+            let check = try container.check()
+            #expect(check.status == 0, "\(check)")
+            try volume.remountAfterCrash()
+            #expect(try volume.agent().content("file") == "synced")
         }
     }
 

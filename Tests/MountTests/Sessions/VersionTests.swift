@@ -65,6 +65,27 @@ struct VersionTests {
         }
     }
 
+    /// The file before the save goes for good 15 s after it, maybe while the document has no name.
+    @Test(arguments: DataPath.mounts)
+    func `earlier versions stay while a document is removed and made again`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.store("letter", "one")
+            usleep(Self.apart)
+            agent.store("temp", "two")
+            agent.rename("temp", "letter")
+            sleep(8)
+            agent.unlink("letter")
+            // Both within the time in which a name is taken over.
+            sleep(11)
+            agent.store("letter", "three")
+            let found = Self.versions(agent, volume.root, "work/letter")
+            #expect(found.filter { $0 != "three" } == ["one", "two"])
+        }
+    }
+
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `the version that is kept as a backup stays among the document's`(
         _ dataPath: DataPath
