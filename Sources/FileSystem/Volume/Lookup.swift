@@ -41,6 +41,9 @@ extension Volume {
                 var current = try attributes(node)
                 // The end of the session meanwhile does not make the answered name last.
                 current.timeout = 0
+                if let size = state.withLock({ $0.announcedSize(of: node, to: caller.thread) }) {
+                    current.status.st_size = off_t(size)
+                }
                 return .done(current)
             }
             return .done(entry)

@@ -306,13 +306,28 @@ extension VolumeState {
         return session
     }
 
-    func redirect(_ thread: Int32, _ item: ItemNumber, _ now: UInt64) {
+    func redirect(_ thread: Int32, _ item: ItemNumber, _ now: UInt64, size: Int64? = nil) {
         if redirections.count > 1024 {
             redirections = redirections.filter {
                 now < $0.value.at + Volume.redirectPatience * 1_000_000
             }
         }
-        redirections[thread] = Redirection(item: item.rawValue, at: now)
+        redirections[thread] = Redirection(item: item.rawValue, at: now, size: size)
+    }
+
+    /// The size that the thread was sent round to set by truncate(2), if nobody writes to the
+    /// session.
+    ///
+    /// The kernel has to know it under the session's node from the beginning: others may open the
+    /// version that it becomes before the kernel has taken the answer in, and would read as many
+    /// bytes as there were, zeros behind the new end.
+    func announcedSize(of node: NodeNumber, to thread: Int32) -> Int64? {
+        guard let known = redirections[thread], known.answered == node.rawValue else { return nil }
+        let position = index.find(node.item)
+        guard position != 0, let session = session(of: node, at: position),
+            session.handles == 0, !session.isStaged
+        else { return nil }
+        return known.size
     }
 
     /// Whether the thread was just sent round and comes back without having walked the path, or to a

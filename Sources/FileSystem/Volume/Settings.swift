@@ -109,7 +109,7 @@ extension Volume {
                 return (session, state.names(of: position))
             }
             session.expected[process] = now + Self.redirectPatience * 1_000_000
-            state.redirect(caller.thread, node.item, now)
+            state.redirect(caller.thread, node.item, now, size: size)
             expect(node.item, state, now)
             return (nil, state.otherNames(of: position))
         }

@@ -38,6 +38,8 @@ struct Redirection {
     var at: UInt64
     /// The node a LOOKUP of that thread was answered with since.
     var answered: UInt64 = 0
+    /// The size that truncate(2) is about to set.
+    var size: Int64?
 }
 
 /// All that a mount knows, guarded by the volume's lock. Level 2 of the Locking page: while holding

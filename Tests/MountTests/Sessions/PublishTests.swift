@@ -73,6 +73,44 @@ struct PublishTests {
         }
     }
 
+    /// The version was open to others before the kernel had its size: one read in two hundred had as
+    /// many bytes as the version before, with zeros at the end.
+    @Test(
+        .enabled(if: isInstalled("python3"), "needs python3"),
+        arguments: DataPath.mountsOfAllUsers)
+    func `nobody sees half of what truncate does`(_ dataPath: DataPath) throws {
+        let script = """
+            import os, time
+            end = time.time() + 4
+            def put(number):
+                with open("file", "wb") as file:
+                    file.write(b"%010d" % number * (100, 7000)[number % 2])
+            put(0)
+            if os.fork() == 0:
+                number = 0
+                while time.time() < end:
+                    number += 1
+                    put(number)
+                    os.truncate("file", 10)
+                os._exit(0)
+            torn = rounds = 0
+            while time.time() < end:
+                with open("file", "rb") as file:
+                    before = os.fstat(file.fileno()).st_size
+                    content = file.read()
+                    after = os.fstat(file.fileno()).st_size
+                rounds += 1
+                whole = content[:10] * (len(content) // 10)
+                if content != whole or not before == after == len(content): torn += 1
+            os.wait()
+            print(torn, "torn" if rounds > 100 else "of too few")
+            """
+        try withVolume(dataPath) { volume in
+            let result = try volume.run("python3", "-c", script)
+            #expect(result.text == "0 torn\n", "\(result)")
+        }
+    }
+
     /// The next open may overtake the RELEASE of the last handle on its way to the daemon: then a save
     /// went into the session of the one before it, which was never shown, and where that one was made
     /// durable by fsync a power loss could take both.
