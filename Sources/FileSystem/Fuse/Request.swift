@@ -86,6 +86,6 @@ extension FuseSession {
         request.answer(
             attributes: number & VirtualTree.bit != 0
                 ? try virtual.attributes(number)
-                : try volume.attributes(NodeNumber(rawValue: number)))
+                : try volume.attributes(NodeNumber(rawValue: number), for: request.caller))
     }
 }

@@ -118,6 +118,16 @@ extension Volume {
         }
     }
 
+    /// The attributes as the caller is told them: with the size that it is about to set by truncate(2).
+    func attributes(_ node: NodeNumber, for caller: Caller) throws(Errno) -> Entry {
+        var entry = try attributes(node)
+        guard entry.attributeTimeout == Entry.brief || entry.attributeTimeout == Entry.never,
+            let size = state.withLock({ $0.announcedSize(of: node, to: caller.thread) })
+        else { return entry }
+        entry.status.st_size = off_t(size)
+        return entry
+    }
+
     /// Tells the kernel that the item's attributes changed, under every node but the one the change
     /// came by, and what became stale of pictures, then runs `reply`. At once where there is
     /// nothing to tell.

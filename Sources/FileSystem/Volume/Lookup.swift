@@ -38,12 +38,9 @@ extension Volume {
         case .done((let node, let entry)):
             // What is staged has its size in its file: ask that without holding the lock.
             if entry.attributeTimeout == Entry.brief || entry.attributeTimeout == Entry.never {
-                var current = try attributes(node)
+                var current = try attributes(node, for: caller)
                 // The end of the session meanwhile does not make the answered name last.
                 current.timeout = 0
-                if let size = state.withLock({ $0.announcedSize(of: node, to: caller.thread) }) {
-                    current.status.st_size = off_t(size)
-                }
                 return .done(current)
             }
             return .done(entry)
