@@ -8,6 +8,12 @@ internal import SystemCalls
 extension Volume {
     /// `.shapeedit/status.json`: what `shapeedit status` shows of this mount.
     package func statusText() -> [UInt8] {
+        let body = statusFields().map { "  \"\($0.0)\": \($0.1)" }.joined(separator: ",\n")
+        return Array("{\n\(body)\n}\n".utf8)
+    }
+
+    /// What the status says: names and finished JSON values.
+    func statusFields() -> [(String, String)] {
         let facts = state.withLock { state in
             (
                 items: state.index.count, sessions: state.sessions.count,
@@ -61,8 +67,7 @@ extension Volume {
             fields.append(("recovery", quoted(report.description)))
         }
         if let problem = log.problem { fields.append(("problem", quoted(problem.message))) }
-        let body = fields.map { "  \"\($0.0)\": \($0.1)" }.joined(separator: ",\n")
-        return Array("{\n\(body)\n}\n".utf8)
+        return fields
     }
 }
 

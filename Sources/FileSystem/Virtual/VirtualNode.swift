@@ -7,6 +7,8 @@ internal import Pictures
 enum VirtualNode: Hashable, Sendable {
     case top
     case status
+    /// The numbers of the status, for programs that collect such.
+    case metrics
     /// What happens, after a change or from now on.
     case events(ChangeSequence?)
     case documents

@@ -61,6 +61,7 @@ extension VirtualTree {
     private func generated(_ node: VirtualNode) -> [UInt8]? {
         switch node {
         case .status: volume.statusText()
+        case .metrics: volume.metricsText()
         case .grants: grantLines()
         case .grantedNames(let application): grantedNames(to: application)
         default: nil
@@ -82,7 +83,7 @@ extension VirtualTree {
         _ request: Request, _ number: UInt64, _ size: Int, _ offset: Int64, _ handle: UInt64
     ) throws(Errno) {
         switch try node(number) {
-        case .status, .findings, .grants, .grantedNames, .grantedFindings, .grantedBell:
+        case .status, .metrics, .findings, .grants, .grantedNames, .grantedFindings, .grantedBell:
             let text = state.withLock { $0.texts[handle] } ?? []
             request.answer(.bytes(text[...]), from: offset, size)
         case .picture(let picture):

@@ -105,6 +105,7 @@ final class VirtualTree: Sendable {
         case .top:
             switch text {
             case "status.json": return .status
+            case "metrics": return .metrics
             case "documents": return .documents
             case "bookmarks": return .bookmarks
             case "recents": return .recents
@@ -145,8 +146,8 @@ final class VirtualTree: Sendable {
             guard let size = PictureSize(folderName: text) else { throw Errno(ENOENT) }
             return .thumbnailsOf(size)
         // Names of pictures are looked up apart.
-        case .status, .events, .document, .bookmark, .recent, .findings, .found, .version, .picture,
-            .grants, .grantedNames, .grantedFindings, .grantedBell, .thumbnailsOf,
+        case .status, .metrics, .events, .document, .bookmark, .recent, .findings, .found, .version,
+            .picture, .grants, .grantedNames, .grantedFindings, .grantedBell, .thumbnailsOf,
             .thumbnailsBelow:
             throw Errno(ENOTDIR)
         }
@@ -242,6 +243,10 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFREG | 0o444
             status.st_size = off_t(volume.statusText().count)
             time = VolumeState.now()
+        case .metrics:
+            status.st_mode = S_IFREG | 0o444
+            status.st_size = off_t(volume.metricsText().count)
+            time = VolumeState.now()
         case .grantedBell:
             status.st_mode = S_IFREG | 0o400
             // The kernel tells the end of names only that it keeps.
@@ -313,7 +318,8 @@ final class VirtualTree: Sendable {
         switch directory {
         case .top:
             entries += [
-                ("status.json", .status), ("events", .events(nil)), ("documents", .documents),
+                ("status.json", .status), ("metrics", .metrics), ("events", .events(nil)),
+                ("documents", .documents),
                 ("bookmarks", .bookmarks), ("recents", .recents), ("find", .find),
                 ("queries", .queries), ("conflicts", .conflicts), ("grants", .grants),
                 ("versions", .versions),
@@ -337,8 +343,8 @@ final class VirtualTree: Sendable {
         case .find: break  // By name only: any query is one.
         case .granted, .grantedHere, .grantedTo, .grantedFind: break  // By name only: for programs.
         case .documents: break  // By name only: there may be a million.
-        case .status, .events, .document, .bookmark, .recent, .findings, .found, .version, .picture,
-            .grants, .grantedNames, .grantedFindings, .grantedBell:
+        case .status, .metrics, .events, .document, .bookmark, .recent, .findings, .found, .version,
+            .picture, .grants, .grantedNames, .grantedFindings, .grantedBell:
             throw Errno(ENOTDIR)
         }
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {
