@@ -28,7 +28,7 @@ struct FindTests {
             #expect(try Self.found(desk, "--name", "ball") == [all[0], all[2]])
             #expect(try Self.found(desk, "--name", "b*.txt") == ["b.txt"])
             #expect(try Self.found(desk, "--type", "shape") == [all[0], all[2]])
-            #expect(try Self.found(desk, "--type", ".TXT,other") == [all[1], all[3]])
+            #expect(try Self.found(desk, "--type", ".TXT, other") == [all[1], all[3]])
             #expect(try Self.found(desk, "--min-size", "2", "--max-size", "3") == [all[1], all[2]])
             #expect(
                 try Self.found(desk, "--min-size", "2B", "--max-size", "1k") == Array(all[1...]))

@@ -147,6 +147,15 @@ import Testing
             agent.truncate("a", size: 0, fails: EROFS)
             agent.end()
             try container.unmount()
+            // As in an fstab, the last word holds.
+            try container.mount(options: path + ["ro", "noexec", "rw", "exec"])
+            let writer = try Agent(in: container.mountPoint)
+            defer { writer.end() }
+            writer.store("a", "changed")
+            writer.store("script", "#!/bin/sh\n", mode: 0o755)
+            writer.shell("./script")
+            writer.end()
+            try container.unmount()
             #expect(try container.check().status == 0)
         }
     }

@@ -94,7 +94,8 @@ struct FindCommand: ParsableCommand {
         query.title = title?.repairedPath
         // As with other options: nothing to look for leaves nothing out.
         query.tag = tag.flatMap { $0.isEmpty ? nil : $0.repairedPath }
-        query.types = (type ?? "").repairedPath.split(separator: ",").map { word in
+        let types = (type ?? "").repairedPath.filter { !$0.isWhitespace }
+        query.types = types.split(separator: ",").map { word in
             (word.hasPrefix(".") ? word.dropFirst() : word).lowercased()
         }
         query.folder = path

@@ -23,13 +23,18 @@ struct MountOptions {
 
     /// Options that mount(8) gives to every helper and that mean nothing here.
     private static let ignored: Set<String> = [
-        "rw", "defaults", "auto", "noauto", "user", "nouser", "users", "nousers", "owner",
+        "defaults", "auto", "noauto", "user", "nouser", "users", "nousers", "owner",
         "noowner",
-        "group", "nogroup", "_netdev", "nofail", "async", "exec", "symfollow",
+        "group", "nogroup", "_netdev", "nofail", "symfollow",
         "silent", "loud", "default_permissions",
         // Access times are kept as relatime has it, whatever is asked for, unless by noatime.
-        "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime",
+        "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime",
         "diratime", "nodiratime",
+    ]
+    /// Options that take back another one: the last of both holds, as for mount(8).
+    private static let opposites = [
+        "rw": "ro", "exec": "noexec", "async": "sync", "atime": "noatime", "suid": "nosuid",
+        "dev": "nodev",
     ]
     /// Beginnings of options that are for others: mount(8), systemd, file managers.
     private static let others = ["x-", "X-", "comment=", "user=", "uhelper=", "helper="]
@@ -47,6 +52,7 @@ struct MountOptions {
     /// before anything is opened.
     init(_ lists: [String]) throws(Failure) {
         for option in lists.flatMap({ $0.split(separator: ",") }).map(String.init) {
+            if let former = Self.opposites[option] { fuse.removeAll { $0 == former } }
             switch option {
             case "no_passthrough": passthrough = false
             case "no_desktop_thumbnails": keepsDesktop = false
@@ -77,6 +83,8 @@ struct MountOptions {
             case "noatime":
                 noAccessTimes = true
                 fuse.append(option)
+            case "atime": noAccessTimes = false
+            case "rw", "exec", "async": break
             case "suid", "dev":
                 // The C library's mount has nosuid and nodev unless root asks for these.
                 if geteuid() == 0 { fuse.append(option) }
