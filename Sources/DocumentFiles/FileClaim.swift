@@ -26,18 +26,20 @@ struct FileClaim: ~Copyable {
         _ path: String, isReader: Bool = false, isClaimed: Bool = false
     ) throws(Failure) {
         let start = MonotonicClock.now
-        let deadline = start + UInt64(Self.patience) * 1_000_000
+        // Renewed by who has waited for presenters.
+        var deadline = start + UInt64(Self.patience) * 1_000_000
         var told: EditClaim?
+        var hasAsked = false
         while true {
             let file: OwnedDescriptor
             // Asked for by path: an open would wait for claims of others, and then another one.
             let container = try? PathAttributes.value("user.shapeedit.container", of: path)
             let isCoordinated = container != nil
-            if isCoordinated, !isReader, !isClaimed, told == nil {
-                do throws(CoordinationError) {
-                    // Before the lock, which would keep them from saving.
-                    told = try EditClaim.ask(for: path, milliseconds: Self.patience)
-                } catch { throw Self.held(path, since: start) }
+            if isCoordinated, !isReader, !isClaimed, !hasAsked {
+                // Before the lock, which would keep them from saving.
+                hasAsked = true
+                told = EditClaim.ask(for: path)
+                deadline = MonotonicClock.now + UInt64(Self.patience) * 1_000_000
             }
             do throws(Errno) {
                 // There the lock is one of those who write, and closing is what publishes.

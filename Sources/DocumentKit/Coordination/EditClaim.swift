@@ -12,14 +12,14 @@ package final class EditClaim: Sendable {
 
     private let connection: ControlConnection
 
-    /// Waits until the document can be had.
+    /// How long others are waited for, in milliseconds: somewhat longer than presenters may take.
+    private static let patience = 6_000
+
+    /// Waits until the document can be had, or others go on having it.
     ///
-    /// - Returns: `nil` if nobody shows a document of its container, or there are no claims on it:
-    ///   then its lock is all that is needed, and takes less time.
-    /// - Throws: ``CoordinationError/timedOut(_:)`` and ``CoordinationError/deadlock(_:)`` alone.
-    package static func ask(
-        for path: String, milliseconds: Int
-    ) throws(CoordinationError) -> EditClaim? {
+    /// - Returns: `nil` if nobody shows a document of its container, or there is no claim to be had on
+    ///   it: then its lock is all that is needed.
+    package static func ask(for path: String) -> EditClaim? {
         guard let place = try? ItemPlace(path), let point = place.mountPoint,
             let status = ControlConnection.status(point),
             (status["presenters"]?.integer ?? 0) > 0,
@@ -27,17 +27,11 @@ package final class EditClaim: Sendable {
             (try? FileCoordinator.checkOwner(of: place, connection)) != nil
         else { return nil }
         let inherited = getenv(purposeVariable).map { String(cString: $0) } ?? ""
-        do throws(CoordinationError) {
-            _ = try connection.claim(
-                [(place.relative, .writeMerging)],
-                purpose: inherited.isEmpty ? "edit \(UInt64.random(in: .min ... .max))" : inherited,
-                presenter: nil, milliseconds: milliseconds)
-        } catch {
-            switch error {
-            case .timedOut, .deadlock: throw error
-            default: return nil
-            }
-        }
+        let claim = try? connection.claim(
+            [(place.relative, .writeMerging)],
+            purpose: inherited.isEmpty ? "edit \(UInt64.random(in: .min ... .max))" : inherited,
+            presenter: nil, milliseconds: patience)
+        guard claim != nil else { return nil }
         return EditClaim(connection)
     }
 

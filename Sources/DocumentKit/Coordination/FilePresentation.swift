@@ -13,7 +13,7 @@ public final class FilePresentation: Sendable {
     /// - Throws: `badPath` for what has no folder, `unavailable` if the mount has no control socket or
     ///   nothing more can be watched.
     public init(of path: String, _ presenter: any FilePresenter) throws(CoordinationError) {
-        let place = try ItemPlace(path)
+        let place = try ItemPlace(path, following: true)
         source =
             if let point = place.mountPoint {
                 .mount(try MountPresentation(of: place, in: point, presenter))
