@@ -40,7 +40,11 @@ final class ContainerLock: Sendable {
     }
 
     /// Lets others in.
-    func release() { flock(file.number, LOCK_UN) }
+    func release() {
+        // The next one is not to be taken for this.
+        ftruncate(file.number, 0)
+        flock(file.number, LOCK_UN)
+    }
 
     /// Looks at a holder that is dying, 20 ms apart.
     private static let patience = 100

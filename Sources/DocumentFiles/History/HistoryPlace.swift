@@ -27,12 +27,13 @@ enum HistoryPlace {
         return root + "/" + inodeName(status, Directories.birthTime(of: file))
     }
 
-    /// What the container that a file in a mount is in is called here. Not its name: one that was deleted
-    /// had it, or another user's has it, and all begin with the same document ids.
+    /// What the container that a file in a mount is in is called here. Not its name alone: one that was
+    /// deleted had it, or another user's has it, and all begin with the same document ids. Nor its id
+    /// alone: a copy of it has the same.
     private static func containerName(of file: borrowing OwnedDescriptor) -> [UInt8]? {
-        if let id = file.attribute("user.shapeedit.container.id") { return id }
-        // A daemon that was started before there was an id knows the name alone.
-        return file.attribute("user.shapeedit.container")
+        guard let name = file.attribute("user.shapeedit.container") else { return nil }
+        // A daemon that was started before there was an id knows none.
+        return (file.attribute("user.shapeedit.container.id") ?? []) + name
     }
 
     /// The history's folder of the file that `path`, which is no symlink, names outside mounts.
