@@ -123,6 +123,11 @@ struct DesktopThumbnailTests {
                         ByteString("\(folder)/\(name)"), accessed: .now,
                         modified: .at(seconds: 1_000_000, nanoseconds: 5))
                 }
+                // Their entries are written anew; what comes next is counted.
+                for name in names {
+                    #expect(try waitUntil { try isRight(desk, "\(folder)/\(name)") })
+                }
+                #expect(try waitUntil { try entries(desk).count == 16 * (number + 1) })
             }
             let documents = ["one", "two"].flatMap { folder in names.map { "\(folder)/\($0)" } }
             for name in documents { #expect(try waitUntil { try isRight(desk, name) }) }
