@@ -196,7 +196,14 @@ package final class LocalContent: Sendable {
     }
 
     /// Takes a whole, verified content from `incoming` among the blobs.
-    package func adopt(_ hash: ContentHash) throws(Errno) { try adopt(hash, as: hash) }
+    package func adopt(_ hash: ContentHash) throws(Errno) {
+        // A document was saved with the same content meanwhile: its bytes are on the disk, these are not.
+        if hasBlob(hash) {
+            unlink(folder.incoming(hash))
+            return
+        }
+        try adopt(hash, as: hash)
+    }
 
     /// The same for one that was on its way under another name than its hash.
     package func adopt(_ name: ContentHash, as hash: ContentHash) throws(Errno) {

@@ -238,7 +238,9 @@ extension ContainerCheck {
         _ row: ItemRow, _ versions: [NodeNumber: VersionRow], _ lost: Set<NodeNumber>
     ) {
         let whole = versions.values.filter {
-            $0.document == row.document && !lost.contains($0.node) && $0.place.isNamed
+            // Also what the file held as another document, as one that became a backup did.
+            ($0.document == row.document || $0.item == row.number)
+                && !lost.contains($0.node) && $0.place.isNamed
         }.max { ($0.published, $0.ordinal) < ($1.published, $1.ordinal) }
         guard var earlier = whole else {
             find("\(path(row.number)) has no whole version left", repaired: false)

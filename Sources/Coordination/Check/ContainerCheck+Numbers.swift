@@ -32,6 +32,13 @@ extension ContainerCheck {
         }
         if database.highestNumber > NodeNumber.largestItem {
             find("numbers were to be given out that cannot be", repaired: true)
+            // Versions outlive their items.
+            try database.forEachVersion { version in
+                highest = max(highest, version.item.rawValue)
+                if NodeNumber.isItem(version.document.rawValue) {
+                    highest = max(highest, version.document.rawValue)
+                }
+            }
             try database.resetHighestNumber(highest)
         }
         var effects: [Effect] = []

@@ -228,9 +228,12 @@ struct Recovery {
             index[item: position].pointee.ordinal == version.ordinal
         {
             let record = index[item: position]
-            var earlier = try database.versions(of: version.document).last {
-                $0.node != version.node && $0.published <= version.published && isWhole($0)
-            }
+            // Also what the file held as another document, as one that became a backup did.
+            var earlier = try database.versions(of: version.document, andOf: version.item)
+                .sorted { ($0.published, $0.ordinal) < ($1.published, $1.ordinal) }
+                .last {
+                    $0.node != version.node && $0.published <= version.published && isWhole($0)
+                }
             if let whole = earlier { earlier = try sealed(whole) }
             let ordinal = record.pointee.nextOrdinal
             record.pointee.nextOrdinal += 1
@@ -299,7 +302,15 @@ struct Recovery {
         index.removeItem(position)
         var effects: [Effect] = [.removeItem(item)]
         for version in try database.versions(of: document, andOf: item) {
-            if try isNeeded(version, without: document) { continue }
+            if try isNeeded(version, without: document) {
+                // What is current in a file that lives on, as a backup, is that file's history now.
+                let heir = index.find(version.item)
+                if version.document == document, heir != 0 {
+                    let document = DocumentID(rawValue: index[item: heir].pointee.document)
+                    effects.append(.adoptVersions(item: version.item, document: document))
+                }
+                continue
+            }
             effects.append(.removeVersion(version.item, version.ordinal))
             kept.remove(version.node)
             if let hash = version.hash { report.unneeded.insert(hash) }

@@ -142,7 +142,9 @@ final class Keeper: Sendable {
         let tight = plan.room || weeding.isTight
         weeding.keepReserve(tight: tight)
         let isHashing = (plan.seal || tight) && weeding.sealAll(hashing, ending: plan.ended)
-        var gained = weeding.purge(now: tight || plan.ended)
+        // A file that was removed may be made again in a moment, and is its document then; only who waits
+        // for room is in a hurry.
+        var gained = weeding.purge(now: plan.room || plan.ended)
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
         gained = weeding.endWaitsForPictures(all: plan.room) || gained
         weeding.letClosedGo()

@@ -127,8 +127,10 @@ extension Weeding {
                 if error.code != ENOENT { retry.append(version.node) }
             }
         }
+        // While nobody waits; what comes in between is little.
+        try? synchronizeBlobs(of: ready)
         let failed = volume.blobs.withLock { _ in
-            do throws(Errno) { try synchronizeArrivals(among: ready) } catch {
+            do throws(Errno) { try synchronizeBlobs(of: ready) } catch {
                 return retry + ready.map(\.node)
             }
             // Recorded before the file moves: a content is looked for in both places.
@@ -149,14 +151,11 @@ extension Weeding {
         return (failed, large)
     }
 
-    /// Makes blobs durable that came from the store a moment ago and take the place of these. With the
-    /// volume's blobs held.
-    private func synchronizeArrivals(among versions: [VersionRow]) throws(Errno) {
-        let arrived = volume.state.withLock { Set($0.arrived.values) }
-        if arrived.isEmpty { return }
+    /// Makes blobs durable that are here already and take the place of these: they may have come from the
+    /// store a moment ago.
+    private func synchronizeBlobs(of versions: [VersionRow]) throws(Errno) {
         for version in versions {
-            guard let hash = version.hash, arrived.contains(hash) else { continue }
-            try content.synchronizeBlob(hash)
+            if let hash = version.hash { try content.synchronizeBlob(hash) }
         }
     }
 
@@ -183,7 +182,9 @@ extension Weeding {
             let time = VolumeState.now()
             // Not what the item is now: one that was replaced, or became a backup, left its history to
             // the one that took its name.
-            if let document = state.adopted[node.item] { version.document = document }
+            if let adopted = state.adopted[node.item], node.ordinal <= adopted.until {
+                version.document = adopted.document
+            }
             if position != 0, state.index[item: position].pointee.node == node {
                 state.record(.sealed, position, at: time, [.putVersion(version)])
             } else {

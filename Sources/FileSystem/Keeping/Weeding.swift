@@ -38,7 +38,21 @@ final class Weeding: Sendable {
         if !tight { content.holdReserve() }
     }
 
-    func synchronizeLog() { try? volume.log.synchronize() }
+    /// Makes all that was recorded so far durable.
+    ///
+    /// What sessions have left behind that ended without a version goes then: recovery would miss it
+    /// while it does not know of their end.
+    func synchronizeLog() {
+        let left = volume.state.withLock { state in
+            defer { state.leftStaged = [] }
+            return state.leftStaged
+        }
+        do throws(Errno) { try volume.log.synchronize() } catch {
+            volume.state.withLock { $0.leftStaged += left }
+            return
+        }
+        for node in left { content.removeStaging(node) }
+    }
 
     func recordAccessTimes() {
         // On a full disk they wait: they are worth less than what the journal has room for.
@@ -114,7 +128,30 @@ final class Weeding: Sendable {
                 guard position != 0, state.index[item: position].pointee.links == 0,
                     !state.isKnown(position),
                     state.index[item: position].pointee.document == document.rawValue
-                else { return false }
+                else {
+                    // It may be another document by now.
+                    if position != 0 { _ = state.noteIfDead(position) }
+                    return false
+                }
+                if !now,
+                    versions.contains(where: {
+                        state.held.contains($0.node) || state.drawn.contains($0.node)
+                    })
+                {
+                    // It would stay, and nothing would lead to it any more.
+                    state.dying[number] = moment
+                    return false
+                }
+                // What is current in a file that lives on, as a backup, is that file's history now.
+                var heirs: [Effect] = []
+                for version in versions where version.document == document && version.item != item {
+                    let heir = state.index.find(version.item)
+                    guard heir != 0, state.index[item: heir].pointee.links > 0,
+                        state.index[item: heir].pointee.ordinal == version.ordinal
+                    else { continue }
+                    let document = DocumentID(rawValue: state.index[item: heir].pointee.document)
+                    heirs += state.adoptVersions(of: version.item, document)
+                }
                 versions.removeAll { version in
                     // A backup made by renaming the document away has its bytes from the same history;
                     // what the backup was stays there as long as there is the document, which may
@@ -136,7 +173,7 @@ final class Weeding: Sendable {
                         time: VolumeState.now(), kind: .purged, item: item,
                         effects: [.removeItem(item)]
                             + versions.map { .removeVersion($0.item, $0.ordinal) } + bookmarks
-                            + grants + recents))
+                            + grants + recents + heirs))
                 return true
             }
             if removed {

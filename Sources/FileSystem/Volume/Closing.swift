@@ -164,29 +164,22 @@ extension Volume {
                 isPublished = true
             } else {
                 state.discard(session, at: position)
-                isStagedForNothing = session.isStaged
+                if session.isStaged, session.recorded != nil {
+                    state.leftStaged.append(session.node)
+                } else {
+                    isStagedForNothing = session.isStaged
+                }
             }
             defer { session.parked = [] }
             return session.parked
         }
-        if isStagedForNothing { removeStaged(by: session) }
+        if isStagedForNothing { content.removeStaging(session.node) }
         keeper.published()
         // What a close must keep is in the journal already, so nobody waits for this record: who
         // follows what happens would not hear of it before the keeper flushes the log.
         if isPublished { log.announce() }
         for retry in parked { retry() }
         pictures?.writeStaged(session.node)
-    }
-
-    /// Removes what a session staged that ended without a publish.
-    ///
-    /// What an fsync or close acknowledged before, and the quiet publish has shown, only when the
-    /// catalog is sure to have it that the session ended: recovery would miss it.
-    private func removeStaged(by session: WriteSession) {
-        let isRecorded = state.withLock { _ in session.recorded != nil }
-        // If that fails the file stays: the next mount clears it away.
-        if isRecorded, (try? log.synchronize()) == nil { return }
-        content.removeStaging(session.node)
     }
 
     /// Looks again later whether the session can end: a mapping lives on, or the kernel is still

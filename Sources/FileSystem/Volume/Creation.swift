@@ -151,7 +151,10 @@ extension VolumeState {
     /// The versions that an item wrote join a document's history.
     func adoptVersions(of item: ItemNumber, _ document: DocumentID) -> [Effect] {
         marks.adopt(item, document)
-        if sealing > 0 { adopted[item] = document }
+        let position = index.find(item)
+        if sealing > 0, position != 0 {
+            adopted[item] = (document, index[item: position].pointee.ordinal)
+        }
         return [.adoptVersions(item: item, document: document)]
     }
 

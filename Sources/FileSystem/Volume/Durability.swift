@@ -101,6 +101,15 @@ extension Volume {
             return
         }
         try? content.setModified(node, status.modified)
+        // The session may end without a version of its own: then only this one has what the fsync
+        // promised.
+        let isDurable: Void? = try? copy.with { (file) throws(Errno) in
+            try check { fsync(file.number) }
+        }
+        if isDurable == nil {
+            content.removeStaging(node)
+            return
+        }
         let published = state.withLock { state -> Bool in
             let position = state.index.find(item)
             guard position != 0, state.sessions[position] === session,
@@ -108,7 +117,7 @@ extension Volume {
             else { return false }
             let unseen = state.unseenVersion(before: session, at: position)
             state.setCurrent(
-                position, node, copied, durable: false, author: session.author,
+                position, node, copied, durable: true, author: session.author,
                 keepsPrivileges: session.keepsPrivileges(status), removing: nil)
             for process in session.writers.keys {
                 state.noteSeen(node, at: position, by: process)

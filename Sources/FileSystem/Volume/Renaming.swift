@@ -85,7 +85,12 @@ extension VolumeState {
             let isSave =
                 isOwnName && index.isFirst(covered) && record.pointee.isRegular
                 && index[item: old].pointee.isRegular
-            if isOwnName, isBackupName(bytes, of: oldName) {
+            // What was made a moment ago and is no earlier document is a temporary file, whatever its
+            // name is part of.
+            let isTemporary =
+                record.pointee.document == record.pointee.number
+                && isJustMade(position, process, time)
+            if isOwnName, isBackupName(bytes, of: oldName), !isTemporary {
                 rememberDocument(
                     position, source, oldName, process, time,
                     replacing: isSave ? number(old) : nil)

@@ -117,7 +117,10 @@ final class VolumeState {
     var sealing = 0
     /// The documents whose history items have joined while versions are being sealed: a version that
     /// was read from the catalog before does not tell.
-    var adopted: [ItemNumber: DocumentID] = [:]
+    var adopted: [ItemNumber: (document: DocumentID, until: Ordinal)] = [:]
+    /// What sessions staged that ended without a publish after they had acknowledged something: it goes
+    /// when the log is durable.
+    var leftStaged: [NodeNumber] = []
     /// Documents whose earlier versions are to be thinned out.
     var thinning: Set<DocumentID> = []
     /// Promised versions whose blob is here, but not yet known to be on the disk, and the blob.
