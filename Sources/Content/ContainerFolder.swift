@@ -119,17 +119,8 @@ package struct ContainerFolder: Sendable {
 
     /// The hash that a file among ``blobs`` has for its name; `nil` for what is not ours.
     package static func hash(of name: String) -> ContentHash? {
-        let digits = Array(name.utf8)
-        guard digits.count == 64 else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: 64, by: 2) {
-            guard
-                let byte = UInt8(
-                    String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16)
-            else { return nil }
-            bytes.append(byte)
-        }
-        return ContentHash(bytes: bytes)
+        guard name.utf8.count == 64 else { return nil }
+        return Hexadecimal.bytes(name.utf8).flatMap { ContentHash(bytes: $0) }
     }
 
     /// Makes the folders that are missing, each 0700.

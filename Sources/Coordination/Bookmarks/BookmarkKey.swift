@@ -25,10 +25,7 @@ enum BookmarkKey {
 
     /// What only the container with this key is called: 32 hexadecimal digits.
     static func containerID(_ key: [UInt8]) -> String {
-        let digest = Hashing.authentication(key: key, Array(purpose.utf8))
-        return digest.prefix(16).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        Hexadecimal.text(Hashing.authentication(key: key, Array(purpose.utf8)).prefix(16))
     }
 
     /// Removes a damaged key, so that the next ``load(_:)`` makes a new one; says whether it was one.
@@ -39,11 +36,7 @@ enum BookmarkKey {
     }
 
     private static func bytes(_ text: String) -> [UInt8]? {
-        let digits = Array(text.utf8)
-        guard digits.count == 64 else { return nil }
-        let bytes = stride(from: 0, to: 64, by: 2).compactMap {
-            UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
-        }
-        return bytes.count == 32 ? bytes : nil
+        guard text.utf8.count == 64 else { return nil }
+        return Hexadecimal.bytes(text.utf8)
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Model
 internal import PathText
 internal import SystemCalls
 
@@ -43,17 +44,10 @@ struct FolderBookmark {
             + Self.encoded(application) + "." + Self.encoded(path)
     }
 
-    private static func encoded(_ text: String) -> String {
-        text.pathBytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    private static func encoded(_ text: String) -> String { Hexadecimal.text(text.pathBytes) }
 
     private static func decoded(_ digits: Substring) -> String? {
-        let digits = Array(digits.utf8)
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { place in
-            UInt8(String(decoding: digits[place..<place + 2], as: UTF8.self), radix: 16)
-        }
-        return bytes.count * 2 == digits.count ? String(path: bytes) : nil
+        Hexadecimal.bytes(digits.utf8).map { String(path: $0) }
     }
 
     private static func identity(_ path: String) -> (UInt64, UInt64)? {

@@ -1,3 +1,5 @@
+internal import Model
+
 /// Percent-encoding of RFC 3986.
 enum PercentEncoding {
     private static func isUnreserved(_ byte: UInt8) -> Bool {
@@ -37,7 +39,7 @@ enum PercentEncoding {
                 result.append(byte)
                 continue
             }
-            guard let value = Notation.bytes(hexadecimal: rest.prefix(2)), value.count == 1 else {
+            guard let value = Hexadecimal.bytes(rest.prefix(2)), value.count == 1 else {
                 return nil
             }
             result += value

@@ -2,38 +2,8 @@ package import Model
 
 /// How bytes are written as text.
 enum Notation {
-    private static let digits = Array("0123456789abcdef".utf8)
     private static let letters = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    /// Two lower-case hexadecimal digits a byte.
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
-        String(
-            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    }
-
-    /// The bytes of pairs of hexadecimal digits; `nil` if they are not.
-    static func bytes(hexadecimal text: some Collection<UInt8>) -> [UInt8]? {
-        guard text.count % 2 == 0 else { return nil }
-        var result: [UInt8] = []
-        var high: UInt8?
-        for character in text {
-            let value: UInt8
-            switch character {
-            case 0x30...0x39: value = character - 0x30
-            case 0x61...0x66: value = character - 0x61 + 10
-            case 0x41...0x46: value = character - 0x41 + 10
-            default: return nil
-            }
-            if let first = high {
-                result.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
-        return result
-    }
 
     /// Base 64 with padding (RFC 4648, section 4).
     static func base64(_ bytes: [UInt8]) -> String {
@@ -55,7 +25,7 @@ extension ContentHash {
     /// Reads a blob's name: exactly 64 lower-case hexadecimal digits.
     package init?(name: some StringProtocol) {
         guard name.utf8.count == 64, !name.utf8.contains(where: { (0x41...0x46).contains($0) }),
-            let bytes = Notation.bytes(hexadecimal: Array(name.utf8))
+            let bytes = Hexadecimal.bytes(name.utf8)
         else { return nil }
         self.init(bytes: bytes)
     }

@@ -1,3 +1,4 @@
+internal import Model
 internal import SystemCalls
 
 /// Puts one large blob in parts. An upload that was cut off is found again at the server and goes on
@@ -120,7 +121,7 @@ struct MultipartUpload {
         throws(StoreError) -> String
     {
         let (sha256, md5) = try digests(of: part.range)
-        let tag = Notation.hexadecimal(md5)
+        let tag = Hexadecimal.text(md5)
         if let stored, stored.tag == tag, stored.size == Int64(part.range.count) {
             call.progress?(part.range.upperBound)
             return tag
@@ -128,7 +129,7 @@ struct MultipartUpload {
         var request = S3Request(method: "PUT", key: key)
         request.query = [("partNumber", String(part.number)), ("uploadId", identifier)]
         request.headers = [("content-md5", Notation.base64(md5))]
-        request.payloadHash = Notation.hexadecimal(sha256)
+        request.payloadHash = Hexadecimal.text(sha256)
         request.body = .stream(source, part.range)
         let answer = try send(request, "putting a part of")
         return (answer.head.field("etag") ?? tag).filter { $0 != "\"" }

@@ -170,7 +170,7 @@ extension S3Request {
     /// A small body, with the checksums that go with it.
     mutating func setBody(_ bytes: [UInt8]) {
         body = .bytes(bytes)
-        payloadHash = Notation.hexadecimal(RunningDigest.of(bytes))
+        payloadHash = Hexadecimal.text(RunningDigest.of(bytes))
         headers.append(("content-md5", Notation.base64(RunningDigest.of(bytes, .md5))))
     }
 }

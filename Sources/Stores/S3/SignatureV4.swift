@@ -1,3 +1,4 @@
+internal import Model
 internal import SystemCalls
 
 /// Amazon's Signature Version 4, written by hand: that of libcurl 7.88 signs queries and removed
@@ -29,9 +30,9 @@ struct SignatureV4 {
         let request = [
             method, path, Self.canonical(query), lines, names, payloadHash,
         ].joined(separator: "\n")
-        let digest = Notation.hexadecimal(RunningDigest.of(Array(request.utf8)))
+        let digest = Hexadecimal.text(RunningDigest.of(Array(request.utf8)))
         let text = ["AWS4-HMAC-SHA256", moment, scope, digest].joined(separator: "\n")
-        let signature = Notation.hexadecimal(Hashing.authentication(key: key, Array(text.utf8)))
+        let signature = Hexadecimal.text(Hashing.authentication(key: key, Array(text.utf8)))
         return "AWS4-HMAC-SHA256 Credential=\(credentials.identity)/\(scope),"
             + "SignedHeaders=\(names),Signature=\(signature)"
     }

@@ -142,7 +142,7 @@ enum SourceTag {
     /// The MD5 that the tag may be: an etag of 32 hexadecimal digits.
     static func md5(_ tag: [UInt8]) -> [UInt8]? {
         guard tag.first == UInt8(ascii: "e"), tag.count == 33 else { return nil }
-        return Notation.bytes(hexadecimal: tag.dropFirst())
+        return Hexadecimal.bytes(tag.dropFirst())
     }
 
     /// Without the mark of a weak one, which servers put on and take away again, and quotes.
