@@ -234,7 +234,8 @@ let package = Package(
             name: "shapeedit-drawing-bench", dependencies: ["Drawing", "Documents"],
             path: "Tests/Support/DrawingBench", swiftSettings: strict),
         .testTarget(
-            name: "CoordinationTests", dependencies: ["Coordination", "Model", "Probing"],
+            name: "CoordinationTests",
+            dependencies: ["Content", "Coordination", "Model", "Probing"],
             path: "Tests/CoordinationTests", swiftSettings: strict),
         .executableTarget(
             name: "note-taker", dependencies: ["DocumentKit"], path: "Tests/Support/NoteTaker",

@@ -7,8 +7,8 @@ package import SystemCalls
 /// All writers of the document share it and its staging file. Guarded by the volume's lock, but for
 /// ``staging``, which has its own (it is held while a content is copied).
 ///
-/// Life: *expected* (somebody was redirected here) -> *open* (writing handles) -> *closing* (the
-/// last known handle was flushed) -> published or discarded.
+/// Life: *expected* (somebody was redirected here) -> *open* (writing handles) -> *closing* (all of
+/// them were flushed, their RELEASEs are on the way) -> published or discarded.
 package final class WriteSession: @unchecked Sendable {
     // Unchecked because the volume's lock guards the fields.
 
@@ -50,8 +50,8 @@ package final class WriteSession: @unchecked Sendable {
     package var isLookPlanned = false
     /// Processes that were redirected and have not opened yet, each with the end of its time.
     package var expected: [Int32: UInt64] = [:]
-    /// Until when others wait for the RELEASE that should follow a FLUSH (monotonic nanoseconds).
-    package var closingUntil: UInt64 = 0
+    /// The FLUSHes, the RELEASEs that should follow them, and who waits for these.
+    package var closing = Closing()
     /// A write failed, or the disk is full: what is staged is not whole. It is not published unless
     /// a later fsync, truncation or close with room succeeds.
     package var failure: Errno?
@@ -59,8 +59,6 @@ package final class WriteSession: @unchecked Sendable {
     package var writesAtFailure: UInt64 = 0
     /// The disk was full at the last close: what the kernel wrote by itself may not be whole.
     package var isSuspect = false
-    /// What waits for the end of the session or of ``closingUntil``.
-    package var parked: [@Sendable () -> Void] = []
     /// What recovery knows of the session.
     package var recorded: SessionRow?
     /// The staging file when it was last made durable by an fsync.
@@ -101,6 +99,16 @@ package final class WriteSession: @unchecked Sendable {
         if user != 0 { author = user }
     }
 
+    /// Counts one of the process's handles out.
+    ///
+    /// - Parameter handle: `nil` if the kernel never had it.
+    package func countOut(_ handle: UInt64?, _ process: Int32) {
+        handles -= 1
+        if let handle { closing.noteReleased(handle) }
+        let left = (writers[process] ?? 1) - 1
+        writers[process] = left > 0 ? left : nil
+    }
+
     /// Whether the process sees the staged bytes: it writes, or is about to.
     package func concerns(_ process: Int32, now: UInt64) -> Bool {
         if process == 0 { return false }
@@ -109,14 +117,13 @@ package final class WriteSession: @unchecked Sendable {
         return until > now
     }
 
-    /// Whether others should wait: a last close is known to be under way.
-    package func isClosing(_ now: UInt64) -> Bool { closingUntil > now }
+    /// Whether others should wait: all that had it open are known to have closed it, and nobody else
+    /// is on the way.
+    package var isClosing: Bool { closing.isAwaited(of: handles) && expected.isEmpty }
 
-    /// Whether writers should wait as well, the one that closed it too: the only handle is closed, and
-    /// nobody else is on the way. What is opened now begins another version.
-    package func isEnding(_ now: UInt64) -> Bool {
-        isClosing(now) && handles == 1 && expected.isEmpty
-    }
+    /// Whether writers should wait as well, those that closed it too. What is opened now begins another
+    /// version.
+    package var isEnding: Bool { isClosing && handles > 0 }
 
     /// All handles are gone, and the end was put off because somebody still could write.
     package var isPutOff: Bool { delays > 0 && handles == 0 }
@@ -124,8 +131,8 @@ package final class WriteSession: @unchecked Sendable {
     /// Whether who looks for the current version waits: a close is under way that publishes the next one.
     ///
     /// - Parameter isWriter: they are one of those whom the session ``concerns(_:now:)``.
-    package func keepsWaiting(isWriter: Bool, _ now: UInt64) -> Bool {
-        isWriter ? isEnding(now) : isClosing(now) || isPutOff
+    package func keepsWaiting(isWriter: Bool) -> Bool {
+        isWriter ? isEnding : isClosing || isPutOff
     }
 
     /// Whether a publish leaves set-user-id and set-group-id as they are: writes that the daemon saw

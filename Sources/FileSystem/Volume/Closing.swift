@@ -19,7 +19,11 @@ extension Volume {
         dropRecordLocks(node.item, handle, owner)
         guard handle.writes else { return reply() }
         let session = try session(node, handle)
-        guard state.withLock({ _ in session.isStaged }) else { return reply() }
+        let isStaged = state.withLock { _ in
+            session.closing.noteFlushed(handle.rawValue)
+            return session.isStaged
+        }
+        guard isStaged else { return reply() }
         let status = try content.stagingStatus(session.node)
         guard state.withLock({ _ in session.isChanged(status) }) else {
             // Nothing was written, but the file may have been made by this open.
@@ -31,23 +35,19 @@ extension Volume {
         try log.admit()
         let (sequence, drawing) = try state.withLock {
             (state) throws(Errno) -> (ChangeSequence, PictureDrawing?) in
-            let isLast = session.handles == 1
-            let drawing = isLast ? state.drawing(of: session, status) : nil
-            if isLast {
-                session.closingUntil = MonotonicClock.after(
-                    milliseconds: Self.closingPatience + (drawing?.patience ?? 0))
+            session.closing.noteKept(at: MonotonicClock.now)
+            let drawing = session.isClosing ? state.drawing(of: session, status) : nil
+            if let drawing {
+                session.closing.noteDrawing(
+                    until: MonotonicClock.after(milliseconds: drawing.patience))
             }
             return (try state.acknowledge(session, status, synced: false), drawing)
         }
         try log.flush(upTo: sequence)
         guard let drawing, let pictures else { return reply() }
         pictures.draw(drawing) { [self] in
-            state.withLock { _ in
-                // From here on it is the RELEASE that others wait for.
-                if session.isClosing(MonotonicClock.now) {
-                    session.closingUntil = MonotonicClock.after(milliseconds: Self.closingPatience)
-                }
-            }
+            // From here on it is the RELEASE that others wait for.
+            state.withLock { _ in session.closing.noteDrawing(until: 0) }
             reply()
         }
     }
@@ -103,19 +103,21 @@ extension Volume {
         }
         reading?.end()
         guard handle.writes, let session = try? session(node, handle) else { return }
-        end(session, node.item, handle.process)
+        end(session, node.item, handle.process, handle)
     }
 
     /// Counts a writing handle out; the last one ends the session.
-    func end(_ session: WriteSession, _ item: ItemNumber, _ process: Int32) {
+    ///
+    /// - Parameter handle: `nil` if the kernel never had it.
+    func end(
+        _ session: WriteSession, _ item: ItemNumber, _ process: Int32, _ handle: Handle? = nil
+    ) {
         state.withLock { _ in
-            session.handles -= 1
+            session.countOut(handle?.rawValue, process)
             if session.lastWriter != 0, session.lastWriter != process {
                 session.coauthors.insert(session.lastWriter)
             }
             session.lastWriter = process
-            let left = (session.writers[process] ?? 1) - 1
-            session.writers[process] = left > 0 ? left : nil
         }
         finish(session, item)
     }
@@ -130,10 +132,8 @@ extension Volume {
             // Somebody who opened before the last close was over is on the way, or there already: to
             // them this is still the document that is being written. Nobody waits for the end.
             if session.handles > 0 || !session.expected.isEmpty {
-                session.closingUntil = 0
                 session.delays = 0
-                defer { session.parked = [] }
-                return session.parked
+                return session.isClosing ? [] : session.closing.takeParked()
             }
             if session.mayBeMapped, session.isStaged, content.isWritten(session.node) {
                 putOff(session, item)
@@ -170,8 +170,7 @@ extension Volume {
                     isStagedForNothing = session.isStaged
                 }
             }
-            defer { session.parked = [] }
-            return session.parked
+            return session.closing.takeParked()
         }
         if isStagedForNothing { content.removeStaging(session.node) }
         keeper.published()

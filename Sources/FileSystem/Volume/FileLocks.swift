@@ -104,8 +104,7 @@ extension Volume {
     func dropRecordLocks(_ item: ItemNumber, _ handle: Handle, _ owner: UInt64) {
         let admitted = state.withLock { state -> [LockWaiter] in
             if state.locks.holdsWhole(item, handle.rawValue) {
-                state.closingLocks[handle.rawValue] = MonotonicClock.after(
-                    milliseconds: Self.closingPatience)
+                state.closingLocks[handle.rawValue] = MonotonicClock.now + Closing.patience
             }
             guard let owners = state.lockOwners[item] else { return [] }
             let left = owners.mapValues { $0.subtracting([owner]) }.filter { !$0.value.isEmpty }

@@ -66,7 +66,7 @@ extension VolumeState {
             let now = MonotonicClock.now
             let concerns = session.concerns(
                 CallerProcess.process(of: caller.thread), now: now)
-            if !waited, session.keepsWaiting(isWriter: concerns, now) {
+            if !waited, session.keepsWaiting(isWriter: concerns) {
                 return .wait(ItemNumber(rawValue: record.pointee.number))
             }
             if concerns {
@@ -87,7 +87,7 @@ extension VolumeState {
     /// The item, if a session of it is closing: whoever looks for its current version waits for that.
     func closing(_ position: MemoryIndex.Position) -> ItemNumber? {
         guard let session = sessions[position],
-            session.keepsWaiting(isWriter: false, MonotonicClock.now)
+            session.keepsWaiting(isWriter: false)
         else { return nil }
         return number(position)
     }

@@ -100,7 +100,7 @@ extension Volume {
             state.noteWriter(session, at: position, process)
             return .serve(session)
         }
-        if !waited, state.sessions[position]?.isEnding(now) == true { return .wait }
+        if !waited, state.sessions[position]?.isEnding == true { return .wait }
         let session = state.joinSession(position, author: caller.user)
         state.noteWriter(session, at: position, process)
         if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {

@@ -137,6 +137,7 @@ extension Volume {
         state.withLock { state in
             session.touched = true
             session.writes += 1
+            session.closing.noteWritten(handle.rawValue)
             clearPrivileges(state, session, by: user)
         }
         guard handle.isDirect else {

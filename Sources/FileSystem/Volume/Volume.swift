@@ -77,9 +77,6 @@ package final class Volume: @unchecked Sendable {
     /// Set once with it; nil for a volume whose mount is no app's.
     private(set) var grantedResults: GrantedResults?
 
-    /// How long others wait for the RELEASE after a FLUSH, in milliseconds. It follows within a few;
-    /// if it does not, a dup or a mapping lives on.
-    static let closingPatience: UInt64 = 100
     /// How long truncate(2) waits until the kernel has forgotten the names of the file, in milliseconds.
     static let forgettingPatience: UInt64 = 20
     /// How often it is looked whether a mapping that outlived its descriptors is gone, in
@@ -216,7 +213,7 @@ package final class Volume: @unchecked Sendable {
             guard let session = state.sessions[state.index.find(item)] else { return false }
             let now = MonotonicClock.now
             let isWriter = session.concerns(CallerProcess.process(of: caller.thread), now: now)
-            return session.keepsWaiting(isWriter: isWriter, now)
+            return session.keepsWaiting(isWriter: isWriter)
         }
     }
 
@@ -230,31 +227,19 @@ package final class Volume: @unchecked Sendable {
             return session?.isPutOff == true ? session : nil
         }
         if let late { finish(late, item) }
-        let parked = state.withLock { state -> Bool in
-            let position = state.index.find(item)
-            guard position != 0, let session = state.sessions[position],
-                session.isClosing(MonotonicClock.now)
-            else { return false }
-            if session.parked.isEmpty {
-                scheduler.at(session.closingUntil) { [weak self] in self?.endPatience(item) }
-            }
-            session.parked.append(retry)
-            return true
+        let until = state.withLock { state -> UInt64? in
+            guard let session = state.sessions[state.index.find(item)], session.isClosing
+            else { return nil }
+            return session.closing.park(retry, at: MonotonicClock.now)
         }
-        if !parked { retry() }
+        guard let until else { return retry() }
+        scheduler.at(until) { [weak self] in self?.endPatience(item) }
     }
 
     private func endPatience(_ item: ItemNumber) {
-        let parked = state.withLock { state -> [@Sendable () -> Void] in
-            let position = state.index.find(item)
-            guard position != 0, let session = state.sessions[position] else { return [] }
-            if session.isClosing(MonotonicClock.now) {
-                scheduler.at(session.closingUntil) { [weak self] in self?.endPatience(item) }
-                return []
-            }
-            defer { session.parked = [] }
-            return session.parked
+        let impatient = state.withLock { state in
+            state.sessions[state.index.find(item)]?.closing.takeImpatient(MonotonicClock.now)
         }
-        for retry in parked { retry() }
+        for retry in impatient ?? [] { retry() }
     }
 }

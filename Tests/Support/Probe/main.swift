@@ -11,6 +11,7 @@ case "agent": runAgent(arguments.dropFirst())
 case "guard": guardMounts(arguments.dropFirst())
 case "torn-writer": runTornWriter(arguments.dropFirst())
 case "torn-reader": runTornReader(arguments.dropFirst())
+case "common-close": runCommonClose(arguments.dropFirst())
 default:
     exit(EX_USAGE)
 }

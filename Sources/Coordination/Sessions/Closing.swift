@@ -1,0 +1,75 @@
+/// The closes of a write session that are under way: close(2) returns after the FLUSH, and the RELEASE
+/// comes when the kernel gets to it, mostly at once.
+///
+/// Whoever looks for the document after the last close(2) has returned waits for the RELEASE, which
+/// publishes. Programs that close at the same time are all flushed before the first RELEASE comes.
+/// Nobody knows whether one comes at all: a dup of the descriptor may live on.
+///
+/// A part of its session: guarded by the volume's lock. Times are monotonic nanoseconds.
+package struct Closing {
+    private struct Waiting {
+        var since: UInt64
+        var until: UInt64
+        var retry: @Sendable () -> Void
+    }
+
+    /// How long anybody waits for the RELEASE after a FLUSH. From when they ask: the process that
+    /// closed may have waited for a processor until then, or the daemon's thread that has the RELEASE.
+    package static let patience: UInt64 = 100_000_000
+
+    /// Writing handles that were flushed and not written to since, as far as that is seen.
+    private var flushed: Set<UInt64> = []
+    /// When the last of them was after anything was written, else 0.
+    private var since: UInt64 = 0
+    /// Until when that FLUSH itself may take, for a picture that is drawn first.
+    private var flushingUntil: UInt64 = 0
+    private var waiting: [Waiting] = []
+
+    init() {}
+
+    /// Whether every one of so many handles was flushed, something was written before, and the
+    /// RELEASEs may still come.
+    func isAwaited(of handles: Int) -> Bool { since > 0 && flushed.count == handles }
+
+    /// A descriptor of the handle is being closed.
+    package mutating func noteFlushed(_ handle: UInt64) { flushed.insert(handle) }
+
+    /// The FLUSH made something last that was written.
+    package mutating func noteKept(at now: UInt64) { since = max(now, 1) }
+
+    /// The FLUSH is answered when a picture is drawn, by then at the latest; 0 when it is.
+    package mutating func noteDrawing(until: UInt64) { flushingUntil = until }
+
+    /// The handle was written to: another of its descriptors lives on.
+    @inline(__always)
+    package mutating func noteWritten(_ handle: UInt64) {
+        if !flushed.isEmpty { flushed.remove(handle) }
+    }
+
+    mutating func noteReleased(_ handle: UInt64) { flushed.remove(handle) }
+
+    /// Keeps what is to be run when the session ends, or when the patience does; returns that moment.
+    package mutating func park(_ retry: @escaping @Sendable () -> Void, at now: UInt64) -> UInt64 {
+        let until = max(now, flushingUntil) + Self.patience
+        waiting.append(Waiting(since: now, until: until, retry: retry))
+        return until
+    }
+
+    /// All that waits.
+    package mutating func takeParked() -> [@Sendable () -> Void] {
+        defer { waiting = [] }
+        return waiting.map(\.retry)
+    }
+
+    /// What has waited long enough. If it came long after the FLUSH as well, nobody waits any more
+    /// before the next: a dup lives on.
+    package mutating func takeImpatient(_ now: UInt64) -> [@Sendable () -> Void] {
+        let impatient = waiting.filter { $0.until <= now }
+        waiting.removeAll { $0.until <= now }
+        if since > 0, impatient.contains(where: { $0.since >= since + Self.patience }) {
+            since = 0
+            flushed = []
+        }
+        return impatient.map(\.retry)
+    }
+}

@@ -1,0 +1,104 @@
+import Content
+import Coordination
+import Model
+import Testing
+
+/// Who waits for the end of a write session, and how long.
+struct SessionClosingTests {
+    private static let patience = Closing.patience
+    private static let item = ItemNumber(rawValue: 7)
+    private static let nothing = ContentReference(
+        node: NodeNumber(item, 1), place: .none, hash: nil, size: 0)
+
+    /// A session that so many handles of one process write to.
+    private func session(handles: Int) -> WriteSession {
+        let session = WriteSession(node: NodeNumber(Self.item, 2), base: Self.nothing)
+        for _ in 0..<handles { session.count(1, user: 0) }
+        return session
+    }
+
+    private func flush(_ session: WriteSession, _ handle: UInt64, at now: UInt64) {
+        session.closing.noteFlushed(handle)
+        session.closing.noteKept(at: now)
+    }
+
+    @Test func `several handles that are closed at once are waited for until all are released`() {
+        let session = session(handles: 3)
+        for handle: UInt64 in 1...3 {
+            #expect(!session.isClosing)
+            flush(session, handle, at: 1)
+        }
+        for handle: UInt64 in [2, 1] {
+            #expect(session.isClosing && session.isEnding)
+            session.countOut(handle, 1)
+        }
+        #expect(session.keepsWaiting(isWriter: false))
+        #expect(session.keepsWaiting(isWriter: true))
+    }
+
+    @Test func `one that is still open, or on the way, keeps nobody waiting`() {
+        let session = session(handles: 2)
+        flush(session, 1, at: 1)
+        #expect(!session.isClosing)
+        flush(session, 2, at: 1)
+        session.expected[9] = .max
+        #expect(!session.isClosing)
+        session.count(9, user: 0)
+        #expect(!session.isClosing)
+        flush(session, 3, at: 2)
+        #expect(session.isClosing)
+    }
+
+    @Test func `a handle that is written to after a flush is not closed`() {
+        let session = session(handles: 1)
+        flush(session, 1, at: 1)
+        #expect(session.isClosing)
+        session.closing.noteWritten(1)
+        #expect(!session.isClosing)
+    }
+
+    @Test func `what nobody wrote to is not waited for, whichever handle is closed first`() {
+        let session = session(handles: 2)
+        session.closing.noteFlushed(1)
+        session.closing.noteFlushed(2)
+        #expect(!session.isClosing)
+        session.closing.noteWritten(2)
+        flush(session, 2, at: 1)
+        #expect(session.isClosing)
+    }
+
+    @Test func `everybody has the whole time from when they ask`() {
+        let session = session(handles: 1)
+        flush(session, 1, at: 1)
+        let late = 10 * Self.patience
+        #expect(session.isClosing)
+        #expect(session.closing.park({}, at: late) == late + Self.patience)
+        #expect(session.closing.park({}, at: late + 5) == late + 5 + Self.patience)
+        #expect(session.closing.takeImpatient(late + Self.patience - 1).isEmpty)
+        #expect(session.closing.takeImpatient(late + Self.patience).count == 1)
+        #expect(session.closing.takeParked().count == 1)
+    }
+
+    @Test func `one wait in vain tells that a dup lives on, until the next flush`() {
+        let session = session(handles: 1)
+        flush(session, 1, at: 1)
+        // As long after the flush as it may take anyway: nothing is known yet.
+        let soon = session.closing.park({}, at: 2)
+        #expect(session.closing.takeImpatient(soon).count == 1)
+        #expect(session.isClosing)
+        let end = session.closing.park({}, at: 2 + Self.patience)
+        #expect(session.closing.takeImpatient(end).count == 1)
+        #expect(!session.isClosing)
+        flush(session, 1, at: end + 1)
+        #expect(session.isClosing)
+    }
+
+    @Test func `a picture that is drawn first is waited for as well`() {
+        let session = session(handles: 1)
+        flush(session, 1, at: 1)
+        session.closing.noteDrawing(until: 5000)
+        #expect(session.closing.park({}, at: 10) == 5000 + Self.patience)
+        session.closing.noteDrawing(until: 0)
+        #expect(session.closing.park({}, at: 20) == 20 + Self.patience)
+    }
+}
