@@ -104,8 +104,7 @@ final class InsideContainer {
     /// The document's bytes; `nil` if there is none of this name.
     func read(_ name: String) throws(Errno) -> [UInt8]? {
         guard let node = try find(name) else { return nil }
-        let handle = Handle(
-            reads: true, writes: false, appends: false, way: .cached, process: 0, serial: 0)
+        let handle = Handle(reads: true, writes: false, way: .cached, process: 0, serial: 0)
         guard let file = try volume.readable(node, handle) else { return [] }
         let size = Int(try file.status().size)
         var bytes = [UInt8](repeating: 0, count: size)

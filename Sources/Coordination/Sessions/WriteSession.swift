@@ -41,6 +41,8 @@ package final class WriteSession: @unchecked Sendable {
     package var mayBeMapped = false
     /// A writing handle was passed through: what it wrote is not seen.
     package var isWrittenUnseen = false
+    /// A writing handle is, or was, a version's: the kernel does not know how long the file is.
+    package var isWrittenDirectly = false
     /// The staging file when the mode was last set: what was written until then takes no set-user-id
     /// away.
     package var modeSet: FileStatus?

@@ -64,57 +64,73 @@ extension FuseSession {
         _ offset: Int64, _ info: UnsafeMutablePointer<fuse_file_info>
     ) throws(Errno) {
         let handle = Handle(rawValue: info.pointee.fh)
+        let appends = info.pointee.flags & O_APPEND != 0
         if volume.missing(node, handle) != nil {
             // The buffer goes when this returns.
             let kept = KeptBuffer(buffer)
             try whenHere(request, node, handle) { [self] () throws(Errno) in
                 try kept.with { (kept) throws(Errno) in
-                    try write(request, node, kept, offset, handle)
+                    try write(request, node, kept, offset, handle, appends: appends)
                 }
             }
         } else {
-            try write(request, node, buffer, offset, handle)
+            try write(request, node, buffer, offset, handle, appends: appends)
         }
     }
 
     private func write(
         _ request: Request, _ node: NodeNumber, _ buffer: UnsafeMutablePointer<fuse_bufvec>,
-        _ offset: Int64, _ handle: Handle
+        _ offset: Int64, _ handle: Handle, appends: Bool
     ) throws(Errno) {
         let size = fuse_buf_size(buffer)
         if size <= PackedContents.largest {
             let session = try volume.session(node, handle)
             if volume.content.isPacked(session.node) {
-                try writePacked(request, session, handle, buffer, size, offset)
+                let place = volume.place(offset, appends: appends, session, handle)
+                try writePacked(request, session, handle, buffer, size, place)
                 return
             }
         }
         let (file, session) = try volume.writable(node, handle)
+        let place = volume.place(offset, appends: appends, session, handle)
         let count: Int
         do throws(Errno) {
             // What could not be written at all is still in the buffer for another try.
             count = try volume.makeRoom { () throws(Errno) in
-                if !handle.isDirect || !handle.appends {
-                    return try Self.write(buffer, to: file, at: offset)
-                }
-                // On a version's node the kernel does not know where the session's file ends.
-                return try session.staging.withLock { (_) throws(Errno) in
-                    try Self.write(buffer, to: file, at: try file.status().size)
+                switch place {
+                case .at(let offset): try Self.write(buffer, to: file, at: offset)
+                case .end: try Self.append(buffer, size, to: file)
                 }
             }
         } catch {
             volume.failed(session, error)
             throw error
         }
-        volume.wrote(session, handle, by: request.caller.user) { request.answer(written: count) }
+        volume.wrote(session, handle, place, by: request.caller.user) {
+            request.answer(written: count)
+        }
     }
 
     /// Writes to a session that has no file.
     private func writePacked(
         _ request: Request, _ session: WriteSession, _ handle: Handle,
-        _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ size: Int, _ offset: Int64
+        _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ size: Int, _ place: WritePlace
     ) throws(Errno) {
-        let header = PackedContents.header
+        let bytes = try Self.bytes(of: buffer, size, behind: PackedContents.header)
+        let count: Int
+        do throws(Errno) { count = try volume.write(bytes, place, session) } catch {
+            volume.failed(session, error)
+            throw error
+        }
+        volume.wrote(session, handle, place, by: request.caller.user) {
+            request.answer(written: count)
+        }
+    }
+
+    /// A copy of what is to be written, zeros before it.
+    private static func bytes(
+        of buffer: UnsafeMutablePointer<fuse_bufvec>, _ size: Int, behind header: Int
+    ) throws(Errno) -> [UInt8] {
         var copied = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: header + size) { memory, count in
             memory[..<header].initialize(repeating: 0)
@@ -122,12 +138,14 @@ extension FuseSession {
             count = header + max(copied, 0)
         }
         if copied < 0 { throw Errno(Int32(-copied)) }
-        let count: Int
-        do throws(Errno) { count = try volume.write(bytes, at: offset, session, handle) } catch {
-            volume.failed(session, error)
-            throw error
-        }
-        volume.wrote(session, handle, by: request.caller.user) { request.answer(written: count) }
+        return bytes
+    }
+
+    private static func append(
+        _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ size: Int, to file: SharedDescriptor
+    ) throws(Errno) -> Int {
+        let bytes = try bytes(of: buffer, size, behind: 0)
+        return try file.with { (file) throws(Errno) in try file.append(bytes[...]) }
     }
 
     private static func write(

@@ -19,16 +19,18 @@ extension Volume {
         dropRecordLocks(node.item, handle, owner)
         guard handle.writes else { return reply() }
         let session = try session(node, handle)
-        let isStaged = state.withLock { _ in
+        let (isStaged, isWrittenDirectly) = state.withLock { _ in
             session.closing.noteFlushed(handle.rawValue)
-            return session.isStaged
+            return (session.isStaged, session.isWrittenDirectly)
         }
         guard isStaged else { return reply() }
+        // Pages that the kernel was told to drop are gone before others see the version.
+        let answer = isWrittenDirectly ? notifier.last(reply) : reply
         let status = try content.stagingStatus(session.node)
         guard state.withLock({ _ in session.isChanged(status) }) else {
             // Nothing was written, but the file may have been made by this open.
             try log.flush(upTo: log.head)
-            return reply()
+            return answer()
         }
         try checkWhole(session)
         try makeRoom { () throws(Errno) in try content.record(session.node) }
@@ -44,11 +46,11 @@ extension Volume {
             return (try state.acknowledge(session, status, synced: false), drawing)
         }
         try log.flush(upTo: sequence)
-        guard let drawing, let pictures else { return reply() }
+        guard let drawing, let pictures else { return answer() }
         pictures.draw(drawing) { [self] in
             // From here on it is the RELEASE that others wait for.
             state.withLock { _ in session.closing.noteDrawing(until: 0) }
-            reply()
+            answer()
         }
     }
 

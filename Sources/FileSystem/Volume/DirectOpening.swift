@@ -60,7 +60,7 @@ extension Volume {
         state.serial &+= 1
         var raw = Handle(
             reads: flags & O_ACCMODE != O_WRONLY, writes: true,
-            appends: flags & O_APPEND != 0, way: .direct, process: process, serial: state.serial
+            way: .direct, process: process, serial: state.serial
         ).rawValue
         if backing != 0 { raw |= Handle.Way.passthrough.rawValue }
         return Opened(handle: Handle(rawValue: raw), backing: backing)

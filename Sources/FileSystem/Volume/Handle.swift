@@ -4,7 +4,7 @@ internal import Model
 /// daemon could take it over. Never a pointer, never a descriptor.
 ///
 /// Bits 0-1: access (1 read, 2 write); 2: counted as passthrough; 3: counted as cached; 4: direct;
-/// 5: appending; 6: reads a promise block by block; 8-31: the process that opened; 32-63: a serial number.
+/// 6: reads a promise block by block; 8-31: the process that opened; 32-63: a serial number.
 struct Handle: RawRepresentable, Sendable {
     let rawValue: UInt64
 
@@ -24,17 +24,15 @@ struct Handle: RawRepresentable, Sendable {
     }
 
     init(
-        reads: Bool, writes: Bool, appends: Bool, way: Way, inBlocks: Bool = false, process: Int32,
+        reads: Bool, writes: Bool, way: Way, inBlocks: Bool = false, process: Int32,
         serial: UInt32
     ) {
         rawValue =
-            (reads ? 1 : 0) | (writes ? 2 : 0) | way.rawValue | (appends ? 32 : 0)
-            | (inBlocks ? 64 : 0)
+            (reads ? 1 : 0) | (writes ? 2 : 0) | way.rawValue | (inBlocks ? 64 : 0)
             | UInt64(UInt32(bitPattern: process) & 0xff_ffff) << 8 | UInt64(serial) << 32
     }
 
     var writes: Bool { rawValue & 2 != 0 }
-    var appends: Bool { rawValue & 32 != 0 }
     /// Its content was not here when it was opened, and is read as it comes.
     var isInBlocks: Bool { rawValue & 64 != 0 }
     var isPassthrough: Bool { rawValue & Way.passthrough.rawValue != 0 }

@@ -35,6 +35,11 @@ final class Notifier: Sendable {
     /// Runs `job` on the notifier's thread, after all jobs before it.
     func post(_ job: @escaping @Sendable () -> Void) { work.signal { $0.jobs.append(job) } }
 
+    /// What does `job` when all is done that was posted before it is called.
+    func last(_ job: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        { [self] in post(job) }
+    }
+
     /// Ends the thread after what was posted; returns when it is gone.
     func stop() {
         work.signal { $0.ended = true }

@@ -106,6 +106,7 @@ extension Volume {
         if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {
             state.redirections[caller.thread] = nil
             session.count(process, user: caller.user)
+            session.isWrittenDirectly = true
             return .direct(session)
         }
         session.expected[process] = now + Self.redirectPatience * 1_000_000
@@ -231,8 +232,7 @@ extension Volume {
             let handle = Handle(
                 reads: flags & O_ACCMODE != O_WRONLY,
                 writes: flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0,
-                appends: flags & O_APPEND != 0, way: way, inBlocks: reading != nil,
-                process: process, serial: state.serial)
+                way: way, inBlocks: reading != nil, process: process, serial: state.serial)
             state.blockReadings[handle.rawValue] = reading
             // The kernel asks for an attribute before the first write through its cache. A handle
             // that only writes cannot be mapped, and pages of other handles are dropped as it does.

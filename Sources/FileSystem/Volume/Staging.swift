@@ -126,12 +126,27 @@ extension Volume {
         }
     }
 
-    /// Notes that bytes were written through the daemon; `reply` runs when the kernel has dropped
-    /// pages that are no longer right.
+    /// Where a write goes that the kernel sends to `offset`.
     ///
-    /// - Parameter user: who wrote; 0 for the kernel's pages.
+    /// - Parameter appends: the descriptor appends as of now.
+    func place(_ offset: Int64, appends: Bool, _ session: WriteSession, _ handle: Handle)
+        -> WritePlace
+    {
+        guard appends else { return .at(offset) }
+        // On a version's node the kernel does not know where the session's file ends, nor on the
+        // session's once somebody appends by a version's.
+        let isApart = handle.isDirect || state.withLock { _ in session.isWrittenDirectly }
+        return isApart ? .end : .at(offset)
+    }
+
+    /// Notes that bytes were written through the daemon; `reply` runs when the kernel has dropped
+    /// pages that are no longer right, but for those that this write itself holds.
+    ///
+    /// - Parameters:
+    ///   - place: of bytes that came by a WRITE.
+    ///   - user: who wrote; 0 for the kernel's pages.
     func wrote(
-        _ session: WriteSession, _ handle: Handle, by user: UInt32,
+        _ session: WriteSession, _ handle: Handle, _ place: WritePlace? = nil, by user: UInt32,
         _ reply: @escaping @Sendable () -> Void
     ) {
         state.withLock { state in
@@ -140,13 +155,13 @@ extension Volume {
             session.closing.noteWritten(handle.rawValue)
             clearPrivileges(state, session, by: user)
         }
-        guard handle.isDirect else {
-            reply()
-            return
-        }
+        // The kernel's write holds its pages until it is answered.
+        let isAnswered = !handle.isDirect
+        if isAnswered { reply() }
+        guard handle.isDirect || place?.isEnd == true else { return }
         notifier.post { [self] in
             channel?.invalidate(node: session.node.rawValue, pages: true)
-            reply()
+            if !isAnswered { reply() }
         }
     }
 
@@ -172,26 +187,20 @@ extension Volume {
     }
 
     /// Writes bytes that are in memory, behind room for a header; the number that was written.
-    func write(
-        _ bytes: [UInt8], at offset: Int64, _ session: WriteSession, _ handle: Handle
-    ) throws(Errno) -> Int {
-        let count = bytes.count - PackedContents.header
-        // On a version's node the kernel does not know where the session's file ends.
-        let appends = handle.isDirect && handle.appends
-        if content.writePacked(bytes, at: appends ? nil : offset, to: session.node) {
-            return count
+    func write(_ bytes: [UInt8], _ place: WritePlace, _ session: WriteSession) throws(Errno) -> Int
+    {
+        if content.writePacked(bytes, at: place.offset, to: session.node) {
+            return bytes.count - PackedContents.header
         }
         let file = try content.openStaging(session.node)
-        try makeRoom { () throws(Errno) in
-            try session.staging.withLock { (_) throws(Errno) in
-                try file.with { (file) throws(Errno) in
-                    try file.write(
-                        Array(bytes.dropFirst(PackedContents.header)),
-                        at: appends ? Int64(try file.status().st_size) : offset)
-                }
+        return try makeRoom { () throws(Errno) in
+            try file.with { (file) throws(Errno) in
+                let content = bytes.dropFirst(PackedContents.header)
+                guard let offset = place.offset else { return try file.append(content) }
+                try file.write(Array(content), at: offset)
+                return content.count
             }
         }
-        return count
     }
 
     /// The file a handle reads from; `nil` if there are no bytes.
@@ -252,6 +261,17 @@ extension Volume {
         }
         return file.map { .range($0, offset: 0, size: .max) }
     }
+}
+
+/// Where in a file a write goes.
+enum WritePlace {
+    case at(Int64)
+    /// Wherever that is by the time.
+    case end
+
+    /// `nil` for the end.
+    var offset: Int64? { if case .at(let offset) = self { offset } else { nil } }
+    var isEnd: Bool { offset == nil }
 }
 
 extension VolumeState {

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -28,6 +29,11 @@ int shim_clone_file(int target, int source) { return ioctl(target, FICLONE, sour
 ssize_t shim_copy_file_range(int source, int64_t *source_offset, int target, int64_t *target_offset,
                              size_t count) {
     return copy_file_range(source, source_offset, target, target_offset, count, 0);
+}
+
+ssize_t shim_append(int descriptor, const void *bytes, size_t count) {
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
+    return pwritev2(descriptor, &part, 1, 0, RWF_APPEND);
 }
 
 int shim_fallocate(int descriptor, int mode, int64_t offset, int64_t length) {

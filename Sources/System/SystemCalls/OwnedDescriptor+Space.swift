@@ -15,6 +15,14 @@ public struct AllocationMode: OptionSet, Sendable {
 }
 
 extension OwnedDescriptor {
+    /// Writes `bytes` behind all that the file has by then, whoever else appends; how many were
+    /// written, at least one.
+    public func append(_ bytes: ArraySlice<UInt8>) throws(Errno) -> Int {
+        try check {
+            bytes.withUnsafeBytes { shim_append(number, $0.baseAddress, $0.count) }
+        }
+    }
+
     /// fallocate(2).
     public func allocate(_ mode: AllocationMode, offset: Int64, length: Int64) throws(Errno) {
         try check { shim_fallocate(number, mode.rawValue, offset, length) }

@@ -158,6 +158,32 @@ struct EdgeTests {
         }
     }
 
+    /// One of them has it open by the version's node: the kernel does not learn how long the file is.
+    @Test(arguments: DataPath.mountsOfAllUsers, [0, 100_000])
+    func `writers that append by a path and by an open file add to each other`(
+        _ dataPath: DataPath, _ size: Int
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (first, second) = (try volume.agent(), try volume.agent())
+            var expected = ByteString(repeating: "x", count: size)
+            first.store("file", expected)
+            let reading = first.open("file", O_RDONLY)
+            let apart = first.open("/proc/self/fd/\(reading.number)", O_WRONLY)
+            let other = second.open("file", O_RDWR | O_APPEND)
+            // Whether a descriptor appends is as it was set last.
+            first.setFlags(apart, O_WRONLY | O_APPEND)
+            for number in 0..<10 {
+                let lines: [ByteString] = ["apart \(number)\n", "other \(number)\n"]
+                first.write(apart, lines[0])
+                second.write(other, lines[1])
+                expected = expected + lines[0] + lines[1]
+            }
+            for (agent, file) in [(first, apart), (second, other)] { agent.close(file) }
+            #expect(second.content("file") == expected)
+            #expect(second.status("file").size == expected.count)
+        }
+    }
+
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `what programs closed at the same moment is there when they have`(
         _ dataPath: DataPath

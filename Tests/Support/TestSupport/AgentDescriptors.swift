@@ -52,6 +52,16 @@ extension Agent {
             "close", SYS_close, [.integer(descriptor.number)], fails: fails, at: location)
     }
 
+    /// fcntl(2) with F_SETFL.
+    package func setFlags(
+        _ descriptor: Descriptor, _ flags: Int32, at location: SourceLocation = #_sourceLocation
+    ) {
+        _ = call(
+            "F_SETFL", Int32(SYS_fcntl),
+            [.integer(descriptor.number), .integer(Int(F_SETFL)), .integer(Int(flags))], fails: [],
+            at: location)
+    }
+
     /// write(2); what it returned.
     @discardableResult
     package func write(

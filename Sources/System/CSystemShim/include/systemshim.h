@@ -17,6 +17,8 @@ int shim_lower_priority(int steps);
 int shim_clone_file(int target, int source);
 ssize_t shim_copy_file_range(int source, int64_t *source_offset, int target, int64_t *target_offset,
                              size_t count);
+/* Writes behind the end of the file, whoever else does. */
+ssize_t shim_append(int descriptor, const void *bytes, size_t count);
 int shim_fallocate(int descriptor, int mode, int64_t offset, int64_t length);
 /* Begins to write out all of a file, and does not wait for it. */
 int shim_start_writing(int descriptor);
