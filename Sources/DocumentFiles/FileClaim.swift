@@ -26,21 +26,14 @@ struct FileClaim: ~Copyable {
         _ path: String, isReader: Bool = false, isClaimed: Bool = false
     ) throws(Failure) {
         let start = MonotonicClock.now
-        // Renewed by who has waited for presenters.
-        var deadline = start + UInt64(Self.patience) * 1_000_000
-        var told: EditClaim?
-        var hasAsked = false
+        // Before the lock, which would keep presenters from saving.
+        let told = isReader || isClaimed ? nil : EditClaim.ask(for: path)
+        let deadline = MonotonicClock.after(milliseconds: UInt64(Self.patience))
         while true {
             let file: OwnedDescriptor
             // Asked for by path: an open would wait for claims of others, and then another one.
             let container = try? PathAttributes.value("user.shapeedit.container", of: path)
             let isCoordinated = container != nil
-            if isCoordinated, !isReader, !isClaimed, !hasAsked {
-                // Before the lock, which would keep them from saving.
-                hasAsked = true
-                told = EditClaim.ask(for: path)
-                deadline = MonotonicClock.now + UInt64(Self.patience) * 1_000_000
-            }
             do throws(Errno) {
                 // There the lock is one of those who write, and closing is what publishes.
                 file =

@@ -82,11 +82,11 @@ struct SessionClosingTests {
     @Test func `one wait in vain tells that a dup lives on, until the next flush`() {
         let session = session(handles: 1)
         flush(session, 1, at: 1)
-        // As long after the flush as it may take anyway: nothing is known yet.
+        // As soon after the flush as it may take anyway: nothing is known yet.
         let soon = session.closing.park({}, at: 2)
         #expect(session.closing.takeImpatient(soon).count == 1)
         #expect(session.isClosing)
-        let end = session.closing.park({}, at: 2 + Self.patience)
+        let end = session.closing.park({}, at: 1 + Closing.certainty)
         #expect(session.closing.takeImpatient(end).count == 1)
         #expect(!session.isClosing)
         flush(session, 1, at: end + 1)

@@ -80,6 +80,15 @@ extension MemoryIndex {
         return self.first { $0.document == document.rawValue && $0.links > 0 }
     }
 
+    /// The item that has a name and this version as its current one; 0 if there is none.
+    package func holder(of version: NodeNumber) -> Position {
+        let position = find(version.item)
+        guard position != 0, self[item: position].pointee.links > 0,
+            self[item: position].pointee.node == version
+        else { return 0 }
+        return position
+    }
+
     /// Whether any item is the document, with a name or without.
     ///
     /// - Parameter writers: items that wrote versions of the document, as of the catalog. Mostly it

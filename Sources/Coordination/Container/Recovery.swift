@@ -221,12 +221,10 @@ struct Recovery {
     /// A version was lost with the power: the document's last whole one takes its place.
     private mutating func fallBack(_ version: VersionRow) throws(Failure) {
         var effects: [Effect] = [.removeVersion(version.item, version.ordinal)]
-        let position = index.find(version.item)
+        let position = index.holder(of: version.node)
         // An item without a name goes anyway. What it would fall back to is its successor's history
         // now, and would stand there as the newest.
-        if position != 0, index[item: position].pointee.links > 0,
-            index[item: position].pointee.ordinal == version.ordinal
-        {
+        if position != 0 {
             let record = index[item: position]
             // Also what the file held as another document, as one that became a backup did.
             var earlier = try database.versions(of: version.document, andOf: version.item)
@@ -302,15 +300,14 @@ struct Recovery {
         index.removeItem(position)
         var effects: [Effect] = [.removeItem(item)]
         for version in try database.versions(of: document, andOf: item) {
-            if try isNeeded(version, without: document) {
+            let heir = index.holder(of: version.node)
+            if heir != 0, version.document == document {
                 // What is current in a file that lives on, as a backup, is that file's history now.
-                let heir = index.find(version.item)
-                if version.document == document, heir != 0 {
-                    let document = DocumentID(rawValue: index[item: heir].pointee.document)
-                    effects.append(.adoptVersions(item: version.item, document: document))
-                }
-                continue
+                let document = DocumentID(rawValue: index[item: heir].pointee.document)
+                effects.append(.adoptVersions(item: version.item, document: document))
             }
+            if heir != 0 { continue }
+            if version.document != document, try isHeld(version.document) { continue }
             effects.append(.removeVersion(version.item, version.ordinal))
             kept.remove(version.node)
             if let hash = version.hash { report.unneeded.insert(hash) }
@@ -319,20 +316,8 @@ struct Recovery {
         report.removed += 1
     }
 
-    /// Whether a version is the current one of a file, as of a backup that was renamed away, or of
-    /// another document than the one that goes.
-    private func isNeeded(
-        _ version: VersionRow, without document: DocumentID
-    ) throws(Failure) -> Bool {
-        let position = index.find(version.item)
-        if position != 0, index[item: position].pointee.links > 0,
-            index[item: position].pointee.ordinal == version.ordinal
-        {
-            return true
-        }
-        if version.document == document { return false }
-        let writers = try database.writers(of: version.document)
-        return index.isHeld(version.document, by: writers)
+    private func isHeld(_ document: DocumentID) throws(Failure) -> Bool {
+        index.isHeld(document, by: try database.writers(of: document))
     }
 
     /// Removes the blobs of what ``run(after:replayed:)`` removed. The catalog has to be on the disk.

@@ -16,6 +16,8 @@ package struct Closing {
     /// How long anybody waits for the RELEASE after a FLUSH. From when they ask: the process that
     /// closed may have waited for a processor until then, or the daemon's thread that has the RELEASE.
     package static let patience: UInt64 = 100_000_000
+    /// How long after the FLUSH a wait in vain tells that there is another descriptor.
+    package static let certainty: UInt64 = 1_000_000_000
 
     /// Writing handles that were flushed and not written to since, as far as that is seen.
     private var flushed: Set<UInt64> = []
@@ -61,12 +63,12 @@ package struct Closing {
         return waiting.map(\.retry)
     }
 
-    /// What has waited long enough. If it came long after the FLUSH as well, nobody waits any more
-    /// before the next: a dup lives on.
+    /// What has waited long enough. If it came long after the FLUSH, nobody waits any more before the
+    /// next: a dup lives on.
     package mutating func takeImpatient(_ now: UInt64) -> [@Sendable () -> Void] {
         let impatient = waiting.filter { $0.until <= now }
         waiting.removeAll { $0.until <= now }
-        if since > 0, impatient.contains(where: { $0.since >= since + Self.patience }) {
+        if since > 0, impatient.contains(where: { $0.since >= since + Self.certainty }) {
             since = 0
             flushed = []
         }

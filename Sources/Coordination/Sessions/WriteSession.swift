@@ -125,7 +125,7 @@ package final class WriteSession: @unchecked Sendable {
 
     /// Whether writers should wait as well, those that closed it too. What is opened now begins another
     /// version.
-    package var isEnding: Bool { isClosing && handles > 0 }
+    package var isEnding: Bool { isClosing && !isPutOff }
 
     /// All handles are gone, and the end was put off because somebody still could write.
     package var isPutOff: Bool { delays > 0 && handles == 0 }

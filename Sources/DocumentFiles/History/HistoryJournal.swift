@@ -37,7 +37,7 @@ struct HistoryJournal {
     ///
     /// - Parameter path: of the document, absolute.
     func load(current bytes: [UInt8], of path: String) -> HistorySteps {
-        let versions = isCoordinated ? MountVersions.steps(of: path) : []
+        let versions = mountVersions(of: path)
         var steps = own(current: bytes, of: path) { versions }
         let first = steps.list.first?.time ?? .max
         let known = steps.list.first.flatMap { self.bytes(of: $0) }
@@ -49,6 +49,10 @@ struct HistoryJournal {
         steps.list = older + steps.list
         steps.current += older.count
         return steps
+    }
+
+    private func mountVersions(of path: String) -> [HistoryStep] {
+        isCoordinated ? MountVersions.steps(of: path) : []
     }
 
     /// The states that the folder has, with `bytes` as the current one.
@@ -147,9 +151,7 @@ struct HistoryJournal {
         _ after: [UInt8], over before: [UInt8], describedAs description: String, at path: String
     ) {
         guard folder != nil else { return }
-        var steps = own(current: before, of: path) {
-            isCoordinated ? MountVersions.steps(of: path) : []
-        }
+        var steps = own(current: before, of: path) { mountVersions(of: path) }
         let number = steps.append(time: Self.now(), description: Self.line(description))
         write(after, number)
         store(steps, at: path)

@@ -1,5 +1,4 @@
 internal import Documents
-internal import Glibc
 internal import SystemCalls
 
 /// The claim of a program that changes one document on the basis of what is there, for as long as this
@@ -7,9 +6,6 @@ internal import SystemCalls
 ///
 /// Any thread.
 package final class EditClaim: Sendable {
-    /// How a command learns the purpose of the claim that it runs under.
-    package static let purposeVariable = "SHAPEEDIT_PURPOSE"
-
     private let connection: ControlConnection
 
     /// How long others are waited for, in milliseconds: somewhat longer than presenters may take.
@@ -23,13 +19,12 @@ package final class EditClaim: Sendable {
         guard let place = try? ItemPlace(path), let point = place.mountPoint,
             let status = ControlConnection.status(point),
             (status["presenters"]?.integer ?? 0) > 0,
-            let connection = try? ControlConnection(status, of: point),
-            (try? FileCoordinator.checkOwner(of: place, connection)) != nil
+            let connection = try? ControlConnection(status, of: point)
         else { return nil }
-        let inherited = getenv(purposeVariable).map { String(cString: $0) } ?? ""
         let claim = try? connection.claim(
             [(place.relative, .writeMerging)],
-            purpose: inherited.isEmpty ? "edit \(UInt64.random(in: .min ... .max))" : inherited,
+            purpose: FileCoordinator.inheritedPurpose
+                ?? "edit \(UInt64.random(in: .min ... .max))",
             presenter: nil, milliseconds: patience)
         guard claim != nil else { return nil }
         return EditClaim(connection)

@@ -1,4 +1,5 @@
 internal import Documents
+internal import Glibc
 internal import PathText
 internal import SystemCalls
 internal import Varlink
@@ -14,6 +15,14 @@ public final class FileCoordinator: Sendable {
         var waiting: [ObjectIdentifier: ControlConnection] = [:]
         var isCancelled = false
     }
+    /// How a command learns the purpose of the claim that it runs under.
+    package static let purposeVariable = "SHAPEEDIT_PURPOSE"
+    /// That purpose; `nil` for who runs under none.
+    package static var inheritedPurpose: String? {
+        guard let value = getenv(purposeVariable), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+
     /// The word that stands for its line of work. Coordinators of one purpose are one.
     public let purpose: String
     private let presentation: FilePresentation?
@@ -95,7 +104,7 @@ public final class FileCoordinator: Sendable {
 
     /// Throws for a document of another container that was granted to the app whose mount this is: a
     /// claim here would keep nobody out.
-    static func checkOwner(
+    private static func checkOwner(
         of place: ItemPlace, _ connection: ControlConnection
     ) throws(CoordinationError) {
         guard place.relative.hasPrefix("in "),

@@ -64,42 +64,49 @@ extension FuseSession {
         _ offset: Int64, _ info: UnsafeMutablePointer<fuse_file_info>
     ) throws(Errno) {
         let handle = Handle(rawValue: info.pointee.fh)
-        let appends = info.pointee.flags & O_APPEND != 0
+        let place = WritePlace(
+            offset: offset, appends: info.pointee.flags & O_APPEND != 0,
+            isPage: info.pointee.writepage != 0)
         if volume.missing(node, handle) != nil {
             // The buffer goes when this returns.
             let kept = KeptBuffer(buffer)
             try whenHere(request, node, handle) { [self] () throws(Errno) in
                 try kept.with { (kept) throws(Errno) in
-                    try write(request, node, kept, offset, handle, appends: appends)
+                    try write(request, node, kept, place, handle)
                 }
             }
         } else {
-            try write(request, node, buffer, offset, handle, appends: appends)
+            try write(request, node, buffer, place, handle)
         }
     }
 
     private func write(
         _ request: Request, _ node: NodeNumber, _ buffer: UnsafeMutablePointer<fuse_bufvec>,
-        _ offset: Int64, _ handle: Handle, appends: Bool
+        _ place: WritePlace, _ handle: Handle
     ) throws(Errno) {
+        var place = place
         let size = fuse_buf_size(buffer)
         if size <= PackedContents.largest {
             let session = try volume.session(node, handle)
             if volume.content.isPacked(session.node) {
-                let place = volume.place(offset, appends: appends, session, handle)
+                volume.correct(&place, session, handle)
                 try writePacked(request, session, handle, buffer, size, place)
                 return
             }
         }
         let (file, session) = try volume.writable(node, handle)
-        let place = volume.place(offset, appends: appends, session, handle)
+        volume.correct(&place, session, handle)
         let count: Int
         do throws(Errno) {
-            // What could not be written at all is still in the buffer for another try.
-            count = try volume.makeRoom { () throws(Errno) in
-                switch place {
-                case .at(let offset): try Self.write(buffer, to: file, at: offset)
-                case .end: try Self.append(buffer, size, to: file)
+            if let offset = place.offset {
+                // What could not be written at all is still in the buffer for another try.
+                count = try volume.makeRoom { () throws(Errno) in
+                    try Self.write(buffer, to: file, at: offset)
+                }
+            } else {
+                let bytes = try Self.bytes(of: buffer, size, behind: 0)
+                count = try volume.makeRoom { () throws(Errno) in
+                    try file.with { (file) throws(Errno) in try file.append(bytes[...]) }
                 }
             }
         } catch {
@@ -139,13 +146,6 @@ extension FuseSession {
         }
         if copied < 0 { throw Errno(Int32(-copied)) }
         return bytes
-    }
-
-    private static func append(
-        _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ size: Int, to file: SharedDescriptor
-    ) throws(Errno) -> Int {
-        let bytes = try bytes(of: buffer, size, behind: 0)
-        return try file.with { (file) throws(Errno) in try file.append(bytes[...]) }
     }
 
     private static func write(

@@ -145,10 +145,8 @@ final class Weeding: Sendable {
                 // What is current in a file that lives on, as a backup, is that file's history now.
                 var heirs: [Effect] = []
                 for version in versions where version.document == document && version.item != item {
-                    let heir = state.index.find(version.item)
-                    guard heir != 0, state.index[item: heir].pointee.links > 0,
-                        state.index[item: heir].pointee.ordinal == version.ordinal
-                    else { continue }
+                    let heir = state.index.holder(of: version.node)
+                    if heir == 0 { continue }
                     let document = DocumentID(rawValue: state.index[item: heir].pointee.document)
                     heirs += state.adoptVersions(of: version.item, document)
                 }

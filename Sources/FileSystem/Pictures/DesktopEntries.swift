@@ -26,49 +26,7 @@ final class DesktopEntries: Sendable {
     /// Documents and directories of which it is remembered that they were looked at.
     private static let rememberedLimit = 100_000
 
-    private enum Note {
-        case changed(ItemNumber)
-        case left([UInt8], now: ItemNumber?, isDirectory: Bool)
-        case listed(ItemNumber)
-    }
-    private struct State {
-        /// Served first: somebody waits.
-        var directories: [ItemNumber] = []
-        /// Listings that wait for the entries of their directory.
-        var answers: [ItemNumber: [SingleCall]] = [:]
-        var notes: [Note] = []
-        /// Notes before this one were taken.
-        var next = 0
-        var changed: Set<ItemNumber> = []
-        /// Of the directories in notes that wait, or that is looked at.
-        var formerPaths = FormerPaths()
-        /// Documents that have entries, or had when they could be read.
-        var written: Set<ItemNumber> = []
-        /// Directories that were listed.
-        var listed: Set<ItemNumber> = []
-        var ended = false
-        /// When the thread ends whatever waits, of `MonotonicClock`.
-        var end = UInt64.max
-        var done = true
-
-        /// Keeps the notes that nobody would look at after the end: what is gone, and what has entries.
-        /// Those of other documents are written when their directory is listed in another mount.
-        mutating func keepLastNotes() {
-            let waiting = notes[next...]
-            let gone = waiting.filter { note in
-                if case .left = note { return true }
-                return false
-            }
-            let changed = waiting.filter { note in
-                if case .changed(let item) = note { return written.contains(item) }
-                return false
-            }
-            notes = gone + changed
-            next = 0
-        }
-    }
-
-    private let state = Monitor(State())
+    private let state = Monitor(DesktopNotes())
     private unowned let volume: Volume
     private let shelf: PictureShelf
     private let cache: DesktopCache
@@ -107,8 +65,8 @@ final class DesktopEntries: Sendable {
         }
     }
 
-    private func take() -> Note? {
-        state.wait { state -> Note?? in
+    private func take() -> DesktopNote? {
+        state.wait { state -> DesktopNote?? in
             if state.ended {
                 let isOver = state.next == state.notes.count || MonotonicClock.now >= state.end
                 if isOver { return .some(nil) }
@@ -186,7 +144,7 @@ final class DesktopEntries: Sendable {
 
     // MARK: Looking
 
-    private func look(at note: Note, _ pictures: VolumePictures) {
+    private func look(at note: DesktopNote, _ pictures: VolumePictures) {
         switch note {
         case .changed(let item): write(item)
         case .left(let path, let item, let isDirectory):

@@ -58,7 +58,7 @@ extension VirtualTree {
     }
 
     /// What a file shows that is made when it is opened.
-    private func generated(_ node: VirtualNode) -> [UInt8]? {
+    func generated(_ node: VirtualNode) -> [UInt8]? {
         switch node {
         case .status: volume.statusText()
         case .metrics: volume.metricsText()

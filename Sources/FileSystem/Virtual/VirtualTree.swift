@@ -239,13 +239,9 @@ final class VirtualTree: Sendable {
         case .document(_, let path):
             status.st_mode = S_IFLNK | 0o777
             status.st_size = off_t(Self.fromBelow(path).count)
-        case .status:
+        case .status, .metrics:
             status.st_mode = S_IFREG | 0o444
-            status.st_size = off_t(volume.statusText().count)
-            time = VolumeState.now()
-        case .metrics:
-            status.st_mode = S_IFREG | 0o444
-            status.st_size = off_t(volume.metricsText().count)
+            status.st_size = off_t(generated(node)?.count ?? 0)
             time = VolumeState.now()
         case .grantedBell:
             status.st_mode = S_IFREG | 0o400

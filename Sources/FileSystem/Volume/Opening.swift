@@ -269,7 +269,9 @@ extension Volume {
         }
         do throws(Errno) {
             if let session = created.session { try stage(session) }
-            let opened = try grant(created.node, created.session, flags, process)
+            // There is nothing to cut off, and no session for it.
+            let opened = try grant(
+                created.node, created.session, writes ? flags : flags & ~O_TRUNC, process)
             noteOpened(created.node, flags, caller)
             return try state.withLock { (state) throws(Errno) in
                 let position = try state.position(created.node)

@@ -48,7 +48,8 @@ extension Volume {
                     return
                 }
             }
-            let others = try setRecorded(target, settings, caller)
+            var others = try setRecorded(target, settings, caller)
+            if target != node { others.append(target) }
             refresh(others) { [self, stale] in
                 forgetSoon(names: stale) { [self] in
                     do throws(Errno) {
@@ -105,6 +106,7 @@ extension Volume {
             state.noteWriter(session, at: position, process)
             if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {
                 state.redirections[caller.thread] = nil
+                session.isWrittenDirectly = true
                 // No path was walked again: the kernel has the version under every name.
                 return (session, state.names(of: position))
             }

@@ -126,17 +126,14 @@ extension Volume {
         }
     }
 
-    /// Where a write goes that the kernel sends to `offset`.
-    ///
-    /// - Parameter appends: the descriptor appends as of now.
-    func place(_ offset: Int64, appends: Bool, _ session: WriteSession, _ handle: Handle)
-        -> WritePlace
-    {
-        guard appends else { return .at(offset) }
+    /// Has an append go to the end of what is staged, where that is not where the kernel has it.
+    func correct(_ place: inout WritePlace, _ session: WriteSession, _ handle: Handle) {
+        guard place.appends else { return }
         // On a version's node the kernel does not know where the session's file ends, nor on the
         // session's once somebody appends by a version's.
-        let isApart = handle.isDirect || state.withLock { _ in session.isWrittenDirectly }
-        return isApart ? .end : .at(offset)
+        if handle.isDirect || state.withLock({ _ in session.isWrittenDirectly }) {
+            place.offset = nil
+        }
     }
 
     /// Notes that bytes were written through the daemon; `reply` runs when the kernel has dropped
@@ -152,17 +149,17 @@ extension Volume {
         state.withLock { state in
             session.touched = true
             session.writes += 1
-            session.closing.noteWritten(handle.rawValue)
+            if place?.isPage != true { session.closing.noteWritten(handle.rawValue) }
             clearPrivileges(state, session, by: user)
         }
-        // The kernel's write holds its pages until it is answered.
-        let isAnswered = !handle.isDirect
-        if isAnswered { reply() }
-        guard handle.isDirect || place?.isEnd == true else { return }
+        let isMisplaced = place.map { $0.offset == nil } ?? false
+        guard handle.isDirect || isMisplaced else { return reply() }
         notifier.post { [self] in
             channel?.invalidate(node: session.node.rawValue, pages: true)
-            if !isAnswered { reply() }
+            if handle.isDirect { reply() }
         }
+        // The kernel holds the pages that it writes until it has the answer: the notifier waits.
+        if !handle.isDirect { reply() }
     }
 
     /// Notes that bytes could not be written. Not those for a place that no file reaches: the document
@@ -264,14 +261,13 @@ extension Volume {
 }
 
 /// Where in a file a write goes.
-enum WritePlace {
-    case at(Int64)
-    /// Wherever that is by the time.
-    case end
-
-    /// `nil` for the end.
-    var offset: Int64? { if case .at(let offset) = self { offset } else { nil } }
-    var isEnd: Bool { offset == nil }
+struct WritePlace {
+    /// `nil`: the end, wherever that is by the time.
+    var offset: Int64?
+    /// The descriptor appends as of now.
+    var appends: Bool
+    /// The kernel's pages of a mapping: the handle is any that may write, not the one that wrote.
+    var isPage: Bool
 }
 
 extension VolumeState {

@@ -14,10 +14,10 @@ struct MountCommand: ParsableCommand {
         commandName: "mount", abstract: "Show a container as a folder.",
         discussion: """
             Without NAME the default container is mounted; it is made on first use and filled with \
-            a few sample documents, and so is the folder DIR if there is none. With --app the container APP is mounted, which is made on first \
-            use, and beside its own documents those that other containers grant to it, in folders \
-            "in CONTAINER". Returns when the folder answers; the daemon goes on in the \
-            background until the folder is unmounted.
+            a few sample documents, and so is the folder DIR if there is none. With --app the \
+            container APP is mounted, which is made on first use, and beside its own documents \
+            those that other containers grant to it, in folders "in CONTAINER". Returns when the \
+            folder answers; the daemon goes on in the background until the folder is unmounted.
             """)
 
     @Argument(help: "The container and the folder, or the folder alone.")

@@ -56,7 +56,7 @@ struct CoordinateCommand: ParsableCommand {
 
     func run() throws {
         let word =
-            purpose ?? Containers.environment(EditClaim.purposeVariable)
+            purpose ?? FileCoordinator.inheritedPurpose
             ?? "coordinate \(hexadecimal(UInt64.random(in: .min ... .max)))"
         var status: Int32?
         do {
@@ -64,7 +64,7 @@ struct CoordinateCommand: ParsableCommand {
                 intents, waiting: .seconds(timeout)
             ) { _ in
                 status = try ChildCommand.run(
-                    command, environment: [EditClaim.purposeVariable: word])
+                    command, environment: [FileCoordinator.purposeVariable: word])
             }
         } catch let error as CoordinationError {
             guard let status, status != 0 else { throw Failure(error) }

@@ -11,8 +11,7 @@ enum WriteClaim {
     static func run<Result>(
         on file: String, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let coordinator = FileCoordinator(
-            purpose: Containers.environment(EditClaim.purposeVariable))
+        let coordinator = FileCoordinator(purpose: FileCoordinator.inheritedPurpose)
         do {
             return try coordinator.coordinate(
                 [FileIntent(file, .write)], waiting: .seconds(patience)

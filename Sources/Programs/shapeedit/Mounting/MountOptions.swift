@@ -7,7 +7,7 @@ struct MountOptions {
     /// For libfuse.
     var fuse: [String] = []
     var passthrough = true
-    var noAccessTimes = false
+    var noAccessTimes: Bool { fuse.contains("noatime") }
     /// Seconds that somebody waits for a store that does not answer.
     var storePatience = 20.0
     /// Seconds that blobs nobody needs stay in a store of the container's own; 0: for ever.
@@ -23,12 +23,11 @@ struct MountOptions {
 
     /// Options that mount(8) gives to every helper and that mean nothing here.
     private static let ignored: Set<String> = [
-        "defaults", "auto", "noauto", "user", "nouser", "users", "nousers", "owner",
-        "noowner",
-        "group", "nogroup", "_netdev", "nofail", "symfollow",
-        "silent", "loud", "default_permissions",
+        "defaults", "rw", "auto", "noauto", "exec", "async", "user", "nouser", "users", "nousers",
+        "owner", "noowner", "group", "nogroup", "_netdev", "nofail", "symfollow", "silent", "loud",
+        "default_permissions",
         // Access times are kept as relatime has it, whatever is asked for, unless by noatime.
-        "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime",
+        "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "lazytime", "nolazytime",
         "diratime", "nodiratime",
     ]
     /// Options that take back another one: the last of both holds, as for mount(8).
@@ -41,8 +40,8 @@ struct MountOptions {
 
     /// What libfuse and the kernel understand.
     private static let known: Set<String> = [
-        "allow_other", "allow_root", "auto_unmount", "ro", "nosuid", "nodev", "noexec", "sync",
-        "dirsync", "debug",
+        "allow_other", "allow_root", "auto_unmount", "ro", "nosuid", "nodev", "noexec", "noatime",
+        "sync", "dirsync", "debug",
     ]
     private static let knownValues = [
         "fsname=", "context=", "fscontext=", "defcontext=", "rootcontext=",
@@ -80,11 +79,6 @@ struct MountOptions {
                     throw Failure(.usage, "\(option): it is a number of bytes")
                 }
                 fuse.append(option)
-            case "noatime":
-                noAccessTimes = true
-                fuse.append(option)
-            case "atime": noAccessTimes = false
-            case "rw", "exec", "async": break
             case "suid", "dev":
                 // The C library's mount has nosuid and nodev unless root asks for these.
                 if geteuid() == 0 { fuse.append(option) }

@@ -1,0 +1,50 @@
+internal import Coordination
+internal import Model
+
+/// What may be wrong in the desktop's cache.
+enum DesktopNote {
+    /// A document's content or attributes.
+    case changed(ItemNumber)
+    /// A path leads elsewhere or nowhere; to an item that is `now` at another.
+    case left([UInt8], now: ItemNumber?, isDirectory: Bool)
+    /// Somebody lists the directory.
+    case listed(ItemNumber)
+}
+
+/// What ``DesktopEntries`` is to look at, in which order, and what it has looked at.
+struct DesktopNotes {
+    /// Served first: somebody waits.
+    var directories: [ItemNumber] = []
+    /// Listings that wait for the entries of their directory.
+    var answers: [ItemNumber: [SingleCall]] = [:]
+    var notes: [DesktopNote] = []
+    /// Notes before this one were taken.
+    var next = 0
+    var changed: Set<ItemNumber> = []
+    /// Of the directories in notes that wait, or that is looked at.
+    var formerPaths = FormerPaths()
+    /// Documents that have entries, or had when they could be read.
+    var written: Set<ItemNumber> = []
+    /// Directories that were listed.
+    var listed: Set<ItemNumber> = []
+    var ended = false
+    /// When the thread ends whatever waits, of `MonotonicClock`.
+    var end = UInt64.max
+    var done = true
+
+    /// Keeps the notes that nobody would look at after the end: what is gone, and what has entries.
+    /// Those of other documents are written when their directory is listed in another mount.
+    mutating func keepLastNotes() {
+        let waiting = notes[next...]
+        let gone = waiting.filter { note in
+            if case .left = note { return true }
+            return false
+        }
+        let changed = waiting.filter { note in
+            if case .changed(let item) = note { return written.contains(item) }
+            return false
+        }
+        notes = gone + changed
+        next = 0
+    }
+}
