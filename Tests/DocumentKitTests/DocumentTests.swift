@@ -11,8 +11,7 @@ import Testing
     func `changes are saved when it is quiet, and can be undone`(_ place: DataPath) throws {
         try withVolume(place) { volume in
             let path = "\(volume.directory)/note"
-            let opened = try OpenedDocument(
-                path, quietTime: .milliseconds(300), creating: Text("new"))
+            let opened = try OpenedDocument(path, quietTime: .seconds(2), creating: Text("new"))
             let document = opened.document
             #expect(opened.text == "new" && document.state == [] && text(of: path) == "new")
             try document.change(named: "Typing") { $0.text += "er" }

@@ -111,7 +111,7 @@ import Testing
             if dataPath == .plain { return }
             try FileCoordinator().coordinate([FileIntent(path, .write)]) { (_) throws in
                 let moved = try FileCoordinator().coordinate(
-                    [FileIntent(link, .writeMoving)], waiting: short
+                    [FileIntent(link, .writeMoving)], waiting: .seconds(30)
                 ) { $0 }
                 #expect(moved == [link])
             }

@@ -133,20 +133,30 @@ import Testing
             let query = try MetadataQuery(Query(), below: volume.directory) { shown.take($0) }
             try query.start()
             shown.becomes("first")
+            // What another one of the same folder has noticed, this one has too, a moment later.
+            let told = Shown()
+            let other = try MetadataQuery(Query(), below: volume.directory) { told.take($0) }
+            try other.start()
+            told.becomes("first")
+            let moment: UInt32 = 200_000
             query.disableUpdates()
             query.disableUpdates()
             agent.store("a", "x")
-            usleep(400_000)
+            told.becomes("a", "first")
+            usleep(moment)
             agent.store("b", "x")
             query.enableUpdates()
-            usleep(400_000)
+            told.becomes("a", "b", "first")
+            usleep(moment)
             #expect(query.results.count == 1 && shown.state.withLock { $0.batches } == 0)
             agent.unlink("first")
-            usleep(400_000)
+            told.becomes("a", "b")
+            usleep(moment)
             query.enableUpdates()
             shown.becomes("a", "b")
             #expect(shown.state.withLock { $0.batches } == 1)
             query.stop()
+            other.stop()
         }
     }
 

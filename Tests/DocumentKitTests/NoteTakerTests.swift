@@ -24,9 +24,11 @@ import Testing
             let path = "\(volume.directory)/note"
             let binary = try BuiltPrograms.noteTaker()
             try store(path, "begin\n")
+            // Each has a while to take over what the other has saved.
             let line = """
-                { echo one; sleep 3; echo; sleep 3; echo; } | '\(binary)' note > first.out &
-                { sleep 3.5; echo two; sleep 1.5; } | '\(binary)' note > second.out &
+                saved() { until grep -q "$1" note 2> /dev/null; do sleep 0.1; done; sleep 5; }
+                { echo one; echo; saved two; echo; } | '\(binary)' note > first.out &
+                { saved one; echo two; sleep 1.5; } | '\(binary)' note > second.out &
                 wait
                 """
             let result = try volume.run("bash", "-c", line)

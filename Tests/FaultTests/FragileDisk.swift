@@ -65,7 +65,7 @@ final class FragileDisk {
 
     private func unmount(_ place: String) throws {
         // A daemon that has just been killed may still be closing files.
-        for _ in 0..<50 where MountTable.isMounted(place) {
+        for _ in 0..<600 where MountTable.isMounted(place) {
             if try run(["umount", place]).status == 0 { return }
             usleep(100_000)
         }

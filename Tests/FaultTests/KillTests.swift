@@ -77,7 +77,9 @@ import Testing
             usleep(700_000)
             kill(pid_t(daemon), SIGKILL)
             // All who waited are told: they end by themselves.
-            for program in programs { #expect(program.wait(seconds: 10).status == 0) }
+            for program in programs { #expect(program.wait(seconds: 60).status == 0) }
+            #expect(container.waitForEnd(of: daemon), "the daemon does not end")
+            MountTable.detach(container.mountPoint)
         }
         try mount(container, [])
         try container.unmount()
@@ -99,6 +101,8 @@ import Testing
     ) throws {
         let daemon = try #require(try container.status().pid)
         for writer in writers { writer.start() }
+        // Together more than ten.
+        for writer in writers { writer.waitFor(acknowledgements: 10 / writers.count + 1) }
         usleep(50_000 + UInt32(microseconds))
         let early = writers.compactMap(\.endingSoFar)
         #expect(early.isEmpty, "failed before the daemon was killed: \(early)")

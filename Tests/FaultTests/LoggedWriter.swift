@@ -27,7 +27,8 @@ final class LoggedWriter: @unchecked Sendable {
     /// The same, for those who ask while it runs.
     private let published = Mutex<CallFailure?>(nil)
     /// Acknowledgements of the last run.
-    private(set) var acknowledgements = 0
+    var acknowledgements: Int { acknowledged.withLock { $0 } }
+    private let acknowledged = Mutex(0)
     private let files = Mutex<[FileName: FileHistory]>([:])
     private let survival: Survival
 
@@ -53,12 +54,18 @@ final class LoggedWriter: @unchecked Sendable {
     func start() {
         ending = nil
         published.withLock { $0 = nil }
-        acknowledgements = 0
+        acknowledged.withLock { $0 = 0 }
         finished = DispatchSemaphore(value: 0)
         Thread.detachNewThread { [self] in
             while ending == nil { step() }
             finished.signal()
         }
+    }
+
+    /// Waits until so much of this run was acknowledged or a call has failed, 30 s at most: what is
+    /// done within a given time depends on the machine.
+    func waitFor(acknowledgements count: Int) {
+        waitUntil(seconds: 30) { acknowledgements >= count || endingSoFar != nil }
     }
 
     /// Waits until a call has failed.
@@ -124,7 +131,7 @@ final class LoggedWriter: @unchecked Sendable {
     }
 
     private func acknowledge(_ file: FileName) {
-        acknowledgements += 1
+        acknowledged.withLock { $0 += 1 }
         files.withLock { $0[file]?.hasBecomeSo() }
     }
 

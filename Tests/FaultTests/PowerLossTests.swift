@@ -28,6 +28,7 @@ struct PowerLossTests {
             try container.mount()
             let daemon = try #require(try container.status().pid)
             for writer in writers { writer.start() }
+            for writer in writers { writer.waitFor(acknowledgements: 3) }
             usleep(100_000 + UInt32(random.below(1_500_000)))
             for writer in writers { writer.freeze() }
             try disk.losePower()

@@ -40,7 +40,7 @@ final class SmallDisk {
     /// Unmounts and removes it.
     func remove() {
         // A daemon that has just been told to end may still be closing files.
-        for _ in 0..<50 where (try? run(["umount", mountPoint]).status) != 0 {
+        for _ in 0..<600 where (try? run(["umount", mountPoint]).status) != 0 {
             guard MountTable.isMounted(mountPoint) else { break }
             usleep(100_000)
         }

@@ -1,4 +1,5 @@
 import Glibc
+import Probing
 import Testing
 
 @testable import Thumbnailing
@@ -120,8 +121,11 @@ import Testing
     func `what a program starts ends with it`() throws {
         let mark = "86399.\(getpid())"
         #expect(failure("sleep \(mark) & sleep \(mark)", wallLimit: 500) != nil)
-        usleep(200_000)
-        #expect(try Surroundings.run("ps -eo args | grep '[s]leep \(mark)'").output == "")
+        func left() throws -> String {
+            try Surroundings.run("ps -eo args | grep '[s]leep \(mark)'").output
+        }
+        try waitUntil(seconds: 10) { try left() == "" }
+        #expect(try left() == "")
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))

@@ -23,13 +23,16 @@ import Testing
         func open() { isOpen.signal { $0 = true } }
     }
 
+    /// How many milliseconds calls wait: enough for those that are to succeed.
+    private static let patience: UInt64 = 2_000
+
     /// The error of a call, if it has one, and how many milliseconds it took.
     private static func ask(
         _ forwarding: Forwarding, _ owner: String, _ work: @escaping @Sendable () -> Void
     ) -> (error: Int32?, time: UInt64) {
         let start = MonotonicClock.now
         let answer = Monitor<Result<Bool, Errno>?>(nil)
-        forwarding.ask(owner, patience: 300) { () throws(Errno) in
+        forwarding.ask(owner, patience: patience) { () throws(Errno) in
             work()
             return true
         } then: { result in
@@ -43,10 +46,10 @@ import Testing
 
     @Test func `an owner that does not answer is waited for once, until it answers`() {
         let owners = Owners()
-        let forwarding = Forwarding(patience: 300) { _ in owners.hang() }
+        let forwarding = Forwarding(patience: Self.patience) { _ in owners.hang() }
         defer { forwarding.stop() }
         let first = Self.ask(forwarding, "hung") { owners.hang() }
-        #expect(first.error == ETIMEDOUT && first.time >= 300, "\(first)")
+        #expect(first.error == ETIMEDOUT && first.time >= Self.patience, "\(first)")
         // The call behind it waits for the probe at most, later ones for nothing.
         while Self.ask(forwarding, "hung", { owners.hang() }).time > 0, owners.begun < 20 {}
         let begun = owners.begun
@@ -67,7 +70,7 @@ import Testing
 
     @Test func `a slow call does not shut out the others`() {
         let owners = Owners()
-        let forwarding = Forwarding(patience: 300) { _ in }
+        let forwarding = Forwarding(patience: Self.patience) { _ in }
         defer { forwarding.stop() }
         let slow = Self.ask(forwarding, "slow") { owners.hang() }
         #expect(slow.error == ETIMEDOUT)

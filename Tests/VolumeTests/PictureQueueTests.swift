@@ -90,16 +90,16 @@ import Testing
     }
 
     @Test func `what nobody asks for again is dropped, and what was published is not`() {
-        withBusyQueue(patience: 500_000_000) { queue, client in
+        withBusyQueue(patience: 3_000_000_000) { queue, client in
             queue.ask(order(1), isLasting: false)
             queue.ask(order(2), isLasting: true)
             queue.ask(order(3), isLasting: false)
-            usleep(700_000)
+            usleep(3_500_000)
             queue.ask(order(3), isLasting: false)
             #expect(served(client, 2) == [3, 2])
             client.unblock(Self.busy)
             // When its turn has come.
-            for _ in 0..<200 where queue.counts.dropped == 0 { usleep(10_000) }
+            for _ in 0..<3_000 where queue.counts.dropped == 0 { usleep(10_000) }
             queue.stop()
             #expect(queue.counts.dropped == 1)
         }

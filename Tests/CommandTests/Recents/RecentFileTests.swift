@@ -48,11 +48,11 @@ struct RecentFileTests {
             }
         }
 
-        /// Waits until it is so, 20 s at most.
+        /// Waits until it is so, 60 s at most.
         func eventually(
             at location: SourceLocation = #_sourceLocation, _ condition: () throws -> Bool
         ) rethrows {
-            for _ in 0..<200 {
+            for _ in 0..<600 {
                 if try condition() { return }
                 usleep(100_000)
             }

@@ -1,4 +1,5 @@
 import Drawing
+import Glibc
 import Testing
 
 /// Pictures of text and Markdown.
@@ -6,6 +7,13 @@ import Testing
     private func bitmap(_ page: Page, side: Int = 512) throws -> Bitmap {
         _ = PinnedFonts.arePinned
         return try Picture.page(page).bitmap(fitting: PixelSize(width: side, height: side))
+    }
+
+    /// What this thread has had of the processor: what others do meanwhile does not count.
+    private var processorTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Duration.seconds(time.tv_sec) + Duration.nanoseconds(time.tv_nsec)
     }
 
     private func ink(_ bitmap: Bitmap) -> Int { bitmap.pixels.count { $0 & 0xFF < 120 } }
@@ -61,11 +69,11 @@ import Testing
         ]
         for text in texts {
             for markup in [Page.Markup.plain, .markdown] {
-                let start = ContinuousClock.now
+                let start = processorTime
                 for side in [1, 3, 128, 1024] {
                     #expect(try bitmap(Page(text, markup: markup), side: side).size.height == side)
                 }
-                #expect(ContinuousClock.now - start < .seconds(5), "\(text.prefix(20))")
+                #expect(processorTime - start < .seconds(20), "\(text.prefix(20))")
             }
         }
     }

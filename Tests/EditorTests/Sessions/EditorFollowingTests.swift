@@ -134,8 +134,12 @@ import Testing
         #expect(terminal.shows("Ball"))
         var theirs = Self.scene
         theirs.title = "Theirs"
-        rename(place.file, place.file + "~")
-        try place.write(theirs)
+        // Prepared, as the name is to be missing for no longer than a program needs.
+        let prepared = try Workplace("a.shape", theirs)
+        withExtendedLifetime(prepared) {
+            rename(place.file, place.file + "~")
+            rename(prepared.file, place.file)
+        }
         terminal.type("5")
         #expect(terminal.wait { kinds(place.file) == [.torus, .cube] })
         #expect(place.scene.title == "Theirs")

@@ -1,3 +1,4 @@
+import CKernel
 import Glibc
 import TestSupport
 import Testing
@@ -35,6 +36,7 @@ import Testing
             a.catchSignal(SIGUSR1)
             for flags in [O_RDONLY, O_RDWR] {
                 a.beginOpen("file", flags)
+                a.waitUntilBlocked(in: SYS_openat)
                 #expect(!a.hasFinished(within: 100))
                 a.signal(SIGUSR1)
                 a.finish("interrupted open", fails: EINTR)

@@ -1,3 +1,4 @@
+import CKernel
 import Glibc
 import TestSupport
 import Testing
@@ -59,6 +60,7 @@ import Testing
             a.lock(first, LOCK_SH | LOCK_NB, fails: EWOULDBLOCK)
             a.catchSignal(SIGUSR1)
             a.beginLock(first, LOCK_SH)
+            a.waitUntilBlocked(in: SYS_flock)
             #expect(!a.hasFinished(within: 100))
             a.signal(SIGUSR1)
             a.finish("interrupted lock", fails: EINTR)

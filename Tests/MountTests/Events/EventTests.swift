@@ -246,8 +246,9 @@ struct EventTests {
                     while not any(new['result']['size'] == size
                                   for new in message().get('updated', [])): pass
                 ways = [os.O_WRONLY | os.O_TRUNC, os.O_RDWR, os.O_WRONLY | os.O_APPEND]
-                start = time.monotonic()
+                times = []
                 for number in range(12):
+                    start = time.monotonic()
                     file = os.open('document', ways[number % 3])
                     os.write(file, bytes(10 + number))
                     if number % 2: os.fsync(file)
@@ -255,8 +256,9 @@ struct EventTests {
                     os.close(file)
                     published()
                     followed(size)
-                took = time.monotonic() - start
-                assert took < 4, took
+                    times.append(time.monotonic() - start)
+                # Most of them, without fsync and with it: the machine may be busy now and then.
+                for some in [times[0::2], times[1::2]]: assert sorted(some)[2] < 0.6, times
                 """
             let result = try volume.run("python3", "-c", script, volume.root.text)
             #expect(result.status == 0, "\(result)")

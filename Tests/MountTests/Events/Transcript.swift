@@ -34,20 +34,24 @@ struct Transcript {
     }
 
     /// The events by path, each path's in their order; see ``lines(until:)``.
-    func events(until pattern: String? = nil) -> [String: [String]] {
-        Dictionary(grouping: lines(until: pattern), by: \.path).mapValues { $0.map(\.event) }
+    func events(until patterns: String...) -> [String: [String]] {
+        Dictionary(grouping: found(until: patterns), by: \.path).mapValues { $0.map(\.event) }
     }
 
     /// The events in their order, without those of looking. Waits until there have been none for a
-    /// while, or for `pattern`.
-    func lines(until pattern: String? = nil) -> [(path: String, event: String)] {
+    /// while, or for all of `patterns`.
+    func lines(until patterns: String...) -> [(path: String, event: String)] {
+        found(until: patterns)
+    }
+
+    private func found(until patterns: [String]) -> [(path: String, event: String)] {
         var last = ""
         var quiet = 0
         // A busy machine takes its time to start a process.
-        while quiet < 15 {
+        while quiet < (patterns.isEmpty ? 50 : 600) {
             usleep(100_000)
             let now = text
-            if let pattern, now.contains(pattern) { break }
+            if !patterns.isEmpty, patterns.allSatisfy({ now.contains($0) }) { break }
             quiet = now == last ? quiet + 1 : 0
             last = now
         }

@@ -262,9 +262,9 @@ struct GrantedDocumentTests {
                     try both.run("grant", "a.txt", "--to", "notes", "--until", "1s")
                     usleep(2_000_000)
                 }
-                usleep(500_000)
-                there.sendFile(from: file, to: out, count: 3, fails: EACCES)
-                there.write(out, mapping, fails: EFAULT)
+                // What the kernel keeps goes in the background.
+                there.sendFile(from: file, to: out, count: 3, untilItFails: EACCES)
+                there.write(out, mapping, untilItFails: EFAULT)
                 there.unmap(mapping)
                 there.close(file)
             }
@@ -283,10 +283,16 @@ struct GrantedDocumentTests {
             let (mine, theirs) = (here.open("a.txt", O_RDWR), there.open(Self.document, O_RDWR))
             #expect(there.sendFile(from: theirs, to: out, count: 3) == 3)
             here.write(mine, "ONE")
-            usleep(500_000)
+            // What the kernel keeps goes in the background.
+            let scratch = there.open("scratch", O_RDWR | O_CREAT)
+            waitUntil(seconds: 30) {
+                there.seek(scratch, 0)
+                there.sendFile(from: theirs, to: scratch, count: 3)
+                return there.read(scratch, count: 3, offset: 0) == "ONE"
+            }
             #expect(there.sendFile(from: theirs, to: out, count: 3) == 3)
             #expect(there.content("out") == "oneONE")
-            for file in [out, theirs] { there.close(file) }
+            for file in [out, scratch, theirs] { there.close(file) }
             here.close(mine)
         }
     }

@@ -113,7 +113,7 @@ struct GrantedQueryTests {
             /// Waits until these lines were told in this order, some perhaps more than once.
             func expect(_ lines: String..., at location: SourceLocation = #_sourceLocation) throws {
                 var found: [Substring] = []
-                for _ in 0..<300 where found.count < lines.count {
+                for _ in 0..<1200 where found.count < lines.count {
                     usleep(50_000)
                     let text = try run(["cat", told]).text
                     found = []
@@ -135,7 +135,7 @@ struct GrantedQueryTests {
             here.rename("a.txt", "b.txt")
             try expect("+ own.txt", "+ in test/a.txt", "~ in test/a.txt", "~ in test/b.txt")
             // The end of a grant comes by itself, and an owner that is unmounted shows nothing.
-            try both.run("grant", "secret.txt", "--to", "notes", "--until", "1s")
+            try both.run("grant", "secret.txt", "--to", "notes", "--until", "5s")
             try expect(
                 "+ own.txt", "+ in test/a.txt", "~ in test/a.txt", "~ in test/b.txt",
                 "+ in test/secret.txt", "- in test/secret.txt")

@@ -1,3 +1,4 @@
+import CKernel
 import Glibc
 import Probing
 import TestSupport
@@ -95,6 +96,7 @@ struct OwnerFailureTests {
             }
             there.catchSignal(SIGUSR1)
             there.beginOpen(Self.document, O_RDONLY)
+            there.waitUntilBlocked(in: SYS_openat)
             #expect(!there.hasFinished(within: 300))
             there.signal(SIGUSR1)
             there.finish("interrupted open", fails: EINTR)
@@ -150,7 +152,7 @@ struct OwnerFailureTests {
                     ["sh", "-c", line, "sh", "in test/a.txt", "b.txt"].map { Array($0.utf8) },
                     directory: second.mountPoint)
             )
-            let ends = [left.wait(seconds: 100), right.wait(seconds: 100)]
+            let ends = [left.wait(seconds: 300), right.wait(seconds: 300)]
             for end in ends { #expect(end.status == 0, "\(end)") }
             #expect(here.content("a.txt") == there.content("in test/a.txt"))
             #expect(there.content("b.txt") == here.content("in notes/b.txt"))

@@ -88,6 +88,10 @@ struct PictureTests {
             agent.rename(".goutputstream-AB12CD", "a.slide")
             desk.settle("a.slide")
             try #expect(desk.picture("a.slide") == desk.reference(first, "slide"))
+            // The largest follows a second later, and is counted too.
+            let largest = try desk.reference(first, "slide", 1_024)
+            #expect(waitUntil { desk.picture("a.slide", 1_024) == largest })
+            #expect(waitUntil { desk.count("picturesWaiting") == 0 })
             let drawn = desk.count("picturesDrawn")
             agent.makeDirectory("folder")
             agent.rename("a.slide", "folder/b.slide")
@@ -97,8 +101,10 @@ struct PictureTests {
             // The same bytes as another type are another picture.
             agent.rename("folder/b.slide", "folder/b.txt")
             #expect(desk.settle("folder/b.txt") == "ready")
-            try #expect(desk.picture("folder/b.txt") == desk.reference(first, "txt"))
+            // It is there a moment before it is counted.
+            #expect(waitUntil { desk.count("picturesWaiting") == 0 })
             #expect(desk.count("picturesDrawn") == drawn + 1)
+            try #expect(desk.picture("folder/b.txt") == desk.reference(first, "txt"))
         }
     }
 
@@ -174,14 +180,17 @@ struct PictureTests {
     }
 
     @Test func `a watcher of the placeholder is told when the picture is there`() throws {
-        // Slow enough that the placeholder is seen first.
+        // It begins when the placeholder has been seen.
         let program = try BuiltPrograms.shapeedit() + "-thumbnailer"
-        try withPictures(thumbnailer: "sleep 2; exec '\(program)' \"$@\"") { desk in
+        try withPictures(
+            thumbnailer: "while [ ! -e \"$0.go\" ]; do sleep 0.1; done; exec '\(program)' \"$@\""
+        ) { desk in
             desk.agent.store("a.slide", PictureDesk.slide(7))
             let path = "\(desk.container.mountPoint)/.shapeedit/thumbnails/256"
             let watch = try #require(Watch(path + "/a.slide.png"))
             let folder = try #require(Watch(path))
             #expect(desk.state("a.slide") == "pending")
+            try PictureDesk.write([], to: desk.container.base + "/thumbnailer.go")
             #expect(watch.sees(UInt32(IN_DELETE_SELF), seconds: 60))
             #expect(folder.sees(UInt32(IN_ATTRIB), of: "a.slide.png", seconds: 60))
             #expect(desk.state("a.slide") == "ready")

@@ -1,3 +1,4 @@
+import CKernel
 import Glibc
 import Probing
 import TestSupport
@@ -104,7 +105,14 @@ struct ReplacedPictureTests {
             agent.rename("b.tmp", "b.slide")
             let looker = try RunningProgram(
                 ["cat", "\(point)/\(desk.path("b.slide", 128).text)"].map { Array($0.utf8) })
-            usleep(300_000)
+            // Until it waits for the picture: its start has calls too, but they are over soon.
+            var looks = 0
+            for _ in 0..<1_500 where looks < 15 {
+                // The kernel may not tell.
+                let call = BlockedCall(of: Int(looker.process))?.number ?? SYS_openat
+                looks = [SYS_openat, SYS_read].contains(call) ? looks + 1 : 0
+                usleep(20_000)
+            }
             let change = try RunningProgram(
                 ["sh", "-c", command].map { Array($0.utf8) }, directory: point)
             #expect(waitUntil { access("\(point)/.shapeedit/versions/\(gone)", F_OK) != 0 })

@@ -52,7 +52,11 @@ struct WorkerFailureTests {
             let workers = String(decoding: started, as: UTF8.self).split(separator: "\n")
                 .compactMap { Int($0) }
             #expect(!workers.isEmpty)
-            for worker in workers { #expect(!Container.isAlive(worker), "\(worker)") }
+            for worker in workers {
+                // The end of the daemon ends them, a moment later.
+                desk.container.waitForEnd(of: worker)
+                #expect(!Container.isAlive(worker), "\(worker)")
+            }
             // With the real program they are drawn after all.
             try desk.replaceThumbnailer(by: nil)
             try desk.mount()

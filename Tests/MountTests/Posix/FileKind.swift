@@ -58,12 +58,13 @@ enum FileKind: String, CaseIterable {
 
 /// Lets the clock of file times go on: the kernel's is as coarse as its timer tick.
 func letTimePass() {
-    usleep(15_000)
+    let start = nanosecondsNow(CLOCK_REALTIME_COARSE)
+    repeat { usleep(15_000) } while nanosecondsNow(CLOCK_REALTIME_COARSE) < start + 10_000_000
 }
 
 /// The moment as file times count it.
-func nanosecondsNow() -> Int {
+func nanosecondsNow(_ clock: clockid_t = CLOCK_REALTIME) -> Int {
     var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
+    clock_gettime(clock, &time)
     return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

@@ -101,10 +101,10 @@ import Testing
                 #expect(Set(kept).count == count)
                 rounds += 1
             } while !churn.hasFinished(within: 0) && rounds < 50
-            #expect(churn.finish(milliseconds: 60_000).result == 0)
+            #expect(churn.finish(milliseconds: 610_000).result == 0)
             let start = nanosecondsNow()
             agent.shell("ls -lR big | wc -l; find big -name 'keep*' -delete; rm -r big")
-            #expect(nanosecondsNow() - start < 60_000_000_000)
+            #expect(nanosecondsNow() - start < 300_000_000_000)
         }
     }
 

@@ -59,7 +59,7 @@ import Testing
 
     @Test(
         .enabled(if: isInstalled("soffice"), "LibreOffice (soffice) is not installed"),
-        .timeLimit(.minutes(3)), arguments: DataPath.mounts)
+        .timeLimit(.minutes(10)), arguments: DataPath.mounts)
     func `LibreOffice converts and saves`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
             let agent = try volume.agent()

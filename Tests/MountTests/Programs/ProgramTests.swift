@@ -47,13 +47,13 @@ import Testing
                 sqlite3 db 'PRAGMA journal_mode=\(journal); CREATE TABLE t (p INTEGER, n INTEGER, x TEXT)'
                 for p in 1 2 3 4; do
                     (for n in $(seq 30); do
-                        echo ".timeout 60000"
+                        echo ".timeout 300000"
                         echo "BEGIN IMMEDIATE; INSERT INTO t VALUES ($p, $n, hex(randomblob(500)));"
                         echo "UPDATE t SET n = n WHERE p = $p; COMMIT;"
                     done) | sqlite3 db || echo "writer $p failed" >&2 &
                 done
                 for i in $(seq 10); do
-                    printf '.timeout 60000\\nPRAGMA integrity_check;\\n' | sqlite3 db | grep -qx ok
+                    printf '.timeout 300000\\nPRAGMA integrity_check;\\n' | sqlite3 db | grep -qx ok
                 done
                 wait
                 """)

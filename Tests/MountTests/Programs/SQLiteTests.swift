@@ -22,18 +22,18 @@ struct SQLiteTests {
                 writer() {
                     begin='begin immediate; insert into t values'
                     half=\(Self.rows / 2)
-                    { echo .timeout 60000; echo "$pragmas"; for row in $(seq $half); do
+                    { echo .timeout 300000; echo "$pragmas"; for row in $(seq $half); do
                         echo "$begin($1, $row, hex(randomblob(700))); commit;"
                       done; } | sqlite3 -bail data.db > /dev/null || echo "writer $1 failed"
                     for row in $(seq $((half + 1)) \(Self.rows)); do
-                        sqlite3 -bail -cmd '.timeout 60000' data.db \\
+                        sqlite3 -bail -cmd '.timeout 300000' data.db \\
                             "$begin($1, $row, hex(randomblob(700))); commit;" ||
                             echo "writer $1 failed at row $row"
                     done
                 }
                 reader() {
                     for turn in $(seq 10); do
-                        sqlite3 -cmd '.timeout 60000' data.db 'pragma integrity_check' | grep -vx ok
+                        sqlite3 -cmd '.timeout 300000' data.db 'pragma integrity_check' | grep -vx ok
                     done
                 }
                 { for number in $(seq \(Self.processes)); do writer $number & done; reader & } | cat
@@ -61,7 +61,7 @@ struct SQLiteTests {
                 """
                 set -e
                 # One that closes last takes all locks for a moment, as on every file system.
-                sqlite3() { command sqlite3 -cmd '.timeout 60000' "$@"; }
+                sqlite3() { command sqlite3 -cmd '.timeout 300000' "$@"; }
                 sqlite3 a.db 'pragma journal_mode=wal; create table t(x)' > /dev/null
                 sqlite3 a.db "with recursive c(n) as (select 1 union all select n + 1 from c limit 5000)
                     insert into t select hex(randomblob(100)) from c"

@@ -84,7 +84,7 @@ struct ImportTests {
     }
 
     @Test func `what changed or vanished at the source is not read as what was listed`() throws {
-        try withSource(.passthrough, options: ["store_timeout=1"]) { volume, agent, source in
+        try withSource(.passthrough, options: ["store_timeout=3"]) { volume, agent, source in
             try volume.shapeedit("import", "--promise", source, "@in")
             agent.shell("cd \(source); echo other > a.txt; rm sub/b.bin; echo x >> sub/deep/large")
             for (name, reason) in [
@@ -109,7 +109,7 @@ struct ImportTests {
     }
 
     @Test func `what is another thing at the source is told as what changed or vanished`() throws {
-        try withSource(.passthrough, options: ["store_timeout=1"]) { volume, agent, source in
+        try withSource(.passthrough, options: ["store_timeout=3"]) { volume, agent, source in
             try volume.shapeedit("import", "--promise", source, "@in")
             agent.shell("cd \(source); mv run other; ln -s other run; rm -r sub; echo file > sub")
             for (name, reason) in [

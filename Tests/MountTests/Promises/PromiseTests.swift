@@ -261,7 +261,7 @@ struct PromiseTests {
         try withVolume(.passthrough, store: server.address) { volume in
             let container = try #require(volume.container)
             let agent = try volume.agent()
-            agent.shell("head -c 3000 /dev/urandom > doc")
+            agent.shell("head -c 6000 /dev/urandom > doc")
             try volume.evictAll()
             let log = "\(container.base)/watched"
             let watch = try RunningProgram(
@@ -269,7 +269,11 @@ struct PromiseTests {
                     "sh", "-c", "exec \"$0\" status --watch --json > \(log)",
                     try BuiltPrograms.shapeedit(),
                 ].map { Array($0.utf8) }, environment: container.environment)
-            // Three seconds long.
+            // It looks when it has told of the mount.
+            try waitUntil(seconds: 30) {
+                try Probing.run(["cat", log]).text.contains("\(container.mountPoint)\"")
+            }
+            // Six seconds long.
             try server.plan("GET slow")
             agent.shell("cat doc > /dev/null")
             func lines() throws -> [Substring] {

@@ -11,7 +11,7 @@ struct ServerImportTests {
     ) throws {
         let server = try FaultyServer(kind, name: "\(name)-\(kind)")
         defer { server.stop() }
-        try withVolume(.passthrough, options: ["store_timeout=1"]) { volume in
+        try withVolume(.passthrough, options: ["store_timeout=3"]) { volume in
             try body(volume, server)
             try server.plan()
         }

@@ -16,9 +16,9 @@ struct StoreCleaningTests {
         try volume.remount()
     }
 
-    /// Whether the store comes to hold so many blobs, within 20 s.
+    /// Whether the store comes to hold so many blobs, within 120 s.
     private func comes(_ volume: Volume, to count: Int) throws -> Bool {
-        for _ in 0..<200 {
+        for _ in 0..<1200 {
             if try volume.blobs().store.count == count { return true }
             usleep(100_000)
         }
@@ -57,7 +57,7 @@ struct StoreCleaningTests {
             // From here on what is asked for is counted.
             try server.plan("DELETE none")
             try deleteForGood(volume, "a")
-            for _ in 0..<200 {
+            for _ in 0..<1200 {
                 if try server.requests()["DELETE none"] != nil { break }
                 usleep(100_000)
             }

@@ -7,7 +7,7 @@ import Testing
 /// lost, and everything goes on by itself.
 @Suite(.oneAtATime, .enabled(if: isInstalled("getfattr"), "needs getfattr"))
 struct StoreFaultTests {
-    private static let impatient = ["store_timeout=1"]
+    private static let impatient = ["store_timeout=2"]
 
     private func move(_ from: String, _ to: String) { #expect(rename(from, to) == 0) }
 

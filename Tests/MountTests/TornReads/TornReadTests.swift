@@ -14,7 +14,8 @@ import Testing
     func `no reader sees a torn, empty or missing file`(_ dataPath: DataPath) throws {
         let seed = Seed.next("torn reads")
         try withVolume(dataPath) { volume in
-            let summary = try Self.run(volume, seed: seed, onlyRename: false, seconds: 40)
+            // The readers end by their counts; the time is for slow machines.
+            let summary = try Self.run(volume, seed: seed, onlyRename: false, seconds: 300)
             #expect(summary.bad == 0, "seed \(seed): \(summary)")
             #expect(summary.reads >= 20_000)
         }

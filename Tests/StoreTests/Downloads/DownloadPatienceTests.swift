@@ -37,7 +37,7 @@ import Testing
         let store = FrozenStore()
         let downloads = Downloads(
             .foreign, content: LocalContent(folder: ContainerFolder(path: folder)), store: store,
-            patience: 0.3, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            patience: 1, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             place: place, adopt: { _, _ in }, came: { _ in }, failed: { _, _ in })
         let told = Monitor<[ContentProblem?]>([])
         for number in 1...20 {

@@ -30,7 +30,11 @@ final class HostileServer: Sendable {
         Threads.start("hostile") {
             while true {
                 let descriptor = accept(listener, nil, nil)
-                guard descriptor >= 0 else { return }
+                guard descriptor >= 0 else {
+                    // Here: closed earlier, its number could be that of the next server's.
+                    close(listener)
+                    return
+                }
                 count.withLock { $0 += 1 }
                 Threads.start("hostile") {
                     let connection = HostileConnection(descriptor)
@@ -41,10 +45,8 @@ final class HostileServer: Sendable {
         }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    /// The thread that accepts closes the socket.
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// Connections so far.
     var connections: Int { count.withLock { $0 } }

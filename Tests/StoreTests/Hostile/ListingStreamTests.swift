@@ -39,7 +39,7 @@ import Testing
         let server = try HostileServer { connection in
             connection.send("HTTP/1.1 207 Multi-Status\r\nConnection: close\r\n\r\n")
             connection.send(Self.opening + (0..<100).map { Self.response("a\($0)") }.joined())
-            let seen = shown.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
+            let seen = shown.wait(until: MonotonicClock.after(milliseconds: 30_000)) {
                 $0 >= 100 ? true : nil
             }
             if seen == true { connection.send(Self.response("last") + Self.end) }

@@ -86,7 +86,7 @@ import Testing
         }
         #expect(found == .unreachable)
         #expect(faulty.calls >= 4)
-        #expect(MonotonicClock.now - start < 1_500_000_000)
+        #expect(MonotonicClock.now - start < 10_000_000_000)
     }
 
     @Test func `tries that get on too slowly end as well`() throws {
@@ -164,25 +164,30 @@ import Testing
     @Test func `those somebody waits for go first, and no more than allowed go at once`() throws {
         let gate = GateStore()
         let limited = Limited(gate, calls: 2, reserved: 1)
-        let left = Monitor(6)
+        let (come, left) = (Monitor(0), Monitor(6))
         let hash = Sample([]).blob.hash
         func start(_ awaited: Bool) {
             let call = StoreCall(urgency: Urgency(awaited: awaited))
             Threads.start("limited") {
+                come.signal { $0 += 1 }
                 _ = try? limited.stat(hash, call)
                 left.signal { $0 -= 1 }
             }
         }
         for _ in 0..<4 { start(false) }
-        let soon = MonotonicClock.after(milliseconds: 3_000)
+        let soon = MonotonicClock.after(milliseconds: 50_000)
         #expect(gate.state.wait(until: soon) { $0.inside == 1 ? true : nil } == true)
         for _ in 0..<2 { start(true) }
         // The first of the waited for has the place that is kept; background work has one.
         #expect(gate.state.wait(until: soon) { $0.inside == 2 ? true : nil } == true)
-        while left.withLock({ $0 }) > 0 {
+        // The others have come too, and are in the queue a moment later.
+        #expect(come.wait(until: soon) { $0 == 6 ? true : nil } == true)
+        try Cancellation().sleep(nanoseconds: 500_000_000, at: "")
+        for turn in 1...6 {
             gate.state.signal { $0.allowed += 1 }
-            try Cancellation().sleep(nanoseconds: 60_000_000, at: "")
-            guard MonotonicClock.now < soon + 5_000_000_000 else { break }
+            #expect(left.wait(until: soon) { $0 <= 6 - turn ? true : nil } == true)
+            // Nobody else leaves before somebody has the first one's place.
+            #expect(gate.state.wait(until: soon) { $0.order.count > 2 ? true : nil } == true)
         }
         let state = gate.state.withLock { $0 }
         #expect(left.withLock { $0 } == 0)
@@ -208,7 +213,7 @@ import Testing
                 state.most = max(state.most, state.inside)
                 state.order.append(call.urgency.isAwaited)
             }
-            _ = state.wait(until: MonotonicClock.after(milliseconds: 8_000)) { (state) -> Bool? in
+            _ = state.wait(until: MonotonicClock.after(milliseconds: 60_000)) { (state) -> Bool? in
                 guard state.allowed > 0 else { return nil }
                 state.allowed -= 1
                 state.inside -= 1
@@ -240,7 +245,7 @@ import Testing
         let start = MonotonicClock.now
         for _ in 0..<2 { _ = try store.bytes(prepared.sample.blob) }
         let seconds = Double(MonotonicClock.now - start) / 1e9
-        #expect(seconds >= 0.95 && seconds < 3, "\(seconds) s")
+        #expect(seconds >= 0.95 && seconds < 10, "\(seconds) s")
         let short = StoreCall(
             cancellation: Cancellation(deadline: MonotonicClock.after(milliseconds: 100)))
         let found = kind { () throws(StoreError) in

@@ -66,7 +66,7 @@ private func serve(_ request: Request) -> Reply {
         return Reply(result: makeHolder())
     case .program(let words):
         guard let program = try? RunningProgram(words) else { return Reply(result: -Int(ENOENT)) }
-        let result = program.wait(seconds: 120)
+        let result = program.wait(seconds: 600)
         return Reply(result: result.status, buffers: [result.output, result.errors])
     }
 }

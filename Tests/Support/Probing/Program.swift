@@ -111,7 +111,7 @@ package final class RunningProgram {
     }
 
     /// Waits for its end; after `seconds` it is killed with its group.
-    package func wait(seconds: Double = 60) -> ProgramResult {
+    package func wait(seconds: Double = 180) -> ProgramResult {
         if let result { return result }
         var entry = pollfd(fd: pidDescriptor, events: Int16(POLLIN), revents: 0)
         let ended = poll(&entry, 1, Int32(seconds * 1000)) > 0
@@ -149,7 +149,7 @@ package final class RunningProgram {
 /// Runs a program to its end.
 package func run(
     _ words: [String], directory: String? = nil, environment: [String: String]? = nil,
-    seconds: Double = 60
+    seconds: Double = 180
 ) throws -> ProgramResult {
     try RunningProgram(
         words.map { Array($0.utf8) }, directory: directory, environment: environment

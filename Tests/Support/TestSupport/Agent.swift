@@ -6,11 +6,11 @@ package import Testing
 ///
 /// Every method that makes a call takes the errors it has to fail with in `fails:`; without them
 /// it has to succeed. What is different is recorded as an issue at the caller's line, so a test
-/// reads as a list of calls. A call that does not return within 30 s is recorded as well, and its
+/// reads as a list of calls. A call that does not return within 120 s is recorded as well, and its
 /// process is killed. Not for several threads at once.
 package final class Agent {
     /// How long a call may take, unless a test says otherwise.
-    package static let patienceMilliseconds: Int32 = 30_000
+    package static let patienceMilliseconds: Int32 = 120_000
 
     /// The user it runs as.
     package let user: Int

@@ -107,7 +107,7 @@ extension Agent {
         _ words: ByteString..., at location: SourceLocation = #_sourceLocation
     ) -> ProgramResult {
         begin("program \(words)", .program(words.map(\.bytes)))
-        let reply = finish(milliseconds: 130_000, at: location)
+        let reply = finish(milliseconds: 610_000, at: location)
         return ProgramResult(
             status: reply.result, output: reply.buffers.first ?? [],
             errors: reply.buffers.last ?? [])

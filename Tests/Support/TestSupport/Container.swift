@@ -1,3 +1,4 @@
+internal import CKernel
 internal import FoundationEssentials
 internal import Glibc
 package import Probing
@@ -68,14 +69,14 @@ package final class Container {
     package var folder: String { "\(dataHome)/shapeedit/containers/\(name)" }
 
     /// Runs the product.
-    package func command(_ words: String..., seconds: Double = 60) throws -> ProgramResult {
+    package func command(_ words: String..., seconds: Double = 180) throws -> ProgramResult {
         try command(words, seconds: seconds)
     }
 
     /// Runs the product. With `line`, a line of shell that root runs first in a mount namespace of
     /// the program's own, to take something away from it.
     package func command(
-        _ words: [String], after line: String? = nil, seconds: Double = 60
+        _ words: [String], after line: String? = nil, seconds: Double = 180
     ) throws -> ProgramResult {
         var prefix = hasOwnDevice ? FuseDevice.prefix(for: base) : []
         if let line { prefix += ["unshare", "-m", "sh", "-c", line + " && exec \"$@\"", "sh"] }
@@ -127,8 +128,17 @@ package final class Container {
         }
     }
 
-    /// What `status --json` says about this mount.
+    /// What `status --json` says about this mount; one that does not answer is asked again, for 30 s.
     package func status() throws -> MountStatus {
+        let end = time(nil) + 30
+        while true {
+            let found = try statusNow()
+            if found.pid != nil || time(nil) >= end { return found }
+            usleep(100_000)
+        }
+    }
+
+    private func statusNow() throws -> MountStatus {
         let result = try command("status", "--json")
         guard result.status == 0 else { throw TestSetupFailure("status: \(result)") }
         let all = try JSONDecoder().decode([MountStatus].self, from: Data(result.output))
@@ -148,9 +158,15 @@ package final class Container {
         MountTable.detach(mountPoint)
     }
 
-    /// Waits until a process is gone, 10 s at most.
-    package func waitForEnd(of process: Int) {
-        for _ in 0..<10_000 where Self.isAlive(process) { usleep(1000) }
+    /// Waits until a process has ended and all it had open is closed, 60 s at most; whether it has.
+    @discardableResult
+    package func waitForEnd(of process: Int) -> Bool {
+        // What /proc tells of its program is gone before its files are closed.
+        let descriptor = Int32(kernel_call(Int(SYS_pidfd_open), process, 0, 0, 0, 0, 0))
+        guard descriptor >= 0 else { return descriptor == -ESRCH }
+        defer { close(descriptor) }
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 60_000) > 0
     }
 
     /// Whether a process exists and is not a zombie.
@@ -162,7 +178,7 @@ package final class Container {
 
     /// `container check`: status 0 where all is sound.
     package func check() throws -> ProgramResult {
-        try command("container", "check", name, seconds: 120)
+        try command("container", "check", name, seconds: 300)
     }
 
     /// Unmounts by force if need be, and removes everything; with $SHAPEEDIT_TEST_KEEP the files

@@ -57,7 +57,7 @@ package final class Volume {
     package var root: ByteString { ByteString(container?.mountPoint ?? directory) }
 
     /// Runs a program in this volume's directory as the user who mounted it.
-    package func run(_ words: String..., seconds: Double = 120) throws -> ProgramResult {
+    package func run(_ words: String..., seconds: Double = 300) throws -> ProgramResult {
         try start(words).wait(seconds: seconds)
     }
 
