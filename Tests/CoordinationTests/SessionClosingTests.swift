@@ -18,7 +18,7 @@ struct SessionClosingTests {
     }
 
     private func flush(_ session: WriteSession, _ handle: UInt64, at now: UInt64) {
-        session.closing.noteFlushed(handle)
+        session.closing.noteFlushed(handle, byOpener: true)
         session.closing.noteKept(at: now)
     }
 
@@ -57,10 +57,23 @@ struct SessionClosingTests {
         #expect(!session.isClosing)
     }
 
+    @Test func `inherited descriptors say nothing before the opener has closed its own`() {
+        let session = session(handles: 1)
+        session.closing.noteFlushed(1, byOpener: false)
+        session.closing.noteKept(at: 1)
+        #expect(!session.isClosing)
+        flush(session, 1, at: 2)
+        #expect(session.isClosing)
+        session.closing.noteWritten(1)
+        #expect(!session.isClosing)
+        session.closing.noteFlushed(1, byOpener: false)
+        #expect(session.isClosing)
+    }
+
     @Test func `what nobody wrote to is not waited for, whichever handle is closed first`() {
         let session = session(handles: 2)
-        session.closing.noteFlushed(1)
-        session.closing.noteFlushed(2)
+        session.closing.noteFlushed(1, byOpener: true)
+        session.closing.noteFlushed(2, byOpener: true)
         #expect(!session.isClosing)
         session.closing.noteWritten(2)
         flush(session, 2, at: 1)

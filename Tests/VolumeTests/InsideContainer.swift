@@ -66,7 +66,7 @@ final class InsideContainer {
         }
         volume.wrote(session, handle, by: 0) {}
         if synchronize { try volume.synchronize(node, handle) }
-        try volume.flush(node, handle, owner: 0) {}
+        try volume.flush(node, handle, owner: 0, by: 0) {}
         if pause > 0 { usleep(pause) }
         released = true
         volume.release(node, handle)

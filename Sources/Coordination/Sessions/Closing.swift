@@ -21,6 +21,8 @@ package struct Closing {
 
     /// Writing handles that were flushed and not written to since, as far as that is seen.
     private var flushed: Set<UInt64> = []
+    /// Those that were flushed by the process that opened them.
+    private var left: Set<UInt64> = []
     /// When the last of them was after anything was written, else 0.
     private var since: UInt64 = 0
     /// Until when that FLUSH itself may take, for a picture that is drawn first.
@@ -34,7 +36,13 @@ package struct Closing {
     func isAwaited(of handles: Int) -> Bool { since > 0 && flushed.count == handles }
 
     /// A descriptor of the handle is being closed.
-    package mutating func noteFlushed(_ handle: UInt64) { flushed.insert(handle) }
+    ///
+    /// - Parameter byOpener: by the process that opened it. Those that inherited descriptors close
+    ///   them as they end, and that says nothing while that process goes on with its own.
+    package mutating func noteFlushed(_ handle: UInt64, byOpener: Bool) {
+        if byOpener { left.insert(handle) }
+        if left.contains(handle) { flushed.insert(handle) }
+    }
 
     /// The FLUSH made something last that was written.
     package mutating func noteKept(at now: UInt64) { since = max(now, 1) }
@@ -48,7 +56,10 @@ package struct Closing {
         if !flushed.isEmpty { flushed.remove(handle) }
     }
 
-    mutating func noteReleased(_ handle: UInt64) { flushed.remove(handle) }
+    mutating func noteReleased(_ handle: UInt64) {
+        flushed.remove(handle)
+        left.remove(handle)
+    }
 
     /// Keeps what is to be run when the session ends, or when the patience does; returns that moment.
     package mutating func park(_ retry: @escaping @Sendable () -> Void, at now: UInt64) -> UInt64 {

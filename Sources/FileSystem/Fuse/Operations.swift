@@ -240,7 +240,8 @@ extension FuseSession {
                 guard let info, !isVirtual(number), info.pointee.fh != Handle.replayed.rawValue
                 else { return request.succeed() }
                 try session.volume.flush(
-                    node(number), Handle(rawValue: info.pointee.fh), owner: info.pointee.lock_owner
+                    node(number), Handle(rawValue: info.pointee.fh), owner: info.pointee.lock_owner,
+                    by: request.caller.thread
                 ) { request.succeed() }
             }
         }

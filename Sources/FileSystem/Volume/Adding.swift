@@ -42,6 +42,6 @@ extension Volume {
             try file.write(bytes, at: 0)
         }
         wrote(session, opened.handle, by: caller.user) {}
-        try flush(node, opened.handle, owner: 0) {}
+        try flush(node, opened.handle, owner: 0, by: caller.thread) {}
     }
 }

@@ -12,15 +12,19 @@ extension Volume {
     /// runs when the close may return, which is later if the document has a picture to be drawn
     /// first. If this throws, `reply` does not run.
     ///
-    /// - Parameter owner: whose fcntl locks on the file end.
+    /// - Parameters:
+    ///   - owner: whose fcntl locks on the file end.
+    ///   - thread: who closes.
     func flush(
-        _ node: NodeNumber, _ handle: Handle, owner: UInt64, _ reply: @escaping @Sendable () -> Void
+        _ node: NodeNumber, _ handle: Handle, owner: UInt64, by thread: Int32,
+        _ reply: @escaping @Sendable () -> Void
     ) throws(Errno) {
         dropRecordLocks(node.item, handle, owner)
         guard handle.writes else { return reply() }
         let session = try session(node, handle)
+        let isByOpener = Self.isLeft(handle, by: thread)
         let (isStaged, isWrittenDirectly) = state.withLock { _ in
-            session.closing.noteFlushed(handle.rawValue)
+            session.closing.noteFlushed(handle.rawValue, byOpener: isByOpener)
             return (session.isStaged, session.isWrittenDirectly)
         }
         guard isStaged else { return reply() }
@@ -52,6 +56,14 @@ extension Volume {
             state.withLock { _ in session.closing.noteDrawing(until: 0) }
             answer()
         }
+    }
+
+    /// Whether it is the process that opened the handle which closes a descriptor of it, or that
+    /// process is gone.
+    private static func isLeft(_ handle: Handle, by thread: Int32) -> Bool {
+        let process = CallerProcess.process(of: thread)
+        if process == 0 || process == handle.process { return true }
+        return kill(handle.process, 0) != 0 && errno == ESRCH
     }
 
     /// Refuses to close a document that was not written whole.
