@@ -231,9 +231,10 @@ extension FuseSession {
         table.write_buf = { request, number, buffer, offset, info in
             let isDone = serve(request, GrantedTree.has(number)) {
                 (session, request, granted) throws(Errno) in
-                guard let buffer else { throw Errno(EINVAL) }
+                guard let buffer, let info else { throw Errno(EINVAL) }
                 try session.writeGranted(
-                    request, granted, info?.pointee.fh ?? 0, buffer, Int64(offset))
+                    request, granted, info.pointee.fh, buffer, Int64(offset),
+                    appends: info.pointee.flags & O_APPEND != 0)
             }
             if !isDone { plain.write_buf?(request, number, buffer, offset, info) }
         }

@@ -100,7 +100,7 @@ extension FuseSession {
 
     func writeGranted(
         _ request: Request, _ granted: GrantedTree, _ handle: UInt64,
-        _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ offset: Int64
+        _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ offset: Int64, appends: Bool
     ) throws(Errno) {
         let size = fuse_buf_size(buffer)
         var copied = 0
@@ -111,7 +111,12 @@ extension FuseSession {
         }
         if copied < 0 { throw Errno(Int32(-copied)) }
         try withGranted(request, granted, handle, writes: true) { (file) throws(Errno) in
-            if file.appends {
+            // Programs may change it while they have the file open.
+            let flags = try check { fcntl(file.descriptor.number, F_GETFL) }
+            if appends != (flags & O_APPEND != 0) {
+                try check { fcntl(file.descriptor.number, F_SETFL, flags ^ O_APPEND) }
+            }
+            if appends {
                 // Where the end is the owner knows.
                 try file.descriptor.write(bytes)
             } else {

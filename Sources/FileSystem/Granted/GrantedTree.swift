@@ -47,7 +47,6 @@ final class GrantedFile: Sendable {
     /// On the owner's mount. Closed with the last reference, on a thread that may wait.
     let descriptor: OwnedDescriptor
     let writes: Bool
-    let appends: Bool
     /// The process that opened it.
     let process: Int32
     /// Of a file of the app's.
@@ -61,7 +60,6 @@ final class GrantedFile: Sendable {
         self.document = document
         self.descriptor = descriptor
         writes = flags & O_ACCMODE != O_RDONLY
-        appends = flags & O_APPEND != 0
         self.process = process
         inode = document == nil ? UInt64((try? self.descriptor.status().st_ino) ?? 0) : 0
     }

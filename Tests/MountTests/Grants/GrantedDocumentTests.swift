@@ -26,6 +26,35 @@ struct GrantedDocumentTests {
     }
 
     @Test(arguments: DataPath.mounts)
+    func `programs of the app and of the owner append to each other`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            var expected: ByteString = "one"
+            let late = there.open(Self.document, O_WRONLY)
+            let writers = [
+                (there, late), (here, here.open("a.txt", O_WRONLY | O_APPEND)),
+                (there, there.open(Self.document, O_WRONLY | O_APPEND)),
+            ]
+            // Whether a descriptor appends is as it was set last.
+            there.setFlags(late, O_WRONLY | O_APPEND)
+            for round in 0..<10 {
+                for (agent, file) in writers {
+                    let line: ByteString = "round \(round)\n"
+                    agent.write(file, line)
+                    expected = expected + line
+                }
+            }
+            there.setFlags(late, O_WRONLY)
+            there.write(late, "ONE", offset: 0)
+            expected = "ONE" + ByteString(Array(expected.bytes.dropFirst(3)))
+            for (agent, file) in writers { agent.close(file) }
+            #expect(here.content("a.txt") == expected)
+            #expect(there.content(Self.document) == expected)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
     func `a granted document is edited in place, and its owner sees it at once`(_ place: DataPath)
         throws
     {
