@@ -13,7 +13,7 @@ struct SessionClosingTests {
     /// A session that so many handles of one process write to.
     private func session(handles: Int) -> WriteSession {
         let session = WriteSession(node: NodeNumber(Self.item, 2), base: Self.nothing)
-        for _ in 0..<handles { session.count(1, user: 0) }
+        for _ in 0..<handles { session.count(1, user: 0, thread: 1) }
         return session
     }
 
@@ -41,9 +41,9 @@ struct SessionClosingTests {
         flush(session, 1, at: 1)
         #expect(!session.isClosing)
         flush(session, 2, at: 1)
-        session.expected[9] = .max
+        session.expected[9] = WriteSession.Expectation(process: 9, until: .max)
         #expect(!session.isClosing)
-        session.count(9, user: 0)
+        session.count(9, user: 0, thread: 9)
         #expect(!session.isClosing)
         flush(session, 3, at: 2)
         #expect(session.isClosing)

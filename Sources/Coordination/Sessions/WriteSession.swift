@@ -50,8 +50,8 @@ package final class WriteSession: @unchecked Sendable {
     package var delays = 0
     /// A look whether the end can come now is planned.
     package var isLookPlanned = false
-    /// Processes that were redirected and have not opened yet, each with the end of its time.
-    package var expected: [Int32: UInt64] = [:]
+    /// Threads that were redirected and have not opened yet.
+    package var expected: [Int32: Expectation] = [:]
     /// The FLUSHes, the RELEASEs that should follow them, and who waits for these.
     package var closing = Closing()
     /// A write failed, or the disk is full: what is staged is not whole. It is not published unless
@@ -82,6 +82,18 @@ package final class WriteSession: @unchecked Sendable {
     /// How often the kernel has looked the session's node up.
     package var lookups: UInt32 = 0
 
+    /// A thread that was redirected.
+    package struct Expectation: Sendable {
+        package var process: Int32
+        /// The end of its time (monotonic nanoseconds).
+        package var until: UInt64
+
+        package init(process: Int32, until: UInt64) {
+            self.process = process
+            self.until = until
+        }
+    }
+
     package struct StagingState: Sendable {
         package var made = false
     }
@@ -92,11 +104,11 @@ package final class WriteSession: @unchecked Sendable {
         staging = Lock(StagingState())
     }
 
-    /// Counts a writing handle of the process.
-    package func count(_ process: Int32, user: UInt32) {
+    /// Counts a writing handle of the process, which the thread opened.
+    package func count(_ process: Int32, user: UInt32, thread: Int32) {
         handles += 1
         writers[process, default: 0] += 1
-        expected[process] = nil
+        expected[thread] = nil
         // An ordinary writer among others is enough to take set-user-id away.
         if user != 0 { author = user }
     }
@@ -111,12 +123,16 @@ package final class WriteSession: @unchecked Sendable {
         writers[process] = left > 0 ? left : nil
     }
 
+    /// Those that write, or are about to.
+    package var processes: Set<Int32> {
+        Set(writers.keys).union(expected.values.lazy.map(\.process))
+    }
+
     /// Whether the process sees the staged bytes: it writes, or is about to.
     package func concerns(_ process: Int32, now: UInt64) -> Bool {
         if process == 0 { return false }
         if writers[process] != nil { return true }
-        guard let until = expected[process] else { return false }
-        return until > now
+        return expected.values.contains { $0.process == process && $0.until > now }
     }
 
     /// Whether others should wait: all that had it open are known to have closed it, and nobody else

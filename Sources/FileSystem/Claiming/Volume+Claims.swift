@@ -22,7 +22,7 @@ extension Volume {
         let (writers, holders) = state.withLock { state in
             let writers = Set(
                 state.sessions.values.lazy.filter { $0.claims.isEmpty }.flatMap { session in
-                    Array(session.writers.keys) + Array(session.expected.keys)
+                    session.processes
                 })
             return (writers, state.lockHolders)
         }
@@ -38,7 +38,7 @@ extension Volume {
                 }
             }
             for (position, session) in state.sessions where session.claims.isEmpty {
-                for process in Array(session.writers.keys) + Array(session.expected.keys) {
+                for process in session.processes {
                     state.claim(
                         session, at: position, for: families[process] ?? Operator(known: process))
                 }

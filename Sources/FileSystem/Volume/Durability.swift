@@ -30,7 +30,12 @@ extension Volume {
         }
         if let failure { throw failure }
         try checkRoom(session)
-        let file = try content.openStaging(session.node)
+        let file: SharedDescriptor
+        do throws(Errno) { file = try content.openStaging(session.node) } catch {
+            if state.withLock({ $0.lasts(session) }) { throw Self.lost(error) }
+            // Ended meanwhile, without this handle having written: it is a version's now.
+            return try synchronize(node, handle)
+        }
         _ = try file.with { (file) throws(Errno) in try check { fsync(file.number) } }
         let status = try file.status()
         try log.admit()

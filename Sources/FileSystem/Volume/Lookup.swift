@@ -38,7 +38,11 @@ extension Volume {
         case .done((let node, let entry)):
             // What is staged has its size in its file: ask that without holding the lock.
             if entry.attributeTimeout == Entry.brief || entry.attributeTimeout == Entry.never {
-                var current = try attributes(node, for: caller)
+                var current: Entry
+                do throws(Errno) { current = try attributes(node, for: caller) } catch {
+                    forget(node, 1)
+                    throw error
+                }
                 // The end of the session meanwhile does not make the answered name last.
                 current.timeout = 0
                 return .done(current)

@@ -93,10 +93,9 @@ extension Volume {
             state.noteSeen(state.content(position).node, at: position, by: process)
         }
         if let session = state.session(of: node, at: position) {
-            session.expected[process] = nil
             state.redirections[caller.thread] = nil
             // Counted here, so that the session cannot end before the handle is made.
-            session.count(process, user: caller.user)
+            session.count(process, user: caller.user, thread: caller.thread)
             state.noteWriter(session, at: position, process)
             return .serve(session)
         }
@@ -105,11 +104,12 @@ extension Volume {
         state.noteWriter(session, at: position, process)
         if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {
             state.redirections[caller.thread] = nil
-            session.count(process, user: caller.user)
+            session.count(process, user: caller.user, thread: caller.thread)
             session.isWrittenDirectly = true
             return .direct(session)
         }
-        session.expected[process] = now + Self.redirectPatience * 1_000_000
+        session.expected[caller.thread] = WriteSession.Expectation(
+            process: process, until: now + Self.redirectPatience * 1_000_000)
         state.redirect(caller.thread, node.item, now)
         expect(node.item, state, now)
         return .redirect(state.otherNames(of: position))
@@ -136,7 +136,7 @@ extension Volume {
                     state.expecting.remove(item)
                     continue
                 }
-                session.expected = session.expected.filter { $0.value > now }
+                session.expected = session.expected.filter { $0.value.until > now }
                 if session.expected.isEmpty {
                     state.expecting.remove(item)
                     late.append((session, item))
@@ -260,7 +260,7 @@ extension Volume {
                 return (state.index[item: position].pointee.node, nil, state.number(position))
             }
             let session = state.joinSession(position, author: caller.user)
-            session.count(process, user: caller.user)
+            session.count(process, user: caller.user, thread: caller.thread)
             state.noteWriter(session, at: position, process)
             session.maker = process
             session.isLikelySmall =
@@ -268,7 +268,12 @@ extension Volume {
             return (session.node, session, state.number(position))
         }
         do throws(Errno) {
-            if let session = created.session { try stage(session) }
+            if let session = created.session {
+                try stage(session)
+            } else {
+                // Nothing is written that a close would make last together with the name.
+                try log.flush(upTo: log.head)
+            }
             // There is nothing to cut off, and no session for it.
             let opened = try grant(
                 created.node, created.session, writes ? flags : flags & ~O_TRUNC, process)
@@ -311,7 +316,7 @@ extension VolumeState {
     func redirect(_ thread: Int32, _ item: ItemNumber, _ now: UInt64, size: Int64? = nil) {
         if redirections.count > 1024 {
             redirections = redirections.filter {
-                now < $0.value.at + Volume.redirectPatience * 1_000_000
+                now < $0.value.at + Volume.redirectMemory * 1_000_000
             }
         }
         redirections[thread] = Redirection(item: item.rawValue, at: now, size: size)
@@ -337,7 +342,7 @@ extension VolumeState {
     /// the kernel walks a path again once only, and the program would be told of a second ESTALE.
     func wasRedirected(_ thread: Int32, _ node: NodeNumber, _ now: UInt64) -> Bool {
         guard let known = redirections[thread],
-            now < known.at + Volume.redirectPatience * 1_000_000
+            now < known.at + Volume.redirectMemory * 1_000_000
         else { return false }
         return known.answered == node.rawValue
             || known.answered == 0 && known.item == node.item.rawValue

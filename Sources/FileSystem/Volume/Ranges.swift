@@ -12,9 +12,11 @@ extension Volume {
         by user: UInt32, reply: @escaping @Sendable () -> Void
     ) throws(Errno) {
         let (file, session) = try writable(node, handle)
-        try file.with { (file) throws(Errno) in
-            try file.allocate(
-                AllocationMode(rawValue: mode), offset: offset, length: length)
+        try makeRoom { () throws(Errno) in
+            try file.with { (file) throws(Errno) in
+                try file.allocate(
+                    AllocationMode(rawValue: mode), offset: offset, length: length)
+            }
         }
         wrote(session, handle, by: user, reply)
     }
@@ -51,10 +53,20 @@ extension Volume {
             return
         }
         let (file, session) = try writable(target, targetHandle)
-        let copied = try file.with { (file) throws(Errno) in
-            try source.with { (source) throws(Errno) in
-                try file.copyRange(from: source, at: offset, to: targetOffset, count: count)
+        let copied: Int
+        do throws(Errno) {
+            copied = try makeRoom { () throws(Errno) in
+                try file.with { (file) throws(Errno) in
+                    try source.with { (source) throws(Errno) in
+                        try file.copyRange(
+                            from: source, at: offset, to: targetOffset, count: count)
+                    }
+                }
             }
+        } catch {
+            // As of a write: what is there is not whole.
+            if [ENOSPC, EDQUOT, EIO].contains(error.code) { failed(session, error) }
+            throw error
         }
         wrote(session, targetHandle, by: user) { reply(copied) }
     }

@@ -49,7 +49,13 @@ extension Volume {
                 }
             }
             var others = try setRecorded(target, settings, caller)
-            if target != node { others.append(target) }
+            if target != node {
+                // The kernel cuts off the pages of the node that it named only.
+                notifier.post { [channel, target] in
+                    channel?.invalidate(node: target.rawValue, pages: true)
+                }
+                others.append(target)
+            }
             refresh(others) { [self, stale] in
                 forgetSoon(names: stale) { [self] in
                     do throws(Errno) {
@@ -100,6 +106,7 @@ extension Volume {
             if !state.index[item: position].pointee.isRegular { throw Errno(EINVAL) }
             if let session = state.session(of: node, at: position) {
                 state.redirections[caller.thread] = nil
+                session.count(process, user: caller.user, thread: caller.thread)
                 return (session, state.otherNames(of: position))
             }
             let session = state.joinSession(position, author: caller.user)
@@ -107,17 +114,18 @@ extension Volume {
             if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {
                 state.redirections[caller.thread] = nil
                 session.isWrittenDirectly = true
+                session.count(process, user: caller.user, thread: caller.thread)
                 // No path was walked again: the kernel has the version under every name.
                 return (session, state.names(of: position))
             }
-            session.expected[process] = now + Self.redirectPatience * 1_000_000
+            session.expected[caller.thread] = WriteSession.Expectation(
+                process: process, until: now + Self.redirectPatience * 1_000_000)
             state.redirect(caller.thread, node.item, now, size: size)
             expect(node.item, state, now)
             return (nil, state.otherNames(of: position))
         }
         guard let session else { return .redirected(names) }
-        // A handle for the time of the call, so that the end of it is a last close.
-        try begin(session, node.item, process, caller)
+        // A handle for the time of the call was counted, so that the end of it is a last close.
         defer { end(session, node.item, process) }
         try truncate(session, to: size, by: process)
         let status = try content.stagingStatus(session.node)
@@ -197,10 +205,18 @@ extension Volume {
             return (isCurrent ? state.sessions[position] : nil, false)
         }
         guard let session, state.withLock({ _ in session.isStaged }) else { return false }
-        let before = try content.stagingStatus(session.node)
-        try content.setModified(session.node, moment.timestamp(VolumeState.now()))
-        let after = try content.stagingStatus(session.node)
-        return state.withLock { _ in
+        let (before, after): (FileStatus, FileStatus)
+        do throws(Errno) {
+            before = try content.stagingStatus(session.node)
+            try content.setModified(session.node, moment.timestamp(VolumeState.now()))
+            after = try content.stagingStatus(session.node)
+        } catch {
+            if state.withLock({ $0.lasts(session) }) { throw Self.lost(error) }
+            // Ended meanwhile, and its file with it.
+            return false
+        }
+        return state.withLock { state in
+            guard state.lasts(session) else { return false }
             if session.modeSet == before { session.modeSet = after }
             if session.isChanged(before) { return isOwn }
             // Still nothing written: the time is the document's own, not a new version's.

@@ -7,17 +7,6 @@ internal import SystemCalls
 
 /// Write sessions while they are open.
 extension Volume {
-    /// Counts a writing handle.
-    func begin(_ session: WriteSession, _ item: ItemNumber, _ process: Int32, _ caller: Caller)
-        throws(Errno)
-    {
-        try state.withLock { (state) throws(Errno) in
-            let position = state.index.find(item)
-            guard position != 0, state.sessions[position] === session else { throw Errno(ESTALE) }
-            session.count(process, user: caller.user)
-        }
-    }
-
     /// Makes the staging file, with the base's bytes, if it is not there yet.
     func stage(_ session: WriteSession) throws(Errno) {
         try session.staging.withLock { (staging) throws(Errno) in
@@ -271,6 +260,11 @@ struct WritePlace {
 }
 
 extension VolumeState {
+    /// Whether the session has not ended.
+    func lasts(_ session: WriteSession) -> Bool {
+        sessions[index.find(session.node.item)] === session
+    }
+
     /// The bits that a write by an ordinary user takes from a file of this mode.
     static func privileges(_ mode: UInt32) -> UInt32 {
         guard mode & S_IFMT == S_IFREG else { return 0 }

@@ -84,6 +84,9 @@ package final class Volume: @unchecked Sendable {
     static let mappingPace: UInt64 = 250_000_000
     /// How long a redirected process has to come back, in milliseconds.
     static let redirectPatience: UInt64 = 2_000
+    /// How long it is remembered that a thread was sent round, in milliseconds: it may be late, but a
+    /// second ESTALE would be the program's.
+    static let redirectMemory: UInt64 = 10_000
     /// Contents up to this size are copied when they are opened for writing, so that the kernel can
     /// write without the daemon; larger ones at the first write.
     static let eagerCopy: Int64 = 256 << 10
