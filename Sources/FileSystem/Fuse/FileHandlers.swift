@@ -90,7 +90,7 @@ extension FuseSession {
             let session = try volume.session(node, handle)
             if volume.content.isPacked(session.node) {
                 volume.correct(&place, session, handle)
-                try writePacked(request, session, handle, buffer, size, place)
+                try writePacked(request, session, handle, buffer, place)
                 return
             }
         }
@@ -104,7 +104,7 @@ extension FuseSession {
                     try Self.write(buffer, to: file, at: offset)
                 }
             } else {
-                let bytes = try Self.bytes(of: buffer, size, behind: 0)
+                let bytes = try Self.bytes(of: buffer)
                 count = try volume.makeRoom { () throws(Errno) in
                     try file.with { (file) throws(Errno) in try file.append(bytes[...]) }
                 }
@@ -121,9 +121,9 @@ extension FuseSession {
     /// Writes to a session that has no file.
     private func writePacked(
         _ request: Request, _ session: WriteSession, _ handle: Handle,
-        _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ size: Int, _ place: WritePlace
+        _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ place: WritePlace
     ) throws(Errno) {
-        let bytes = try Self.bytes(of: buffer, size, behind: PackedContents.header)
+        let bytes = try Self.bytes(of: buffer, behind: PackedContents.header)
         let count: Int
         do throws(Errno) { count = try volume.write(bytes, place, session) } catch {
             volume.failed(session, error)
@@ -134,10 +134,11 @@ extension FuseSession {
         }
     }
 
-    /// A copy of what is to be written, zeros before it.
-    private static func bytes(
-        of buffer: UnsafeMutablePointer<fuse_bufvec>, _ size: Int, behind header: Int
+    /// A copy of what is to be written, zeros before it. Takes it out of the buffer.
+    static func bytes(
+        of buffer: UnsafeMutablePointer<fuse_bufvec>, behind header: Int = 0
     ) throws(Errno) -> [UInt8] {
+        let size = fuse_buf_size(buffer)
         var copied = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: header + size) { memory, count in
             memory[..<header].initialize(repeating: 0)

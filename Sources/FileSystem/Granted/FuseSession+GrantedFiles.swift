@@ -102,14 +102,8 @@ extension FuseSession {
         _ request: Request, _ granted: GrantedTree, _ handle: UInt64,
         _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ offset: Int64, appends: Bool
     ) throws(Errno) {
-        let size = fuse_buf_size(buffer)
-        var copied = 0
         // The buffer goes when this returns.
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { memory, count in
-            copied = memory.baseAddress.map { shim_read_buffer(buffer, $0, size) } ?? 0
-            count = max(copied, 0)
-        }
-        if copied < 0 { throw Errno(Int32(-copied)) }
+        let bytes = try Self.bytes(of: buffer)
         try withGranted(request, granted, handle, writes: true) { (file) throws(Errno) in
             // Programs may change it while they have the file open.
             let flags = try check { fcntl(file.descriptor.number, F_GETFL) }

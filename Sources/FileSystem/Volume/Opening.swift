@@ -100,19 +100,34 @@ extension Volume {
             return .serve(session)
         }
         if !waited, state.sessions[position]?.isEnding == true { return .wait }
+        if let session = join(state, node, at: position, process, caller, now) {
+            return .direct(session)
+        }
+        return .redirect(state.otherNames(of: position))
+    }
+
+    /// Has somebody who comes to a version's node to write join the item's session.
+    ///
+    /// - Parameter size: what truncate(2) is about to set.
+    /// - Returns: the session, with a handle counted, for who cannot be sent round (again); `nil` if
+    ///   they are to be sent round by ESTALE, and are expected.
+    func join(
+        _ state: VolumeState, _ node: NodeNumber, at position: MemoryIndex.Position,
+        _ process: Int32, _ caller: Caller, _ now: UInt64, size: Int64? = nil
+    ) -> WriteSession? {
         let session = state.joinSession(position, author: caller.user)
         state.noteWriter(session, at: position, process)
         if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {
             state.redirections[caller.thread] = nil
             session.count(process, user: caller.user, thread: caller.thread)
             session.isWrittenDirectly = true
-            return .direct(session)
+            return session
         }
         session.expected[caller.thread] = WriteSession.Expectation(
             process: process, until: now + Self.redirectPatience * 1_000_000)
-        state.redirect(caller.thread, node.item, now)
+        state.redirect(caller.thread, node.item, now, size: size)
         expect(node.item, state, now)
-        return .redirect(state.otherNames(of: position))
+        return nil
     }
 
     /// Somebody was redirected to the item's session: looks later whether they came.

@@ -109,19 +109,10 @@ extension Volume {
                 session.count(process, user: caller.user, thread: caller.thread)
                 return (session, state.otherNames(of: position))
             }
-            let session = state.joinSession(position, author: caller.user)
-            state.noteWriter(session, at: position, process)
-            if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {
-                state.redirections[caller.thread] = nil
-                session.isWrittenDirectly = true
-                session.count(process, user: caller.user, thread: caller.thread)
+            if let session = join(state, node, at: position, process, caller, now, size: size) {
                 // No path was walked again: the kernel has the version under every name.
                 return (session, state.names(of: position))
             }
-            session.expected[caller.thread] = WriteSession.Expectation(
-                process: process, until: now + Self.redirectPatience * 1_000_000)
-            state.redirect(caller.thread, node.item, now, size: size)
-            expect(node.item, state, now)
             return (nil, state.otherNames(of: position))
         }
         guard let session else { return .redirected(names) }
