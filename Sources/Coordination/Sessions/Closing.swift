@@ -23,7 +23,7 @@ package struct Closing {
     private var flushed: Set<UInt64> = []
     /// Those that were flushed by the process that opened them.
     private var left: Set<UInt64> = []
-    /// When the last of them was after anything was written, else 0.
+    /// When any was last flushed after something was written, else 0.
     private var since: UInt64 = 0
     /// Until when that FLUSH itself may take, for a picture that is drawn first.
     private var flushingUntil: UInt64 = 0
