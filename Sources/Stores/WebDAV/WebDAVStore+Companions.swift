@@ -26,15 +26,14 @@ extension WebDAVStore {
         var request = HTTPRequest("MOVE", temporary)
         request.headers = [("Destination", url(companion)), ("Overwrite", "T")]
         for isLast in [false, true] {
-            let answer = try move(request, call)
+            let answer = try sendUntilUnlocked(request, call)
             if [200, 201, 204].contains(answer.head.status) { return }
             guard !isLast, Self.saysFolderIsMissing(answer.head.status) else {
                 _ = try transport.send(HTTPRequest("DELETE", temporary), call)
                 throw transport.answers.error(answer, "naming \(companion.fileName)")
             }
             for folder in [Companion.folder, "\(Companion.folder)/\(companion.hash.fanOut)"] {
-                let made = HTTPRequest("MKCOL", transport.url("\(path)/\(folder)/"))
-                _ = try transport.send(made, call)
+                _ = try makeCollection("\(path)/\(folder)", call)
             }
         }
     }

@@ -31,7 +31,7 @@ package final class WebDAVStore: ContentStore {
         var made = ""
         for name in path.split(separator: "/").map(String.init) + ["incoming"] {
             made += "/" + name
-            let answer = try transport.send(HTTPRequest("MKCOL", transport.url(made + "/")), call)
+            let answer = try makeCollection(made, call)
             // What is there already answers 405; above our own folder, perhaps something else.
             if [201, 405].contains(answer.head.status) { continue }
             let isThere = try exists(made, call)
@@ -95,7 +95,7 @@ package final class WebDAVStore: ContentStore {
         while true {
             var request = HTTPRequest("MOVE", temporary)
             request.headers = [("Destination", url(blob.hash)), ("Overwrite", overwrite)]
-            let answer = try move(request, call)
+            let answer = try sendUntilUnlocked(request, call)
             switch answer.head.status {
             case 200, 201, 204: return
             case 412 where overwrite == "F":
@@ -106,16 +106,22 @@ package final class WebDAVStore: ContentStore {
                 overwrite = "T"
             case let status where !isFolderMade && Self.saysFolderIsMissing(status):
                 isFolderMade = true
-                let folder = transport.url("\(path)/\(blob.hash.fanOut)/")
-                _ = try transport.send(HTTPRequest("MKCOL", folder), call)
+                _ = try makeCollection("\(path)/\(blob.hash.fanOut)", call)
             default: throw transport.answers.error(answer, "naming \(blob.hash)")
             }
         }
     }
 
-    /// Sends a MOVE, and again while somebody else's to the same place, or beside it, locks that: rclone's
-    /// server says so with 423, and has done nothing then.
-    func move(_ request: HTTPRequest, _ call: StoreCall) throws(StoreError) -> HTTPAnswer {
+    func makeCollection(_ path: String, _ call: StoreCall) throws(StoreError) -> HTTPAnswer {
+        try sendUntilUnlocked(HTTPRequest("MKCOL", transport.url(path + "/")), call)
+    }
+
+    /// Sends a MOVE or MKCOL, and again while somebody else's at the same place, or beside it, locks that:
+    /// rclone's server says so with 423, and has done nothing then: a collection that is locked may not be
+    /// there yet.
+    func sendUntilUnlocked(_ request: HTTPRequest, _ call: StoreCall) throws(StoreError)
+        -> HTTPAnswer
+    {
         for _ in 0..<20 {
             let answer = try transport.send(request, call)
             if answer.head.status != 423 { return answer }

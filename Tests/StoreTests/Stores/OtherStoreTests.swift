@@ -90,6 +90,28 @@ import Testing
         }
     }
 
+    @Test func `a collection that somebody else is making just now is waited for`() throws {
+        // As rclone's server does: locked while another request of the same kind is under way.
+        let made = Lock(0)
+        let server = try HostileServer { connection in
+            let isMade = made.withLock { made in
+                if connection.method == "MKCOL" { made += 1 }
+                return made > 2
+            }
+            let status =
+                switch connection.method {
+                case "MKCOL": isMade ? "405 Method Not Allowed" : "423 Locked"
+                case "MOVE": isMade ? "201 Created" : "403 Forbidden"
+                default: "201 Created"
+                }
+            connection.answer(status, ["Connection: close"])
+        }
+        defer { withExtendedLifetime(server) {} }
+        let address = "dav://127.0.0.1:\(server.port)/x?netrc=/nonexistent"
+        try StoreAddress(parsing: address).connect().put(Sample([]))
+        #expect(made.withLock { $0 } == 3)
+    }
+
     @Test func `a collection that is not there is unreachable, its blobs not absent`() throws {
         let folder = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(folder) }
