@@ -56,4 +56,47 @@ import Testing
                 && found.st_dev == wanted.st_dev
         }
     }
+
+    /// What a confined thread was answered.
+    private final class Attempts: @unchecked Sendable {
+        let socket: Int32
+        var isConfined = false
+        var flags: Int32 = -1
+        var signal: Int32 = 0
+        var owner: Int32 = 0
+
+        init(socket: Int32) { self.socket = socket }
+
+        func make() {
+            // For this thread alone, which ends afterwards.
+            isConfined = shim_no_new_privileges() == 0 && shim_seccomp() == 0
+            flags = fcntl(socket, F_GETFL, 0)
+            signal = fcntl(socket, Self.setSignal, 0)
+            owner = fcntl(socket, Self.setOwner, getpid())
+        }
+
+        /// F_SETSIG and F_SETOWN
+        private static let (setSignal, setOwner): (Int32, Int32) = (10, 8)
+    }
+
+    @Test func `it has no signal sent to others by way of its socket`() throws {
+        var sockets: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &sockets) == 0)
+        defer { for socket in sockets { close(socket) } }
+        let attempts = Attempts(socket: sockets[0])
+        var thread = pthread_t()
+        let started = pthread_create(
+            &thread, nil,
+            { argument in
+                argument.map { Unmanaged<Attempts>.fromOpaque($0).takeUnretainedValue().make() }
+                return nil
+            }, Unmanaged.passUnretained(attempts).toOpaque())
+        try #require(started == 0)
+        pthread_join(thread, nil)
+        // Nothing to be seen where the kernel has no filters.
+        guard attempts.isConfined else { return }
+        #expect(attempts.flags >= 0)
+        #expect(attempts.signal == -1)
+        #expect(attempts.owner == -1)
+    }
 }
