@@ -215,4 +215,32 @@ struct PictureTests {
             #expect(bad.status == 65 && !bad.errors.isEmpty, "\(bad)")
         }
     }
+    @Test func `the command never takes a placeholder for the picture`() throws {
+        // Nobody waits in the mount: the largest picture is drawn a second after the others.
+        try withPictures(patience: 0) { desk in
+            let (agent, point) = (desk.agent, desk.container.mountPoint)
+            let output = "\(desk.container.base)/a.png"
+            func expect(_ document: String, _ content: ByteString, _ end: String, _ size: Int)
+                throws
+            {
+                let result = try desk.container.command(
+                    "thumbnail", "\(point)/\(document)", "-o", output, "--size", "\(size)")
+                try #require(result.status == 0, "\(result)")
+                #expect(
+                    try ByteString(PictureDesk.read(output)) == desk.reference(content, end, size))
+            }
+            for number in 0..<3 {
+                let slide = PictureDesk.slide(number)
+                agent.store(ByteString("\(number).slide"), slide)
+                try expect("\(number).slide", slide, "slide", 1024)
+            }
+            // By another name it is another type, and only one's pictures are kept.
+            agent.link("0.slide", "0.txt")
+            #expect(desk.settle("0.slide") == "ready")
+            try expect("0.txt", PictureDesk.slide(0), "txt", 256)
+            // A folder has the name of the picture.
+            agent.makeDirectory("1.slide.png")
+            try expect("1.slide", PictureDesk.slide(1), "slide", 256)
+        }
+    }
 }

@@ -86,6 +86,12 @@ struct PreviewPictureTests {
             #expect(sides(desk.picture(turned, 128)) == [64, 128])
             #expect(sides(placeholder) != [64, 128])
             #expect(sides(desk.picture(turned, 256)) == sides(desk.picture(bare, 256)))
+            for (size, status) in [(128, 0), (256, Int(EX_UNAVAILABLE))] {
+                let result = try desk.container.command(
+                    "thumbnail", "\(desk.container.mountPoint)/\(turned)", "-o",
+                    "\(desk.container.base)/\(size).png", "--size", "\(size)")
+                #expect(result.status == status, "\(result)")
+            }
             fetched += Self.header
             #expect(waitUntil { desk.count("fetchedBytes") == fetched })
             #expect(desk.settle(deep) == "ready")
