@@ -89,6 +89,8 @@ public struct ForeignThumbnailers: Sendable {
         // Bubblewrap passes on the end of its child by a signal as 128 and its number.
         case .exit(let code) where code > 128:
             throw .died(ChildProcess.End.signal(code - 128).description)
+        case .signal where ending.wasWanted:
+            throw .unavailable("the program that draws it was ended by \(ending)")
         case .exit, .signal: throw .died(ending.description)
         }
     }
