@@ -54,6 +54,15 @@ import Testing
         #expect(arc.sweep == sweep)
     }
 
+    @Test(arguments: [1e308, 1.7e308, Double.greatestFiniteMagnitude, Double.infinity, Double.nan])
+    func `an arc of huge angles sweeps some part of a circle`(angle: Double) {
+        for (start, end) in [(angle, -angle), (-angle, angle), (0, angle), (angle, 0)] {
+            let arc = SlideArc(
+                center: SlidePoint(0, 0), radius: 1, startAngle: start, endAngle: end)
+            #expect((0...360).contains(arc.sweep), "\(start) to \(end)")
+        }
+    }
+
     @Test func `repairs are listed and written as strict JSON`() throws {
         let (slide, repairs) = try Slide.read(try Samples.read("repairs.slide"))
         #expect(
