@@ -135,7 +135,9 @@ final class VolumePictures: Sendable {
 
     /// The order for what is to be drawn of a version; nil if that cannot be.
     private func drawableOrder(_ subject: PictureSubject) -> PictureOrder? {
-        guard mayHavePicture(subject), maker.canDraw(subject.type) else { return nil }
+        let canDraw = maker.canDraw(
+            subject.type, fileName: String(decoding: subject.fileName, as: UTF8.self))
+        guard mayHavePicture(subject), canDraw else { return nil }
         let order = order(subject)
         if order.isCompletion, incompletable.withLock({ $0[subject.node] }) != nil { return nil }
         return order

@@ -75,11 +75,13 @@ public struct ForeignThumbnailers: Sendable {
         if cancellation?.isCancelled == true { throw .cancelled }
         let folder = try temporaryFolder()
         defer { try? Directories.removeTree(folder) }
-        let end = fileName.split(separator: ".").last.map {
+        // The program may go by the name too, and tells what `.svg.gz` is by both ends.
+        let ends: [String] = fileName.split(separator: ".").dropFirst().suffix(2).map {
             $0.filter { $0.isLetter || $0.isNumber }
         }
         let output = try newFile(folder + "/picture.png")
-        let input = Sandbox.Shown(path: path, inside: "/tmp/document.\(end ?? "")")
+        let input = Sandbox.Shown(
+            path: path, inside: (["/tmp/document"] + ends).joined(separator: "."))
         let command = entry.arguments(input: input.inside, output: Sandbox.picture, size: size)
         let ending = try sandbox.run(
             command, input: input, output: output.number, milliseconds: wallLimit,

@@ -9,10 +9,10 @@ private let canSandbox =
 /// Documents that programs of the machine draw, and what happens where they cannot.
 @Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
 struct ForeignPictureTests {
-    /// A desk whose machine has one program, a line of shell for files called `*.test`: $1 is the
-    /// document, $2 where the picture goes.
+    /// A desk whose machine has one program, a line of shell for files called as `pattern` has it: $1
+    /// is the document, $2 where the picture goes.
     private func withProgram(
-        _ line: String, path: String? = nil, store: String? = nil,
+        _ line: String, pattern: String = "*.test", path: String? = nil, store: String? = nil,
         _ body: (PictureDesk) throws -> Void
     ) throws {
         try withPictures(store: store) { desk in
@@ -21,7 +21,7 @@ struct ForeignPictureTests {
                 mkdir(data + "/thumbnailers", 0o755)
                 mkdir(data + "/mime", 0o755)
                 try PictureDesk.write(
-                    Array("50:image/x-test:*.test\n".utf8), to: data + "/mime/globs2")
+                    Array("50:image/x-test:\(pattern)\n".utf8), to: data + "/mime/globs2")
                 let entry = """
                     [Thumbnailer Entry]
                     TryExec=/bin/sh
@@ -43,6 +43,20 @@ struct ForeignPictureTests {
             usleep(10_000)
         }
         return state
+    }
+
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"))
+    func `what a program draws is told by both ends of a name`() throws {
+        let line = "case $1 in *.long.test) cp $1 $2;; esac"
+        try withProgram(line, pattern: "*.long.test") { desk in
+            let picture = try desk.reference(PictureDesk.slide(1), "slide", 128)
+            // That nothing draws this one says nothing of the others that end so.
+            for (name, expected) in [("a.test", "none"), ("b.long.test", "ready")] {
+                desk.agent.store(ByteString(name), picture)
+                _ = desk.picture(name, 128)
+                #expect(state(desk.agent, ByteString(name)) == expected, "\(name)")
+            }
+        }
     }
 
     @Test(.enabled(if: canSandbox, "needs bubblewrap"), arguments: [false, true])
