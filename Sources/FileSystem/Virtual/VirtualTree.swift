@@ -308,9 +308,11 @@ final class VirtualTree: Sendable {
         _ body: (String, UInt64, Entry) -> Bool
     ) throws(Errno) {
         let directory = try node(number)
+        if let (mirrored, size) = Self.mirrored(directory) {
+            return try listPictures(
+                number, of: mirrored, size, from: offset, counted: counted, body)
+        }
         var entries: [(String, VirtualNode?)] = [(".", nil), ("..", nil)]
-        // Names that are about to lead elsewhere.
-        var changing: Set<String> = []
         switch directory {
         case .top:
             entries += [
@@ -323,9 +325,7 @@ final class VirtualTree: Sendable {
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
         case .thumbnails:
             entries += PictureSize.allCases.map { (String($0.pixels), .thumbnailsOf($0)) }
-        case .thumbnailsOf(let size): entries += try picturedNames(.root, size, &changing)
-        case .thumbnailsBelow(let size, let item):
-            entries += try picturedNames(item, size, &changing)
+        case .thumbnailsOf, .thumbnailsBelow: break  // Above.
         case .versions: entries += try mirroredNames(.root)
         case .versionsBelow(let item): entries += try mirroredNames(item)
         case .history(let document):
@@ -353,7 +353,6 @@ final class VirtualTree: Sendable {
                     if error.code == ENOENT { continue }
                     throw error
                 }
-                if changing.contains(name) { found.timeout = 0 }
             }
             if !body(name, UInt64(index) + 1, found) {
                 if counted, node != nil { forget(found.node, 1) }

@@ -243,4 +243,30 @@ struct PictureTests {
             try expect("1.slide", PictureDesk.slide(1), "slide", 256)
         }
     }
+    @Test func `a listing of pictures has each that is there from its beginning to its end`() throws
+    {
+        try withPictures { desk in
+            let agent = desk.agent
+            agent.makeDirectory("folder")
+            let names = (0..<400).map { "\($0).bin" }
+            for name in names { agent.store(ByteString("folder/\(name)"), "x") }
+            let directory = agent.open(
+                ".shapeedit/thumbnails/256/folder", O_RDONLY | O_DIRECTORY)
+            defer { agent.close(directory) }
+            var listed = agent.nextEntries(directory, count: 1_000).map(\.name.text)
+            // What was listed goes, and the rest stays where it is.
+            let gone = Set(listed)
+            #expect(gone.count < 100)
+            for name in names where gone.contains("\(name).png") {
+                agent.unlink(ByteString("folder/\(name)"))
+            }
+            while true {
+                let more = agent.nextEntries(directory).map(\.name.text)
+                if more.isEmpty { break }
+                listed += more
+            }
+            let expected = [".", ".."] + names.map { "\($0).png" }
+            #expect(listed.sorted() == expected.sorted())
+        }
+    }
 }
