@@ -36,9 +36,12 @@ public struct ForeignThumbnailers: Sendable {
             where name.hasSuffix(".thumbnailer") && seen.insert(name).inserted {
                 let text = SharedData.text(
                     of: "\(folder)/\(name)", limit: ThumbnailerEntry.fileBytes)
-                if let entry = text.flatMap({ ThumbnailerEntry(text: $0) }) {
-                    entries.append(entry)
-                }
+                // What the sandbox does not show could only fail, in place of another one.
+                guard var entry = text.flatMap({ ThumbnailerEntry(text: $0) }),
+                    let program = Sandbox.path(of: entry.command[0])
+                else { continue }
+                entry.command[0] = program
+                entries.append(entry)
             }
         }
         self.entries = entries
