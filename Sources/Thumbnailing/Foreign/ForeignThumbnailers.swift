@@ -76,13 +76,11 @@ public struct ForeignThumbnailers: Sendable {
             throw .refused("no program of this machine draws files like \(fileName)")
         }
         if cancellation?.isCancelled == true { throw .cancelled }
-        let folder = try temporaryFolder()
-        defer { try? Directories.removeTree(folder) }
         // The program may go by the name too, and tells what `.svg.gz` is by both ends.
         let ends: [String] = fileName.split(separator: ".").dropFirst().suffix(2).map {
             $0.filter { $0.isLetter || $0.isNumber }
         }
-        let output = try newFile(folder + "/picture.png")
+        let output = try namelessFile()
         let input = Sandbox.Shown(
             path: path, inside: (["/tmp/document"] + ends).joined(separator: "."))
         let command = entry.arguments(input: input.inside, output: Sandbox.picture, size: size)
@@ -133,6 +131,13 @@ public struct ForeignThumbnailers: Sendable {
             throw .unavailable("no folder can be made in \(base): \(Errno.last)")
         }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// A file that has lost its name: nothing is left of it, also where this process is killed.
+    private func namelessFile() throws(ThumbnailFailure) -> OwnedDescriptor {
+        let folder = try temporaryFolder()
+        defer { try? Directories.removeTree(folder) }
+        return try newFile(folder + "/picture.png")
     }
 
     private func newFile(_ path: String) throws(ThumbnailFailure) -> OwnedDescriptor {

@@ -13,7 +13,7 @@ struct ForeignPictureTests {
     /// is the document, $2 where the picture goes.
     private func withProgram(
         _ line: String, pattern: String = "*.test", path: String? = nil, store: String? = nil,
-        _ body: (PictureDesk) throws -> Void
+        temporary: String? = nil, _ body: (PictureDesk) throws -> Void
     ) throws {
         try withPictures(store: store) { desk in
             let data = desk.container.dataHome
@@ -30,6 +30,7 @@ struct ForeignPictureTests {
                     """
                 try PictureDesk.write(Array(entry.utf8), to: data + "/thumbnailers/t.thumbnailer")
                 desk.container.additionalEnvironment["PATH"] = path
+                desk.container.additionalEnvironment["TMPDIR"] = temporary
             }
             try body(desk)
         }
@@ -43,6 +44,22 @@ struct ForeignPictureTests {
             usleep(10_000)
         }
         return state
+    }
+
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"))
+    func `while a program draws there is nothing that a crash could leave behind`() throws {
+        let temporary = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(temporary) }
+        chmod(temporary, 0o777)
+        let mark = "86398.\(getpid())"
+        try withProgram("sleep \(mark)", temporary: temporary) { desk in
+            desk.agent.store("a.test", "content")
+            #expect(desk.state("a.test") == "pending")
+            let isDrawn = try waitUntil { try run(["pgrep", "-f", "^sleep \(mark)"]).status == 0 }
+            #expect(isDrawn)
+            let left = try run(["ls", "-A", temporary]).text
+            #expect(left.isEmpty)
+        }
     }
 
     @Test(.enabled(if: canSandbox, "needs bubblewrap"))
