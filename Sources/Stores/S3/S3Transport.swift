@@ -80,7 +80,7 @@ final class S3Transport: Sendable {
             case 400, 401, 403:
                 if adjustRegion(answer, state) || adjustClock(answer, state) { continue }
                 // New credentials once: a command that prints others each time is not asked again.
-                guard answer.head.status != 400, !isRefreshed else { return answer }
+                guard !isRefreshed, mayLackCredentials(answer, request) else { return answer }
                 isRefreshed = true
                 guard try source.refresh(rejecting: credentials, call) else { return answer }
             default: return answer
@@ -136,6 +136,14 @@ final class S3Transport: Sendable {
         func padded(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
         let day = "\(parts.tm_year + 1900)\(padded(parts.tm_mon + 1))\(padded(parts.tm_mday))"
         return "\(day)T\(padded(parts.tm_hour))\(padded(parts.tm_min))\(padded(parts.tm_sec))Z"
+    }
+
+    /// Whether other credentials may help. Amazon says with 400 that those have run out, which only the
+    /// body tells from other things; the answer to HEAD has none.
+    private func mayLackCredentials(_ answer: HTTPAnswer, _ request: S3Request) -> Bool {
+        guard answer.head.status == 400, request.method != "HEAD" else { return true }
+        return ["ExpiredToken", "InvalidToken", "TokenRefreshRequired"]
+            .contains(S3Problem(answer)?.code)
     }
 
     // MARK: Being sent elsewhere

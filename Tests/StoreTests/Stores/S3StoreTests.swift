@@ -169,6 +169,39 @@ import Testing
         #expect(seen.withLock { $0 } == [false, true, true])
     }
 
+    @Test func `a token that has run out is replaced, though Amazon says so with 400`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let file = folder + "/credentials"
+        func write(_ identity: String) throws {
+            try StoreUnderTest.write(
+                "[default]\naws_access_key_id=\(identity)\naws_secret_access_key=b\n", to: file)
+        }
+        let server = try HostileServer { connection in
+            if connection.head.contains("Credential=fresh/") {
+                return connection.answer("200 OK", [], [9])
+            }
+            let body = "<Error><Code>ExpiredToken</Code><Message>It has.</Message></Error>"
+            connection.answer("400 Bad Request", [], Array(body.utf8))
+        }
+        let address = try StoreAddress(
+            parsing: "s3://blobs?endpoint=http://127.0.0.1:\(server.port)&region=us-east-1"
+                + "&credentials=\(file)")
+        for asksForSize in [false, true] {
+            try write("stale")
+            let store = address.connect()
+            #expect(
+                kind { () throws(StoreError) in _ = try store.bytes(Sample([9]).blob) } != nil)
+            try write("fresh")
+            if asksForSize {
+                // Without a body that would tell the reason.
+                #expect(try store.stat(Sample([9]).blob.hash, StoreCall()) == 1)
+            } else {
+                #expect(try store.bytes(Sample([9]).blob) == [9])
+            }
+        }
+    }
+
     private func connected(_ server: HostileServer) throws -> S3Store {
         let address = try StoreAddress(
             parsing: "s3://blobs?endpoint=http://127.0.0.1:\(server.port)&region=us-east-1")
