@@ -73,10 +73,19 @@ final class S3Transport: Sendable {
             }
             let state = state.withLock { $0 }
             let signed = sign(request, credentials, state)
-            let answer = try client.send(signed, receiver: receiver, call)
+            let answer: HTTPAnswer
+            do throws(StoreError) {
+                answer = try client.send(signed, receiver: receiver, call)
+            } catch {
+                if error.isTransient { forgetHost(state) }
+                throw error
+            }
             switch answer.head.status {
             case 301, 302, 307, 308:
                 try follow(answer, state)
+            case 500...599 where state.host != nil:
+                forgetHost(state)
+                return answer
             case 400, 401, 403:
                 if adjustRegion(answer, state) || adjustClock(answer, state) { continue }
                 // New credentials once: a command that prints others each time is not asked again.
@@ -162,6 +171,11 @@ final class S3Transport: Sendable {
                 answer, "the bucket is elsewhere", words: "no place that can be used")
         }
         state.withLock { $0.host = origin.authority }
+    }
+
+    /// Asks at the endpoint again next time: where a redirect led may be out of order, or gone for good.
+    private func forgetHost(_ before: State) {
+        state.withLock { if $0.host == before.host { $0.host = nil } }
     }
 
     /// Whether the answer named another region, which is used from now on.

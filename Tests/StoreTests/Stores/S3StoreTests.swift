@@ -202,6 +202,33 @@ import Testing
         }
     }
 
+    @Test func `where a redirect led is not asked for ever`() throws {
+        let isMoved = Lock(true)
+        let other = try HostileServer { connection in
+            let isRight = isMoved.withLock { $0 }
+            if isRight { connection.answer("200 OK", [], [9]) } else { connection.reset() }
+        }
+        let server = try HostileServer { connection in
+            if isMoved.withLock({ $0 }) {
+                let path = connection.head.split(separator: " ")[1]
+                connection.answer(
+                    "307 Temporary Redirect",
+                    ["Location: http://127.0.0.1:\(other.port)\(path)"])
+            } else {
+                connection.answer("200 OK", [], [9])
+            }
+        }
+        let store = try connected(server)
+        #expect(try store.bytes(Sample([9]).blob) == [9])
+        #expect(try store.bytes(Sample([9]).blob) == [9])
+        #expect(server.connections == 1)
+        isMoved.withLock { $0 = false }
+        let problem = kind { () throws(StoreError) in _ = try store.bytes(Sample([9]).blob) }
+        #expect(problem == .unreachable)
+        #expect(try store.bytes(Sample([9]).blob) == [9])
+        #expect(server.connections == 2)
+    }
+
     private func connected(_ server: HostileServer) throws -> S3Store {
         let address = try StoreAddress(
             parsing: "s3://blobs?endpoint=http://127.0.0.1:\(server.port)&region=us-east-1")
