@@ -34,7 +34,10 @@ import Testing
     @Test func `dates of listings`() {
         #expect(ISODate.seconds("2024-02-29T10:20:30.000Z") == 1_709_202_030)
         #expect(ISODate.seconds("1970-01-01T00:00:00Z") == 0)
-        for wrong in ["", "2024-02-29", "2024-02-29T10:20:30", "2024-13-01T00:00:00Z", "T", "TZ"] {
+        for wrong in [
+            "", "2024-02-29", "2024-02-29T10:20:30", "2024-13-01T00:00:00Z", "T", "TZ",
+            "2024-02-29TZ", "2024-02-29T.Z", "2024-02-29T.5Z",
+        ] {
             #expect(ISODate.seconds(wrong) == nil, "\(wrong)")
         }
     }
