@@ -20,14 +20,18 @@ package struct FolderTree: SourceTree {
         var status = stat()
         guard stat(path.cPath, &status) == 0 else { throw problem(Errno.last, []) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw problem(Errno(ENOTDIR), []) }
+        var passedOver = PassedOver()
         var folders: [[UInt8]] = [[]]
         while let folder = folders.popLast() {
             try list(folder, call) { (entry) throws(StoreError) in
+                if case .file(let size) = entry.kind, size > SourceEntry.largest {
+                    return passedOver.note(String(path: entry.path))
+                }
                 try visit(entry)
                 if entry.kind == .folder { folders.append(entry.path) }
             }
         }
-        return PassedOver()
+        return passedOver
     }
 
     private func list(
