@@ -165,6 +165,34 @@ struct StoreFaultTests {
         }
     }
 
+    @Test func `a content that cannot be opened for a while goes up afterwards`() throws {
+        try withVolume(.passthrough, store: "folder", options: Self.impatient) { volume in
+            let store = try #require(volume.container).storeFolder
+            let agent = try volume.agent()
+            move(store, store + ".away")
+            agent.store("doc", "acknowledged")
+            agent.shell("sync doc")
+            let local = try volume.blobs().local
+            let blob = try #require(local.first)
+            #expect(local.count == 1)
+            // Stands for an open that fails: of a disk that is ill, or of a daemon with too many files.
+            move(blob, blob + ".away")
+            var reason = ""
+            for _ in 0..<1200 where !reason.contains("cannot be opened") {
+                usleep(50_000)
+                reason =
+                    try volume.run(
+                        "getfattr", "--only-values", "-n", "user.shapeedit.error", "doc"
+                    ).text
+            }
+            #expect(reason.contains("cannot be opened"))
+            move(blob + ".away", blob)
+            move(store + ".away", store)
+            try volume.settle()
+            #expect(try volume.state("doc") == "local")
+        }
+    }
+
     @Test func `what was not uploaded when the daemon died goes up in the next mount`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)
