@@ -52,6 +52,7 @@ final class Keeper: Sendable {
         work.withLock { $0 = Weeding(volume) }
         Threads.start("keeper", yielding: true) { [self] in
             let hashing = PartialHashing()
+            work.withLock({ $0 })?.countLeftArrivals()
             while !round(hashing) {}
             state.signal { $0.done = true }
         }

@@ -168,7 +168,7 @@ extension Volume {
     }
 
     /// Whether the blob is here; if so it counts as arrived, and is not evicted in between.
-    private func isHere(_ hash: ContentHash, for node: NodeNumber) -> Bool {
+    func isHere(_ hash: ContentHash, for node: NodeNumber) -> Bool {
         if state.withLock({ $0.arrived[node] != nil }) { return true }
         return blobs.withLock { _ in
             guard content.hasBlob(hash) else { return false }

@@ -44,6 +44,29 @@ extension Weeding {
         }
     }
 
+    /// Counts what had come when the daemon died and was not recorded yet, and what was about to go: the
+    /// quota and pins pass over mere promises, so it would stay for ever.
+    func countLeftArrivals() {
+        guard volume.link != nil, volume.container.recovered != nil else { return }
+        var start: MemoryIndex.Position? = 0
+        while let from = start {
+            var promised: [(node: NodeNumber, hash: ContentHash)] = []
+            start = volume.state.withLock { state in
+                state.index.forEach(from: from, count: Self.portion) { record in
+                    guard record.isRegular, record.place == .promised, let hash = record.hash
+                    else { return }
+                    promised.append((record.node, hash))
+                }
+            }
+            let here = promised.filter { volume.isHere($0.hash, for: $0.node) }.map(\.node)
+            if here.isEmpty { continue }
+            volume.state.withLock { state in
+                state.quota.isDue = true
+                state.lastCloses.formUnion(here)
+            }
+        }
+    }
+
     /// Lets go of what was not opened for longest until the quota is kept.
     func keepQuota() {
         let quota = volume.quota

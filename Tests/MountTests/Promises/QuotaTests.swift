@@ -59,6 +59,22 @@ struct QuotaTests {
         }
     }
 
+    @Test func `what had come when the daemon died counts in the next mount`() throws {
+        try withVolume(.passthrough, store: "folder", options: ["quota=3M"]) { volume in
+            let agent = try volume.agent()
+            let all = ["f1", "f2", "f3", "f4"]
+            agent.shell("for i in 1 2 3 4; do head -c 1000000 /dev/urandom > f$i; done")
+            try volume.evictAll()
+            agent.shell("cat f1 f2 > /dev/null")
+            volume.endAgents()
+            try #require(volume.container).killDaemon()
+            try volume.remountAfterCrash()
+            let after = try volume.agent()
+            after.shell("cat f3 f4 > /dev/null")
+            try wait("one of them goes") { try states(volume, all).contains("promise") }
+        }
+    }
+
     @Test func `room is kept free on the disk`() throws {
         // More than there is: everything goes that may.
         try withVolume(.passthrough, store: "folder", options: ["keep_free=900T"]) { volume in
