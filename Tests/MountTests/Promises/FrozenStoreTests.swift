@@ -174,6 +174,30 @@ struct FrozenStoreTests {
         }
     }
 
+    @Test func `cancel ends the waiting of who writes`() throws {
+        try withServer(options: ["store_timeout=300"]) { volume, server in
+            let agent = try volume.agent()
+            agent.shell("head -c 9000000 /dev/urandom > large; sha256sum large > ../sum")
+            try volume.evictAll()
+            try volume.remount()
+            try server.signal("STOP")
+            let writer = try RunningProgram(
+                ["dd", "if=/dev/zero", "of=large", "bs=1", "count=1", "conv=notrunc"]
+                    .map { Array($0.utf8) }, directory: volume.directory)
+            try waitUntil { try volume.state("large") == "dirty" }
+            // Again and again: it may not wait yet.
+            for _ in 0..<300 where Container.isAlive(Int(writer.process)) {
+                try volume.shapeedit("cancel", "@large")
+                usleep(100_000)
+            }
+            let result = writer.wait(seconds: 10)
+            #expect(result.status == 1, "\(result)")
+            try server.signal("CONT")
+            let after = try volume.agent()
+            after.shell("sha256sum large | cut -c1-64 > ../now; cut -c1-64 ../sum | cmp - ../now")
+        }
+    }
+
     @Test func `cancel ends the waiting of all who read`() throws {
         try withServer(options: ["store_timeout=90"]) { volume, server in
             let agent = try volume.agent()
