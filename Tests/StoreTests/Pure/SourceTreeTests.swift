@@ -1,3 +1,4 @@
+import Glibc
 import Model
 import SystemCalls
 import TestSupport
@@ -49,6 +50,30 @@ import Testing
         for name in ["a", "...", ".hidden", "two words", String(repeating: "x", count: 255)] {
             #expect(SourceEntry.isName(name.utf8), "\(name)")
         }
+    }
+
+    @Test func `a folder that goes while the tree is listed is passed over, not the tree`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let path = folder + "/tree"
+        for place in [path, path + "/gone", path + "/stays"] {
+            try #require(mkdir(place, 0o700) == 0)
+            try StoreUnderTest.write("x", to: place + "/file")
+        }
+        var shown: Set<String> = []
+        try FolderTree(path: path).walk(StoreCall()) { (entry) throws(StoreError) in
+            let name = String(decoding: entry.path, as: UTF8.self)
+            shown.insert(name)
+            // What is in it is listed later.
+            if name == "gone" { TemporaryDirectory.remove(path + "/gone") }
+        }
+        #expect(shown == ["file", "gone", "stays", "stays/file"])
+        let problem = kind { () throws(StoreError) in
+            _ = try FolderTree(path: path).walk(StoreCall()) { (entry) throws(StoreError) in
+                if entry.kind == .folder { _ = rename(path, folder + "/elsewhere") }
+            }
+        }
+        #expect(problem == .unreachable)
     }
 
     @Test func `members of a collection are told by their paths or URLs`() throws {
