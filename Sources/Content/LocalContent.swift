@@ -226,10 +226,15 @@ package final class LocalContent: Sendable {
     /// Removes what came of a content that nobody refers to any more, and what is known of its
     /// blocks.
     package func forgetIncoming(_ hash: ContentHash) {
+        dropIncoming(hash)
+        unlink(folder.digests(hash))
+    }
+
+    /// Removes what came of a content that can come again.
+    package func dropIncoming(_ hash: ContentHash) {
         let path = folder.incoming(hash)
         unlink(path)
         unlink(path + ContainerFolder.mapSuffix)
-        unlink(folder.digests(hash))
     }
 
     // MARK: Removing

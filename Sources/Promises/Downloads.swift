@@ -239,6 +239,17 @@ package final class Downloads: Sendable {
         }
     }
 
+    /// Removes what came of a content that did not become whole, unless somebody brings or reads it.
+    package func drop(_ hash: ContentHash) {
+        // With the lock: its files are opened with it.
+        state.withLock { state in
+            guard let download = state.active[hash] else { return content.dropIncoming(hash) }
+            download.isDropped =
+                download.waiters.isEmpty && download.readers == 0 && !download.wantsAll
+                && !download.isFinishing
+        }
+    }
+
     /// Stops bringing the content: who waits for it is told so. What is here stays.
     package func cancel(_ hash: ContentHash) {
         let waiters = state.withLock { state -> [DownloadWaiter] in
