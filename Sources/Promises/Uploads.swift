@@ -25,6 +25,8 @@ package final class Uploads: Sendable {
     /// The first wait after a failure, and the longest, in nanoseconds.
     private static let firstWait: UInt64 = 500_000_000
     private static let longestWait: UInt64 = 60_000_000_000
+    /// The longest wait that a store is granted which asks to be left alone, in seconds: it may be wrong.
+    private static let longestAsked: Double = 600
     /// A content that failed so often in a row does not keep the others waiting any more.
     private static let patience = 3
 
@@ -211,7 +213,8 @@ package final class Uploads: Sendable {
                 }
             }
             state.queue.append(job)
-            state.pausedUntil = now + state.wait
+            let asked = min(failure.retryAfter ?? 0, Self.longestAsked)
+            state.pausedUntil = now + max(state.wait, UInt64(asked * 1e9))
             state.wait = min(state.wait * 2, Self.longestWait)
         }
     }
