@@ -193,6 +193,22 @@ struct StoreFaultTests {
         }
     }
 
+    @Test(.enabled(if: geteuid() == 0, "needs root"))
+    func `a content that a crash left immutable can be evicted, and comes again`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.store("doc", "content")
+            try volume.settle()
+            let blob = try #require(try volume.blobs().local.first)
+            let frozen = try Probing.run(["chattr", "+i", blob])
+            if frozen.status != 0 { try Test.cancel("no flags here: \(frozen)") }
+            try volume.shapeedit("evict", "@doc")
+            #expect(try volume.state("doc") == "promise")
+            #expect(try volume.blobs().local.isEmpty)
+            #expect(agent.content("doc") == "content")
+        }
+    }
+
     @Test func `what was not uploaded when the daemon died goes up in the next mount`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)
