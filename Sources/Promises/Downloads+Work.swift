@@ -238,6 +238,10 @@ extension Downloads {
         if let problem { failed(nodes, problem) }
         let told = state.withLock { state -> [DownloadWaiter] in
             let told = problem == nil ? [] : Self.giveUp(download, &state)
+            // What fills the disk in vain does not stay there.
+            if let error = problem?.error, [ENOSPC, EDQUOT].contains(error.code) {
+                download.isDropped = true
+            }
             settle(download, &state)
             return told
         }

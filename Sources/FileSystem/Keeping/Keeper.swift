@@ -148,6 +148,7 @@ final class Keeper: Sendable {
         var gained = weeding.purge(now: plan.room || plan.ended)
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
         gained = weeding.endWaitsForPictures(all: plan.room) || gained
+        if plan.room { gained = weeding.dropParts() || gained }
         weeding.letClosedGo()
         weeding.keepQuota()
         weeding.removeUnusedPacks(ending: plan.ended)

@@ -119,6 +119,17 @@ extension Weeding {
         }
     }
 
+    /// Lets go of what came of contents that did not become whole and that nobody reads; says whether that
+    /// made room.
+    func dropParts() -> Bool {
+        if incoming().isEmpty { return false }
+        var gained = false
+        for part in count().2 where part.downloads.drop(part.hash) && part.bytes > 0 {
+            gained = true
+        }
+        return gained
+    }
+
     /// What came of contents that did not become whole, and on the disk: bytes of each.
     private func incoming() -> [ContentHash: UInt64] {
         var found: [ContentHash: UInt64] = [:]
