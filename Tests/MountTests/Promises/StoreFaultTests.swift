@@ -165,6 +165,25 @@ struct StoreFaultTests {
         }
     }
 
+    @Test func `a container whose store is gone goes to another with what is here`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.store("doc.txt", "content")
+            try volume.settle()
+            agent.end()
+            try container.unmount()
+            TemporaryDirectory.remove(container.storeFolder)
+            let moved = try container.command(
+                "container", "move-store", container.name, "folder:\(container.base)/home/other")
+            #expect(moved.status == 0, "\(moved)")
+            try container.mount()
+            try volume.shapeedit("evict", "@doc.txt")
+            let read = try volume.run("cat", "doc.txt")
+            #expect(read.text == "content", "\(read)")
+        }
+    }
+
     @Test func `a content that cannot be opened for a while goes up afterwards`() throws {
         try withVolume(.passthrough, store: "folder", options: Self.impatient) { volume in
             let store = try #require(volume.container).storeFolder
