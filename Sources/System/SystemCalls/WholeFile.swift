@@ -109,6 +109,7 @@ package enum WholeFile {
 
     /// Makes `bytes` the content of the file that `path` names: as ``replace(_:with:like:)`` does, but in
     /// place if the file has more names, which are to show the same, or its folder takes no new files.
+    /// If that fails, the file is what it was.
     ///
     /// - Parameter file: the same file, open.
     /// - Returns: the new file, locked, if another one has the name now.
@@ -121,10 +122,34 @@ package enum WholeFile {
                 guard error.code == EACCES || error.code == EPERM else { throw error }
             }
         }
-        let named = try OwnedDescriptor.open(path, O_WRONLY)
-        try overwrite(named, with: bytes)
-        _ = try check { fsync(named.number) }
+        try rewrite(path, with: bytes, over: file)
         return nil
+    }
+
+    /// Writes the file that `path` names in place and makes that durable. If there is no room for
+    /// it, what was there is put back: the file has room for that. Signals that end the process
+    /// wait until it is whole.
+    private static func rewrite(
+        _ path: String, with bytes: [UInt8], over file: borrowing OwnedDescriptor
+    ) throws(Errno) {
+        let named = try OwnedDescriptor.open(path, O_WRONLY)
+        var former = [UInt8](repeating: 0, count: Int(try file.status().st_size))
+        let count = try file.read(into: &former, at: 0)
+        former.removeLast(former.count - count)
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        do throws(Errno) {
+            try overwrite(named, with: bytes)
+            _ = try check { fsync(named.number) }
+        } catch {
+            // What went wrong is worth more than what goes wrong now.
+            try? overwrite(named, with: former)
+            fsync(named.number)
+            throw error
+        }
     }
 
     /// Makes a new file; EEXIST if the name is taken. No half-written file is ever seen under it.

@@ -48,6 +48,27 @@ import Testing
         }
     }
 
+    @Test func `a file that is written in place is what it was if there is no room for the edit`()
+        throws
+    {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "one.slide")
+            try desk.shell("ln one.slide two.slide")
+            let before = try #require(desk.bytes("one.slide"))
+            let words = String(repeating: "x", count: 20_000)
+            try desk.write("set description='\(words)'\n", to: "long")
+            // A bound on the size of files (4 KiB here) is met in the middle, as a full disk is.
+            let binary = try BuiltPrograms.shapeedit()
+            let said = try desk.shell(
+                "trap '' XFSZ; ulimit -f 8; '\(binary)' apply one.slide long 2>&1 || echo $?")
+            #expect(said == "shapeedit: one.slide: File too large\n65\n")
+            #expect(desk.bytes("one.slide") == before)
+            #expect(desk.bytes("two.slide") == before)
+            try desk.run("apply", "one.slide", "long")
+            #expect(try desk.get("two.slide", "description") == words)
+        }
+    }
+
     @Test(.enabled(if: DataPath.isPrivileged && isInstalled("setpriv"), "needs root and setpriv"))
     func `a file that can be written in a folder that cannot`() throws {
         try withDesk(.plain) { desk in
