@@ -123,7 +123,9 @@ struct HistoryJournal {
             (0..<Self.numberLimit).contains(next)
         else { return nil }
         steps.nextNumber = next
-        for line in lines.dropFirst().prefix(Self.stepLimit) {
+        // All of them: who has gone back into the mount's versions has more states before them than
+        // the limit, and the newest is what the last redo leads to.
+        for line in lines.dropFirst() {
             let fields = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
             guard fields.count == 3, let number = Int(fields[0]), (0..<next).contains(number),
                 let time = Int64(fields[1])

@@ -167,6 +167,36 @@ import Testing
     }
 
     @Test(
+        .enabled(if: !DataPath.isPlain, "needs a mount"), .timeLimit(.minutes(2)),
+        arguments: DataPath.mounts.prefix(1))
+    func `who goes back beyond a full history can come forth to its newest state`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            for title in ["first", "second"] {
+                try desk.shell(
+                    #"printf '{"version": 1, "title": "\#(title)", "nodes": []}' > s.shape"#)
+                // Saves less than two seconds apart count as one version.
+                usleep(2_060_000)
+            }
+            try desk.run("title", "s.shape", "third")
+            try desk.run("undo", "s.shape")
+            // As after a hundred edits that were all taken back: as many states as a history holds.
+            try desk.shell(
+                "cd \"$(dirname \"$(find '\(desk.stateHome)/shapeedit' -name steps)\")\" && "
+                    + "awk 'NR == 2 { for (i = 0; i < 98; i++) print } 1' steps > more && "
+                    + "mv more steps")
+            let (full, _) = try Self.steps(desk, "s.shape")
+            #expect(full.count == 101 && full.last == "title third", "\(full)")
+            try desk.run("undo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "first")
+            let (steps, current) = try Self.steps(desk, "s.shape")
+            #expect(steps.count == 101 && steps.last == "title third", "\(steps)")
+            #expect(current == 0)
+        }
+    }
+
+    @Test(
         .enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
     func `states that somebody else's edits made are called by their time`(
         _ place: DataPath
