@@ -185,9 +185,11 @@ struct HistoryJournal {
             text += "\(number) \(step.time) \(step.description)\n"
             kept.insert(String(number))
         }
-        Self.put(text.pathBytes, folder + "/steps")
-        for name in (try? Directories.names(in: folder)) ?? [] where !kept.contains(name) {
-            unlink(folder + "/" + name)
+        // If that cannot be written, the one that is there tells of states that this one has not.
+        if Self.put(text.pathBytes, folder + "/steps") {
+            for name in (try? Directories.names(in: folder)) ?? [] where !kept.contains(name) {
+                unlink(folder + "/" + name)
+            }
         }
         guard !isCoordinated, let place = HistoryPlace.folder(at: path), place != folder else {
             return
@@ -232,17 +234,22 @@ struct HistoryJournal {
         }
     }
 
-    /// Writes a file whole: under another name first.
-    private static func put(_ bytes: [UInt8], _ path: String) {
+    /// Writes a file whole: under another name first. Says whether it could.
+    @discardableResult
+    private static func put(_ bytes: [UInt8], _ path: String) -> Bool {
         let temporary = path + ".new"
         guard
             let file = try? OwnedDescriptor.open(
                 temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
-        else { return }
+        else { return false }
         do throws(Errno) {
             try file.write(bytes, at: 0)
-            rename(temporary, path)
-        } catch { unlink(temporary) }
+            _ = try check { rename(temporary, path) }
+            return true
+        } catch {
+            unlink(temporary)
+            return false
+        }
     }
 
     private static func now() -> Int64 {

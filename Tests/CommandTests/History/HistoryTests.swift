@@ -296,6 +296,26 @@ import Testing
         }
     }
 
+    @Test func `undo takes nothing back that it cannot keep`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("title", "s.shape", "mine")
+            let theirs = #"{"version": 1, "title": "theirs", "nodes": []}"#
+            try desk.write(theirs, to: "s.shape")
+            let steps = try desk.shell("find '\(desk.stateHome)/shapeedit' -name steps")
+            // Where the next state is to be kept, as if there were no room for it.
+            let next = steps.dropLast("steps\n".count) + "2"
+            try desk.shell("mkdir -p '\(next)/full'")
+            #expect(try desk.fail(74, "undo", "s.shape").contains("nothing was changed"))
+            #expect(try desk.get("s.shape", "title") == "theirs")
+            try desk.shell("rm -r '\(next)'")
+            try desk.run("undo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "mine")
+            try desk.run("redo", "s.shape")
+            #expect(desk.bytes("s.shape") == Array(theirs.utf8))
+        }
+    }
+
     @Test func `histories are the user's own`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")
