@@ -259,8 +259,8 @@ package struct DocumentFile: Sendable {
             } else if !steps.list.contains(where: { journal.bytes(of: $0) == now }) {
                 throw Failure(
                     .inputOutput,
-                    "\(name): nothing was changed: what it holds now could not be come back to, as it "
-                        + "cannot be kept in \(HistoryPlace.root ?? "a history")")
+                    "\(name): nothing was changed: what it holds now could not be come back to, as "
+                        + "it cannot be kept in \(HistoryPlace.root ?? "a history")")
             }
         }
         let successor = try put(bytes, claim)
