@@ -84,11 +84,16 @@ package enum WholeFile {
     ) throws(Errno) -> OwnedDescriptor {
         let status = try model.status()
         return try make(
-            mode: status.st_mode & 0o777, beside: path, write: write,
+            // Others may look into it when it is known who may.
+            mode: status.st_mode & 0o700, beside: path, write: write,
             prepare: { file throws(Errno) in
                 // Only root can give a file away; a group one belongs to can be kept.
                 if fchown(file.number, status.st_uid, status.st_gid) != 0 {
                     _ = fchown(file.number, uid_t.max, status.st_gid)
+                }
+                // A folder may give new files more readers than the old one had.
+                if file.attribute(accessList) != nil, model.attribute(accessList) == nil {
+                    try file.removeAttribute(accessList)
                 }
                 _ = try check { fchmod(file.number, status.st_mode & 0o7777) }
                 copyAttributes(from: model, to: file)
@@ -208,6 +213,9 @@ package enum WholeFile {
         let suffix = String((0..<6).map { _ in letters.randomElement() ?? "A" })
         return folder + ".goutputstream-" + suffix
     }
+
+    /// The attribute that tells which others may use a file.
+    private static let accessList = "system.posix_acl_access"
 
     /// Copies the user's attributes; those that cannot be copied stay behind.
     private static func copyAttributes(

@@ -33,6 +33,28 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: isInstalled("setfacl"), "needs setfacl"))
+    func `an edit lets nobody in whom the folder lets into new files`() throws {
+        try withDesk(.plain) { desk in
+            try desk.shell("mkdir shared")
+            try desk.run("new", "shared/s.shape")
+            try desk.run("new", "shared/t.shape")
+            try desk.shell("chmod 640 shared/*.shape")
+            let given = try desk.shell(
+                "setfacl -m u:\(nobody):r shared/t.shape && setfacl -d -m u:\(nobody):rw shared "
+                    + "|| echo none")
+            // Some disks have no such lists.
+            if given == "none\n" { return }
+            let lists = "getfacl -cE shared/s.shape shared/t.shape"
+            let before = try desk.shell(lists)
+            #expect(before.contains("user:"))
+            try desk.run("set", "shared/s.shape", "title=New")
+            try desk.run("set", "shared/t.shape", "title=New")
+            #expect(try desk.shell(lists) == before)
+            #expect(try desk.shell("stat -c %a shared/s.shape") == "640\n")
+        }
+    }
+
     @Test(arguments: Desk.places)
     func `all names of a hard-linked file show the edit`(_ place: DataPath) throws {
         try withDesk(place) { desk in
