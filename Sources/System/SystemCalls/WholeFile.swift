@@ -113,8 +113,8 @@ package enum WholeFile {
     }
 
     /// Makes `bytes` the content of the file that `path` names: as ``replace(_:with:like:)`` does, but in
-    /// place if the file has more names, which are to show the same, or its folder takes no new files.
-    /// If that fails, the file is what it was.
+    /// place if the file has more names, which are to show the same, is a mount of its own, or its folder
+    /// takes no new files. If that fails, the file is what it was.
     ///
     /// - Parameter file: the same file, open.
     /// - Returns: the new file, locked, if another one has the name now.
@@ -124,7 +124,8 @@ package enum WholeFile {
         try checkWritable(path)
         if try file.status().st_nlink <= 1 {
             do throws(Errno) { return try replace(path, with: bytes, like: file) } catch {
-                guard error.code == EACCES || error.code == EPERM else { throw error }
+                // A file that is a mount of its own is busy.
+                guard [EACCES, EPERM, EBUSY].contains(error.code) else { throw error }
             }
         }
         try rewrite(path, with: bytes, over: file)

@@ -70,6 +70,22 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: DataPath.isPrivileged, "needs root"))
+    func `a file that is mounted by itself is edited`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.slide")
+            try desk.shell("touch bound.slide && mount --bind s.slide bound.slide")
+            defer { _ = try? desk.shell("umount -l bound.slide") }
+            for title in ["A title that is longer than before", "B"] {
+                try desk.run("title", "bound.slide", title)
+                #expect(try desk.get("s.slide", "title") == title)
+            }
+            try desk.run("undo", "bound.slide")
+            #expect(desk.bytes("bound.slide") == desk.bytes("s.slide"))
+            #expect(try desk.names() == ["bound.slide", "s.slide"])
+        }
+    }
+
     @Test func `a file that is written in place is what it was if there is no room for the edit`()
         throws
     {
