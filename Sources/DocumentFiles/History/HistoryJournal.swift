@@ -126,13 +126,16 @@ struct HistoryJournal {
         // All of them: who has gone back into the mount's versions has more states before them than
         // the limit, and the newest is what the last redo leads to.
         for line in lines.dropFirst() {
-            let fields = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+            // A blank with a combining mark behind it is no `Character` of its own.
+            let fields = line.unicodeScalars.split(
+                separator: " ", maxSplits: 2, omittingEmptySubsequences: false
+            ).map { String($0) }
             guard fields.count == 3, let number = Int(fields[0]), (0..<next).contains(number),
                 let time = Int64(fields[1])
             else { return nil }
             steps.list.append(
                 HistoryStep(
-                    source: .journal(number), time: time, description: String(fields[2])))
+                    source: .journal(number), time: time, description: fields[2]))
         }
         guard steps.list.indices.contains(current) else { return nil }
         steps.current = current

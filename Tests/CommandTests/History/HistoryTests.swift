@@ -296,6 +296,22 @@ import Testing
         }
     }
 
+    /// The editor calls a state after the line that was typed.
+    @Test func `a history is not lost for what a state is called`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("title", "s.shape", "one")
+            try desk.run("title", "s.shape", "two")
+            try desk.shell(
+                "find '\(desk.stateHome)/shapeedit' -name steps "
+                    + "-exec sed -i 's/title two/\u{301}B.color=red/' {} +")
+            let (steps, _) = try Self.steps(desk, "s.shape")
+            #expect(steps.suffix(2) == ["title one", "\u{301}B.color=red"])
+            try desk.run("undo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "one")
+        }
+    }
+
     @Test func `undo takes nothing back that it cannot keep`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")
