@@ -92,7 +92,7 @@ public struct SlideArc: Hashable, Sendable {
         var difference = startAngle - endAngle
         if difference == 0 { return 0 }
         if !difference.isFinite {
-            // The turns in the angles are left out first where both together are beyond all numbers.
+            // Farther apart than numbers go: where on the circle they are counts all the same.
             difference =
                 startAngle.truncatingRemainder(dividingBy: 360)
                 - endAngle.truncatingRemainder(dividingBy: 360)
