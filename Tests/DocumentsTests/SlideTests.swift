@@ -45,12 +45,13 @@ import Testing
         #expect(slide.elements[7].comment == "a greeting")
     }
 
-    @Test(arguments: [
-        (0.0, 90.0, 270.0), (90, 0, 90), (0, 360, 360), (0, 0, 0), (360, 0, 360), (0, 160, 200),
-        (230, 45, 185), (-90, 0, 270),
-        // Farther apart than numbers go.
-        (.greatestFiniteMagnitude, -.greatestFiniteMagnitude, 256),
-    ] as [(Double, Double, Double)])
+    @Test(
+        arguments: [
+            (0.0, 90.0, 270.0), (90, 0, 90), (0, 360, 360), (0, 0, 0), (360, 0, 360), (0, 160, 200),
+            (230, 45, 185), (-90, 0, 270),
+            // Farther apart than numbers go.
+            (.greatestFiniteMagnitude, -.greatestFiniteMagnitude, 256),
+        ] as [(Double, Double, Double)])
     func `an arc sweeps counter-clockwise`(start: Double, end: Double, sweep: Double) {
         let arc = SlideArc(center: SlidePoint(0, 0), radius: 1, startAngle: start, endAngle: end)
         #expect(arc.sweep == sweep)

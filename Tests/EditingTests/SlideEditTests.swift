@@ -52,7 +52,8 @@ import Testing
     @Test(.timeLimit(.minutes(1)))
     func `what holds very many unknown keys is edited and compared like any other`() throws {
         let keys = (0..<30_000).map { "\"unknown\($0)\": \($0)" }.joined(separator: ", ")
-        let line = "\"shapeType\": \"line\", \"originx\": 0, \"originy\": 0, \"endx\": 1, \"endy\": 1"
+        let line =
+            "\"shapeType\": \"line\", \"originx\": 0, \"originy\": 0, \"endx\": 1, \"endy\": 1"
         var slide = try EditableDocument.of(
             "{\"elements\": [{\(line), \(keys)}], \"title\": \"One\", \"x\": {\(keys)}, \(keys)}",
             .slide)

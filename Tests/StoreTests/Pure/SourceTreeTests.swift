@@ -61,7 +61,7 @@ import Testing
             try StoreUnderTest.write("x", to: place + "/file")
         }
         var shown: Set<String> = []
-        try FolderTree(path: path).walk(StoreCall()) { (entry) throws(StoreError) in
+        _ = try FolderTree(path: path).walk(StoreCall()) { (entry) throws(StoreError) in
             let name = String(decoding: entry.path, as: UTF8.self)
             shown.insert(name)
             // What is in it is listed later.
