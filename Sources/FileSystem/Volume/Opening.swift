@@ -240,7 +240,7 @@ extension Volume {
         var file: SharedDescriptor?
         if mayPass {
             if reference.0 == nil, !self.content.isPacked(node) {
-                file = try self.content.openStaging(node)
+                file = SharedDescriptor(try self.content.openForLending(node))
             } else if let content = reference.0, session == nil, content.size > Self.smallRead {
                 // A session without staged bytes gets no file: its base's is not to be written.
                 file = try self.content.open(content)

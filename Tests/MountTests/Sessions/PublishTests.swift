@@ -42,6 +42,33 @@ struct PublishTests {
         }
     }
 
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `who goes on reading what they wrote keeps nobody from seeing it`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            writer.store("old", "before")
+            for (name, flags) in [
+                ("old", O_RDWR), ("old", O_WRONLY), ("new", O_RDWR | O_CREAT),
+                ("made", O_WRONLY | O_CREAT),
+            ] {
+                let path = ByteString(name)
+                // Large enough to have a file of its own.
+                let content = ByteString(repeating: "w", count: 300_000)
+                let file = writer.open(path, flags)
+                writer.write(file, content)
+                let reading = writer.open(path, O_RDONLY)
+                #expect(writer.read(reading, count: 3) == "www")
+                writer.close(file)
+                #expect(reader.content(path) == content, "\(name) \(flags)")
+                #expect(reader.status(path).size == content.count)
+                writer.close(reading)
+                if name == "old" { writer.store("old", "before") }
+            }
+        }
+    }
+
     /// The kernel has a version under every name of its file, and truncate(2) is over soon.
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `after truncate every process sees the new version at once, by every name`(
