@@ -270,10 +270,15 @@ extension Volume {
             state.blockReadings[handle.rawValue] = reading
             // The kernel asks for an attribute before the first write through its cache. A handle
             // that only writes cannot be mapped, and pages of other handles are dropped as it does.
+            let isWrittenOnly =
+                way == .cached && session != nil && flags & O_ACCMODE == O_WRONLY
+                && self.content.isPacked(node)
+            // With passthrough the backing file would stay without cache, and refuse what is no whole
+            // block, when the program takes O_DIRECT back (dd does, for the last bytes).
+            let isUncached = way == .passthrough && flags & OwnedDescriptor.uncached != 0
             return Opened(
                 handle: handle, backing: way == .passthrough ? mode.backing : 0,
-                bypassesCache: way == .cached && session != nil
-                    && flags & O_ACCMODE == O_WRONLY && self.content.isPacked(node))
+                bypassesCache: isWrittenOnly || isUncached)
         }
     }
 

@@ -7,6 +7,8 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
     package static let pathOnly: Int32 = 0o10000000
     /// O_NOATIME, which does not import: what is read counts as unread. EPERM for others than the owner.
     package static let noAccessTime: Int32 = 0o1000000
+    /// O_DIRECT, which does not import by this name: reads and writes go past the page cache.
+    package static let uncached: Int32 = __O_DIRECT
 
     /// The descriptor's number, valid while this value lives.
     public let number: Int32
