@@ -14,7 +14,9 @@ extension LocalContent {
     /// What fstat tells of a session's content, or would if it had a file.
     package func stagingStatus(_ node: NodeNumber) throws(Errno) -> FileStatus {
         if let status = packed.status(node) { return status }
-        return try openStaging(node).status()
+        let status = try openStaging(node).status()
+        WallClock.note(seconds: status.changed.seconds, nanoseconds: status.changed.nanoseconds)
+        return status
     }
 
     /// Sets a staged content's modification time.

@@ -32,6 +32,35 @@ import Testing
         }
     }
 
+    /// The kernel stamps a file finer than its clock ticks when somebody has looked at it.
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `what is changed later is not older, however short the time between`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            var older = 0
+            for round in 0..<40 {
+                let file = agent.open("large", O_CREAT | O_RDWR | O_TRUNC)
+                agent.write(file, ByteString(repeating: "l", count: 100_000))
+                agent.status(file)
+                agent.write(file, "and more")
+                agent.close(file)
+                let before = agent.status("large").modified
+                switch round % 4 {
+                case 0: agent.store("later\(round)", "small")
+                case 1: agent.makeDirectory("later\(round)")
+                case 2: agent.symlink(to: "large", "later\(round)")
+                default:
+                    agent.store("later\(round)", "")
+                    agent.setTimes("later\(round)", accessed: nil, modified: nil)
+                }
+                if agent.status("later\(round)", following: false).modified < before { older += 1 }
+            }
+            #expect(older == 0)
+        }
+    }
+
     @Test(arguments: DataPath.posixOfAllUsers)
     func `UTIME_NOW and UTIME_OMIT are obeyed`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
