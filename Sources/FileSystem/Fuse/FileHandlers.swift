@@ -66,7 +66,7 @@ extension FuseSession {
         let handle = Handle(rawValue: info.pointee.fh)
         let place = WritePlace(
             offset: offset, appends: info.pointee.flags & O_APPEND != 0,
-            isPage: info.pointee.writepage != 0)
+            lasts: info.pointee.flags & O_DSYNC != 0, isPage: info.pointee.writepage != 0)
         if volume.missing(node, handle) != nil {
             // The buffer goes when this returns.
             let kept = KeptBuffer(buffer)
@@ -90,7 +90,7 @@ extension FuseSession {
             let session = try volume.session(node, handle)
             if volume.content.isPacked(session.node) {
                 volume.correct(&place, session, handle)
-                try writePacked(request, session, handle, buffer, place)
+                try writePacked(request, node, session, handle, buffer, place)
                 return
             }
         }
@@ -113,6 +113,7 @@ extension FuseSession {
             volume.failed(session, error)
             throw error
         }
+        try volume.synchronizeWrite(node, handle, session, place)
         volume.wrote(session, handle, place, by: request.caller.user) {
             request.answer(written: count)
         }
@@ -120,7 +121,7 @@ extension FuseSession {
 
     /// Writes to a session that has no file.
     private func writePacked(
-        _ request: Request, _ session: WriteSession, _ handle: Handle,
+        _ request: Request, _ node: NodeNumber, _ session: WriteSession, _ handle: Handle,
         _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ place: WritePlace
     ) throws(Errno) {
         let bytes = try Self.bytes(of: buffer, behind: PackedContents.header)
@@ -129,6 +130,7 @@ extension FuseSession {
             volume.failed(session, error)
             throw error
         }
+        try volume.synchronizeWrite(node, handle, session, place)
         volume.wrote(session, handle, place, by: request.caller.user) {
             request.answer(written: count)
         }
@@ -162,7 +164,7 @@ extension Opened {
     /// The FOPEN_ flags that go with the handle's way.
     var kernelFlags: UInt32 {
         var flags: Int = 0
-        if handle.isDirect || bypassesCache { flags |= SHIM_FOPEN_DIRECT_IO }
+        if handle.bypassesCache { flags |= SHIM_FOPEN_DIRECT_IO }
         if handle.isPassthrough { flags |= SHIM_FOPEN_PASSTHROUGH }
         if handle.isCached { flags |= SHIM_FOPEN_KEEP_CACHE }
         return UInt32(flags)

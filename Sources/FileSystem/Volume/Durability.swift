@@ -51,6 +51,19 @@ extension Volume {
         planQuietPublish(session)
     }
 
+    /// Makes a write durable before it is answered, if it is to be. Where it goes through the page cache
+    /// the kernel asks for an fsync afterwards, else it leaves that to us.
+    func synchronizeWrite(
+        _ node: NodeNumber, _ handle: Handle, _ session: WriteSession, _ place: WritePlace
+    ) throws(Errno) {
+        guard place.lasts, handle.bypassesCache else { return }
+        state.withLock { _ in
+            session.touched = true
+            session.writes += 1
+        }
+        try synchronize(node, handle)
+    }
+
     /// fsync(2) of a directory.
     func synchronizeDirectory() throws(Errno) { try log.synchronize() }
 

@@ -4,7 +4,8 @@ internal import Model
 /// daemon could take it over. Never a pointer, never a descriptor.
 ///
 /// Bits 0-1: access (1 read, 2 write); 2: counted as passthrough; 3: counted as cached; 4: direct;
-/// 6: reads a promise block by block; 8-31: the process that opened; 32-63: a serial number.
+/// 5: bypasses the kernel's page cache; 6: reads a promise block by block; 8-31: the process that
+/// opened; 32-63: a serial number.
 struct Handle: RawRepresentable, Sendable {
     let rawValue: UInt64
 
@@ -24,15 +25,18 @@ struct Handle: RawRepresentable, Sendable {
     }
 
     init(
-        reads: Bool, writes: Bool, way: Way, inBlocks: Bool = false, process: Int32,
-        serial: UInt32
+        reads: Bool, writes: Bool, way: Way, bypassesCache: Bool = false, inBlocks: Bool = false,
+        process: Int32, serial: UInt32
     ) {
+        let more: UInt64 = (bypassesCache ? 32 : 0) | (inBlocks ? 64 : 0)
         rawValue =
-            (reads ? 1 : 0) | (writes ? 2 : 0) | way.rawValue | (inBlocks ? 64 : 0)
+            (reads ? 1 : 0) | (writes ? 2 : 0) | way.rawValue | more
             | UInt64(UInt32(bitPattern: process) & 0xff_ffff) << 8 | UInt64(serial) << 32
     }
 
     var writes: Bool { rawValue & 2 != 0 }
+    /// What is written by it comes to the daemon as it is written, and no fsync follows by itself.
+    var bypassesCache: Bool { rawValue & (Way.direct.rawValue | 32) != 0 }
     /// Its content was not here when it was opened, and is read as it comes.
     var isInBlocks: Bool { rawValue & 64 != 0 }
     var isPassthrough: Bool { rawValue & Way.passthrough.rawValue != 0 }
@@ -48,6 +52,4 @@ struct Opened {
     var handle: Handle
     /// The kernel's number of the backing file for passthrough, else 0.
     var backing: Int32
-    /// What is written by this handle does not go through the page cache.
-    var bypassesCache = false
 }

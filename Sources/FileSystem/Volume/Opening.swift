@@ -263,22 +263,24 @@ extension Volume {
             state.modes[node.rawValue] = mode
             noteOpener(node, process, state)
             state.serial &+= 1
-            let handle = Handle(
-                reads: flags & O_ACCMODE != O_WRONLY,
-                writes: flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0,
-                way: way, inBlocks: reading != nil, process: process, serial: state.serial)
-            state.blockReadings[handle.rawValue] = reading
             // The kernel asks for an attribute before the first write through its cache. A handle
             // that only writes cannot be mapped, and pages of other handles are dropped as it does.
             let isWrittenOnly =
                 way == .cached && session != nil && flags & O_ACCMODE == O_WRONLY
                 && self.content.isPacked(node)
             // With passthrough the backing file would stay without cache, and refuse what is no whole
-            // block, when the program takes O_DIRECT back (dd does, for the last bytes).
-            let isUncached = way == .passthrough && flags & OwnedDescriptor.uncached != 0
-            return Opened(
-                handle: handle, backing: way == .passthrough ? mode.backing : 0,
-                bypassesCache: isWrittenOnly || isUncached)
+            // block, when the program takes O_DIRECT back (dd does, for the last bytes). What is to be
+            // durable at once has to be known, or it would go with the session if the daemon dies.
+            let isToBeSeen =
+                way == .passthrough
+                && (flags & OwnedDescriptor.uncached != 0 || session != nil && flags & O_DSYNC != 0)
+            let handle = Handle(
+                reads: flags & O_ACCMODE != O_WRONLY,
+                writes: flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0,
+                way: way, bypassesCache: isWrittenOnly || isToBeSeen, inBlocks: reading != nil,
+                process: process, serial: state.serial)
+            state.blockReadings[handle.rawValue] = reading
+            return Opened(handle: handle, backing: way == .passthrough ? mode.backing : 0)
         }
     }
 

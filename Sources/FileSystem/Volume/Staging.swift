@@ -255,6 +255,8 @@ struct WritePlace {
     var offset: Int64?
     /// The descriptor appends as of now.
     var appends: Bool
+    /// It is to be on the disk when it is answered (O_SYNC, O_DSYNC, pwritev2).
+    var lasts: Bool
     /// The kernel's pages of a mapping: the handle is any that may write, not the one that wrote.
     var isPage: Bool
 }

@@ -332,6 +332,36 @@ struct PublishTests {
         }
     }
 
+    @Test(arguments: DataPath.mounts)
+    func `what was written to be on the disk at once is there after a crash`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let container = try #require(volume.container)
+            let writer = try volume.agent()
+            let ways = [
+                O_RDWR | O_SYNC, O_WRONLY | O_DSYNC, O_WRONLY | O_TRUNC | O_SYNC,
+                O_WRONLY | O_APPEND | O_DSYNC, O_RDWR | O_CREAT | O_SYNC,
+                O_WRONLY | O_CREAT | O_DSYNC,
+            ]
+            for (number, flags) in ways.enumerated() {
+                let path = ByteString("file\(number)")
+                if flags & O_CREAT == 0 { writer.store(path, "old") }
+                // Never closed before the daemon is gone.
+                writer.write(writer.open(path, flags), "new")
+            }
+            try container.killDaemon()
+            volume.endAgents()
+            try volume.remountAfterCrash()
+            let reader = try volume.agent()
+            for (number, flags) in ways.enumerated() {
+                #expect(
+                    reader.content(ByteString("file\(number)"))
+                        == (flags & O_APPEND != 0 ? "oldnew" : "new"), "\(number)")
+            }
+        }
+    }
+
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `the end of a process is its last close`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
