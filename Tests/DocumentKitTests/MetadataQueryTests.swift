@@ -125,6 +125,28 @@ import Testing
     }
 
     @Test(arguments: places)
+    func `a query of a hidden folder goes on finding what is in it`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory(".hidden")
+            agent.store(".hidden/a.txt", "1")
+            let shown = Shown()
+            let query = try MetadataQuery(Query(), below: "\(volume.directory)/.hidden") {
+                shown.take($0)
+            }
+            try query.start()
+            shown.becomes("a.txt")
+            agent.store(".hidden/a.txt", "longer")
+            expectSoon { query.results.first?.size == 6 }
+            // What is hidden below the folder counts no more than elsewhere.
+            agent.store(".hidden/.none.txt", "x")
+            agent.store(".hidden/b.txt", "x")
+            shown.becomes("a.txt", "b.txt")
+            query.stop()
+        }
+    }
+
+    @Test(arguments: places)
     func `what happens while updates are disabled is one batch`(_ place: DataPath) throws {
         try withVolume(place) { volume in
             let agent = try volume.agent()
