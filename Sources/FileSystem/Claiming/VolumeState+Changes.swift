@@ -29,10 +29,16 @@ extension VolumeState {
                 ItemChange(isInside ? .changed : what, path, by: process, family: family))
         }
         switch kind {
-        case .created, .linked: tell(.appeared, place)
-        case .removed: tell(.deleted, place)
+        case .created: tell(.appeared, place)
+        case .linked:
+            tell(.appeared, place)
+            followNames(position)
+        case .removed:
+            tell(.deleted, place)
+            followNames(position)
         case .renamed:
             tellOfMove(place, isInside: isInside, parent, name, process, effects)
+            followNames(position)
         case .published:
             for path in paths(of: position) { tell(.published, path) }
         case .attributes, .extendedAttributes:
@@ -45,6 +51,15 @@ extension VolumeState {
             .keptApart:
             break
         }
+    }
+
+    /// The names of an item are others: who writes it keeps claims away from those that it has now, and
+    /// not from one that is another's since it was removed or replaced.
+    func followNames(_ position: MemoryIndex.Position) {
+        guard coordinator.isFollowed, let session = sessions[position], !session.claims.isEmpty
+        else { return }
+        coordinator.retarget(
+            Array(session.claims.values), to: paths(of: position).map { ClaimTarget($0, .write) })
     }
 
     /// Tells presenters of the documents that they have fewer versions now; of however many at once

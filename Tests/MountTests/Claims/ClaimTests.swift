@@ -164,6 +164,44 @@ import Testing
         }
     }
 
+    @Test(arguments: DataPath.mounts)
+    func `who writes on in a file that was removed or replaced keeps nobody from its name`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, agent) = (try volume.agent(), try volume.agent())
+            let names: [ByteString] = ["removed", "replaced", "moved"]
+            for name in names {
+                agent.store(name, "old")
+                writer.write(writer.open(name, O_RDWR), "x")
+            }
+            let binary = try BuiltPrograms.shapeedit()
+            func claim(_ name: String) throws -> ProgramResult {
+                try volume.run(
+                    binary, "coordinate", "--write", name, "--timeout", "0.3", "--", "true")
+            }
+            // It counts as a claim from the first one on.
+            for name in ["removed", "replaced", "moved"] {
+                #expect(try claim(name).status == 75)
+            }
+            agent.unlink("removed")
+            agent.store("removed", "new")
+            agent.store("temporary", "new")
+            agent.rename("temporary", "replaced")
+            agent.link("moved", "other")
+            agent.unlink("moved")
+            agent.store("moved", "new")
+            for name in ["removed", "replaced", "moved"] {
+                let free = try HeldClaim(volume, "--write", name)
+                free.waitUntilGranted()
+                #expect(free.end().status == 0)
+            }
+            // The name that is left is still written.
+            #expect(try claim("other").status == 75)
+            writer.end()
+        }
+    }
+
     @Test func `a claim ends with the process that holds it`() throws {
         try withVolume(.passthrough) { volume in
             let agent = try volume.agent()
