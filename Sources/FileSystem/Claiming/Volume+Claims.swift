@@ -119,7 +119,12 @@ extension VolumeState {
 
     /// A process makes an operation: should it write, its ancestors are known.
     func note(_ agent: Operator) {
-        if operators.count >= 256 { operators.removeAll(keepingCapacity: true) }
+        if operators.count >= mostOperators {
+            // Who waits for a lock holds a claim when they get it.
+            let lockers = locks.processes
+            operators = operators.filter { lockers.contains($0.key) }
+            mostOperators = max(256, 2 * operators.count)
+        }
         operators[agent.process] = agent
     }
 
