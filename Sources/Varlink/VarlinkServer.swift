@@ -188,6 +188,8 @@ package final class VarlinkServer: @unchecked Sendable {
     /// Looks at the messages that came, until a call is under way.
     private func handleNext(_ id: VarlinkClientID) {
         while let connection = connections[id], !connection.isBusy {
+            // Short calls can have long replies: no more are made for one that reads none.
+            if connection.output.count > limits.unread { return close(id) }
             guard let message = connection.input.next() else {
                 if connection.input.count > limits.message || connection.isOver { close(id) }
                 return

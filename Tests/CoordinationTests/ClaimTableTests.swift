@@ -182,6 +182,26 @@ import Testing
         #expect(table.listings[0].targets.map(\.path.description) == ["b"])
     }
 
+    @Test mutating func `what is written under another name keeps nobody from the first`() throws {
+        func targets(_ names: String...) throws -> [ClaimTarget] {
+            try names.map { name in ClaimTarget(try #require(ClaimPath(name)), .write) }
+        }
+        let session = table.note(
+            try request("a", .write, purpose: 1, origin: .session, deadline: .max), at: 0)
+        let waits = table.request(try request("a", .read, purpose: 2), at: 0)
+        #expect(waits.events.isEmpty)
+        let both = table.retarget([session.id], to: try targets("a", "b"), at: 1)
+        #expect(both.isEmpty)
+        let granted = table.retarget([session.id], to: try targets("b"), at: 1)
+        #expect(granted == [.granted(waits.id, [try #require(ClaimPath("a"))])])
+        #expect(!table.isFree(try request("b", .read, purpose: 3)))
+        // It has no name any more, and ends.
+        #expect(table.retarget([session.id], to: [], at: 1).isEmpty)
+        #expect(table.isFree(try request("b", .read, purpose: 3)))
+        #expect(table.release([session.id, waits.id], at: 2).isEmpty)
+        #expect(table.isIdle)
+    }
+
     @Test mutating func `who waits follows an announced move only`() throws {
         // By the process that has the claim, by another one, and by one that it has started.
         for (family, place) in [([Int32(10)], "new/x"), ([11], "old/x"), ([11, 10], "new/x")] {

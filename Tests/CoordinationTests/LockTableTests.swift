@@ -114,6 +114,16 @@ import Testing
         #expect(ranges(3) == [0...9])
     }
 
+    @Test mutating func `who holds or waits is known as long as they do`() throws {
+        #expect(granted(record(1, .exclusive, 0...9)))
+        let waits = try wait(record(2, .exclusive, 5...14), "second")
+        #expect(table.processes == [101, 102])
+        #expect(table.cancel(waits) == "second")
+        #expect(table.processes == [101])
+        #expect(table.release(item, .record, owner: 1) == [])
+        #expect(table.processes.isEmpty)
+    }
+
     @Test mutating func `two owners that wait for each other are a deadlock`() throws {
         #expect(granted(record(1, .exclusive, 0...0)))
         #expect(granted(record(2, .exclusive, 1...1)))

@@ -56,6 +56,7 @@ struct LiveQueryModelTests {
         add { $0.folder = "work/d1" }
         add { ($0.folder, $0.name, $0.types) = ("work/d1/e", "n", ["txt", "md"]) }
         add { ($0.folder, $0.hidden) = ("work/.h", true) }
+        add { $0.folder = "work/.h" }
         add { ($0.smallest, $0.largest, $0.order) = (3, 6, .size) }
         add { ($0.newest, $0.order) = (50, .modified) }
         add { ($0.name, $0.types) = ("?1*", ["txt"]) }

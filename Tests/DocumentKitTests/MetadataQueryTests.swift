@@ -1,6 +1,7 @@
 import DocumentKit
 import Glibc
 import Model
+import Probing
 import SystemCalls
 import TestSupport
 import Testing
@@ -125,6 +126,28 @@ import Testing
     }
 
     @Test(arguments: places)
+    func `a query of a hidden folder goes on finding what is in it`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory(".hidden")
+            agent.store(".hidden/a.txt", "1")
+            let shown = Shown()
+            let query = try MetadataQuery(Query(), below: "\(volume.directory)/.hidden") {
+                shown.take($0)
+            }
+            try query.start()
+            shown.becomes("a.txt")
+            agent.store(".hidden/a.txt", "longer")
+            expectSoon { query.results.first?.size == 6 }
+            // What is hidden below the folder counts no more than elsewhere.
+            agent.store(".hidden/.none.txt", "x")
+            agent.store(".hidden/b.txt", "x")
+            shown.becomes("a.txt", "b.txt")
+            query.stop()
+        }
+    }
+
+    @Test(arguments: places)
     func `what happens while updates are disabled is one batch`(_ place: DataPath) throws {
         try withVolume(place) { volume in
             let agent = try volume.agent()
@@ -189,6 +212,48 @@ import Testing
             #expect(throws: DocumentProblem.self) {
                 try MetadataQuery(Query(), below: "\(volume.directory)/none")
             }
+        }
+    }
+
+    /// A server of this test's sends the first results and a batch in one piece.
+    @Test(.enabled(if: isInstalled("python3"), "needs python3"))
+    func `what changed while the first results were on their way is told`() throws {
+        try withVolume(.plain) { volume in
+            let agent = try volume.agent()
+            let socket = "\(volume.directory)/socket"
+            agent.makeDirectory(".shapeedit")
+            agent.store(".shapeedit/status.json", ByteString("{\"control\": \"\(socket)\"}"))
+            let lines = """
+                import json, os, socket, sys
+                listener = socket.socket(socket.AF_UNIX)
+                listener.bind(sys.argv[1] + ".new")
+                listener.listen()
+                os.rename(sys.argv[1] + ".new", sys.argv[1])
+                client, _ = listener.accept()
+                while not client.recv(65536).endswith(b"\\0"):
+                    pass
+                def result(name):
+                    return {
+                        "path": name, "item": ord(name), "document": f"{ord(name):016x}",
+                        "folder": False, "size": 1, "modified": "2026-11-21T19:45:52.000000000Z",
+                        "promise": False}
+                def message(**parameters):
+                    text = {"parameters": parameters | {"complete": True}, "continues": True}
+                    return json.dumps(text).encode() + b"\\0"
+                client.sendall(
+                    message(results=[result("a")])
+                    + message(added=[{"index": 1, "result": result("b")}]))
+                client.recv(1)
+                """
+            let server = try volume.start(["python3", "-c", lines, socket])
+            expectSoon { access(socket, F_OK) == 0 }
+            let shown = Shown()
+            let query = try MetadataQuery(Query(), in: volume.directory) { shown.take($0) }
+            try query.start()
+            shown.becomes("a", "b")
+            query.stop()
+            server.kill(signal: SIGKILL)
+            _ = server.wait(seconds: 10)
         }
     }
 

@@ -125,6 +125,24 @@ package struct ClaimTable: Sendable {
         return events
     }
 
+    /// What is being written has other names than before: its claims cover those, nothing if there
+    /// are none.
+    package mutating func retarget(
+        _ ids: some Sequence<ClaimID>, to targets: [ClaimTarget], at now: UInt64
+    ) -> [ClaimEvent] {
+        for id in ids {
+            guard var claim = claims[id] else { continue }
+            for place in claim.places { tree.remove(id, at: place.path) }
+            claim.request.targets = targets
+            (claim.places, claim.current) = (targets, targets.map(\.path))
+            for place in targets { tree.insert(id, at: place.path) }
+            claims[id] = claim
+        }
+        var events: [ClaimEvent] = []
+        settle(now, &events)
+        return events
+    }
+
     // MARK: Time
 
     /// When ``advance(to:)`` has something to do, if nothing else happens; `nil`: never.

@@ -92,6 +92,14 @@ package final class Coordinator: Sendable {
         }
     }
 
+    /// What is being written has other names than when that was noted.
+    package func retarget(_ ids: [ClaimID], to targets: [ClaimTarget]) {
+        change { state in
+            let events = state.table.retarget(ids, to: targets, at: MonotonicClock.now)
+            _ = take(events, about: nil, &state)
+        }
+    }
+
     /// Whether a request like this would not have to wait.
     package func isFree(_ request: ClaimRequest) -> Bool {
         state.withLock { $0.table.isFree(request) }

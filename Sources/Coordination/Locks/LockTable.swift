@@ -121,6 +121,17 @@ package struct LockTable<Waiter: Sendable>: Sendable {
     /// The items that somebody holds or wants locks on.
     package var lockedItems: some Collection<ItemNumber> { items.keys }
 
+    /// Who holds a lock or waits for one.
+    package var processes: Set<Int32> {
+        var found: Set<Int32> = []
+        for locks in items.values {
+            for lock in locks.records.held { found.insert(lock.process) }
+            for lock in locks.wholes.values { found.insert(lock.process) }
+            for waiting in locks.waiting { found.insert(waiting.request.process) }
+        }
+        return found
+    }
+
     /// Whether nothing is held and nobody waits.
     package var isEmpty: Bool { items.isEmpty }
 

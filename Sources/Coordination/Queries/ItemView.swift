@@ -10,8 +10,8 @@ package struct ItemView: Sendable {
         var found: Found
         /// The last name of the path.
         var name: [UInt8]
-        /// A name of the path is hidden.
-        var isHidden: Bool
+        /// Where the last hidden name of the path begins, in bytes; `nil` if none is hidden.
+        var lastHidden: Int?
     }
     package let item: ItemNumber
     let document: DocumentID
@@ -48,14 +48,14 @@ package struct ItemView: Sendable {
 
     private mutating func note(_ name: [UInt8], in folder: [UInt8]) {
         let path = folder.isEmpty ? name : folder + [UInt8(ascii: "/")] + name
-        let isHidden = path.split(separator: UInt8(ascii: "/")).contains {
+        let lastHidden = path.split(separator: UInt8(ascii: "/")).last {
             $0.first == UInt8(ascii: ".")
-        }
+        }?.startIndex
         let found = Found(
             item: item, document: document, path: String(path: path),
             isFolder: facts.isFolder, size: facts.size, modified: facts.modified,
             isPromise: facts.isPromise)
-        places.append(Place(found: found, name: name, isHidden: isHidden))
+        places.append(Place(found: found, name: name, lastHidden: lastHidden))
         traits.add(path: path, name: name)
     }
 }

@@ -8,6 +8,8 @@ package struct LiveQuery {
     private let gate: QueryGate
     /// What paths begin with; with a slash behind it unless it is empty.
     private let folder: String
+    /// Its bytes: what is hidden counts only below the folder, which may be in a hidden one.
+    private let folderLength: Int
     private let tag: String?
     /// What is known of texts; tags are looked at in the items.
     package var knowledge: Knowledge
@@ -19,7 +21,9 @@ package struct LiveQuery {
         selection = Selection(query)
         let names = query.folder.split(separator: "/")
         folder = names.isEmpty ? "" : names.joined(separator: "/") + "/"
-        gate = QueryGate(query, folder: folder.pathBytes)
+        let bytes = folder.pathBytes
+        folderLength = bytes.count
+        gate = QueryGate(query, folder: bytes)
         tag = query.tag?.lowercased()
         results = LiveResults(query, found)
     }
@@ -43,7 +47,8 @@ package struct LiveQuery {
         var found: [Found] = []
         for place in view.places {
             let isAccepted = place.name.withUnsafeBytes { selection.accepts($0, view.facts) }
-            guard isAccepted, query.hidden || !place.isHidden, isBelow(place.found.path),
+            let isHidden = place.lastHidden.map { $0 >= folderLength } ?? false
+            guard isAccepted, query.hidden || !isHidden, isBelow(place.found.path),
                 tag.map({ tag in view.tags.map { ItemTags.contains($0, tag) } ?? false }) ?? true,
                 knowledge.documents?.contains(view.document) ?? true
             else { continue }

@@ -151,21 +151,23 @@ public final class MetadataQuery: Sendable {
     }
 
     private func follow(_ source: any QuerySource) {
-        var isBehind = false
         do throws(Failure) {
+            // What came with the first results is here already: nothing would wake this for it.
+            var isBehind = try source.take()
             while true {
-                if try wait(source) { isBehind = true }
                 let (hasEnded, isDisabled) = state.withLock { ($0.hasEnded, $0.disabled > 0) }
                 if hasEnded { return }
-                if !isBehind || isDisabled { continue }
-                isBehind = false
-                let (known, now) = source.update()
-                let difference = state.withLock { state in
-                    defer { state.results = now }
-                    // A document with several names is there as often.
-                    return known ?? ListDifference(from: state.results, to: now, by: \.item)
+                if isBehind, !isDisabled {
+                    isBehind = false
+                    let (known, now) = source.update()
+                    let difference = state.withLock { state in
+                        defer { state.results = now }
+                        // A document with several names is there as often.
+                        return known ?? ListDifference(from: state.results, to: now, by: \.item)
+                    }
+                    if !difference.isEmpty { notify(.changed(difference, now)) }
                 }
-                if !difference.isEmpty { notify(.changed(difference, now)) }
+                if try wait(source) { isBehind = true }
             }
         } catch { if !hasEnded { notify(.ended(error.message)) } }
     }

@@ -21,8 +21,8 @@ extension Volume {
         // Who writes is asked for without the lock: /proc may take its time.
         let (writers, holders) = state.withLock { state in
             let writers = Set(
-                state.sessions.values.lazy.filter { $0.claims.isEmpty }.flatMap { session in
-                    session.processes
+                state.sessions.values.lazy.flatMap { session in
+                    session.processes.filter { session.claims[$0] == nil }
                 })
             return (writers, state.lockHolders)
         }
@@ -37,8 +37,9 @@ extension Volume {
                     ClaimTarget($0, target.access)
                 }
             }
-            for (position, session) in state.sessions where session.claims.isEmpty {
-                for process in session.processes {
+            // Those too that have joined others while nobody claimed.
+            for (position, session) in state.sessions {
+                for process in session.processes where session.claims[process] == nil {
                     state.claim(
                         session, at: position, for: families[process] ?? Operator(known: process))
                 }
@@ -119,7 +120,12 @@ extension VolumeState {
 
     /// A process makes an operation: should it write, its ancestors are known.
     func note(_ agent: Operator) {
-        if operators.count >= 256 { operators.removeAll(keepingCapacity: true) }
+        if operators.count >= mostOperators {
+            // Who waits for a lock holds a claim when they get it.
+            let lockers = locks.processes
+            operators = operators.filter { lockers.contains($0.key) }
+            mostOperators = max(256, 2 * operators.count)
+        }
         operators[agent.process] = agent
     }
 
@@ -131,6 +137,17 @@ extension VolumeState {
         if coordinator.isClaimed {
             claim(session, at: position, for: operators[process] ?? Operator(known: process))
         }
+    }
+
+    /// A process has closed a writing handle. When it has no other, those that write on keep claims
+    /// away, and it does no more.
+    @inline(__always)
+    func noteClosed(_ session: WriteSession, _ process: Int32) {
+        // The last one keeps them away until what was written is published.
+        if session.claims.isEmpty || session.handles == 0 { return }
+        if session.processes.contains(process) { return }
+        guard let claim = session.claims.removeValue(forKey: process) else { return }
+        coordinator.release([claim])
     }
 
     /// The session has ended.

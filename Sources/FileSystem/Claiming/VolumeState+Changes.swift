@@ -29,9 +29,16 @@ extension VolumeState {
                 ItemChange(isInside ? .changed : what, path, by: process, family: family))
         }
         switch kind {
-        case .created, .linked: tell(.appeared, place)
-        case .removed: tell(.deleted, place)
-        case .renamed: tellOfMove(place, parent, name, process, effects)
+        case .created: tell(.appeared, place)
+        case .linked:
+            tell(.appeared, place)
+            followNames(position)
+        case .removed:
+            tell(.deleted, place)
+            followNames(position)
+        case .renamed:
+            tellOfMove(place, isInside: isInside, parent, name, process, effects)
+            followNames(position)
         case .published:
             for path in paths(of: position) { tell(.published, path) }
         case .attributes, .extendedAttributes:
@@ -44,6 +51,15 @@ extension VolumeState {
             .keptApart:
             break
         }
+    }
+
+    /// The names of an item are others: who writes it keeps claims away from those that it has now, and
+    /// not from one that is another's since it was removed or replaced.
+    func followNames(_ position: MemoryIndex.Position) {
+        guard coordinator.isFollowed, let session = sessions[position], !session.claims.isEmpty
+        else { return }
+        coordinator.retarget(
+            Array(session.claims.values), to: paths(of: position).map { ClaimTarget($0, .write) })
     }
 
     /// Tells presenters of the documents that they have fewer versions now; of however many at once
@@ -66,27 +82,32 @@ extension VolumeState {
 
     /// A name moved, or two changed places.
     private func tellOfMove(
-        _ place: ClaimPath?, _ parent: MemoryIndex.Position, _ name: [UInt8]?, _ process: Int32,
-        _ effects: [Effect]
+        _ place: ClaimPath?, isInside: Bool, _ parent: MemoryIndex.Position, _ name: [UInt8]?,
+        _ process: Int32, _ effects: [Effect]
     ) {
         guard let place, let name else { return }
+        let family = operators[process]?.family
+        func tell(_ what: ItemChange.Kind, _ path: ClaimPath) {
+            coordinator.note(ItemChange(what, path, by: process, family: family))
+        }
         var source: ClaimPath?
+        var wasInside = false
         var isReplacing = false
         for case .removeName(let directory, let old) in effects {
             if directory == number(parent), old == name {
                 isReplacing = true
             } else {
-                source = path(index.find(directory), old)
+                let former = path(index.find(directory), old)
+                (source, wasInside) = (former, former.names.last != old)
             }
         }
-        if let source, source != place {
-            coordinator.note(
-                ItemChange(
-                    .moved(from: source, replacing: isReplacing), place, by: process,
-                    family: operators[process]?.family))
-        } else {
-            coordinator.note(
-                ItemChange(.changed, place, by: process, family: operators[process]?.family))
+        guard let source, source != place else { return tell(.changed, place) }
+        guard wasInside || isInside else {
+            return tell(.moved(from: source, replacing: isReplacing), place)
         }
+        // What is inside of a package is no item of its own: that came or went, and the package,
+        // which is where it was, has changed.
+        tell(wasInside ? .changed : .deleted, source)
+        tell(isInside ? .changed : isReplacing ? .published : .appeared, place)
     }
 }

@@ -10,9 +10,10 @@ extension VolumeState {
         var kind: LockKind
     }
 
-    /// Processes that hold locks which no claim stands for yet.
+    /// Processes that hold locks which no claim stands for yet, or wait for locks and are not known:
+    /// they may get them while the claim waits that is about to be asked for.
     var lockHolders: Set<Int32> {
-        var holders: Set<Int32> = []
+        var holders = locks.processes.filter { operators[$0] == nil }
         for item in locks.lockedItems {
             for lock in locks.held(on: item) where lockClaims[item]?[lock.owner] == nil {
                 holders.insert(lock.process)

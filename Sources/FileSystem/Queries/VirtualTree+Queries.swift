@@ -41,16 +41,12 @@ extension VirtualTree {
     }
 
     /// The results as links, in the query's order; ENOENT if it was forgotten.
-    ///
-    /// - Parameter isContinued: as they were when the listing began.
-    func results(of name: String, isContinued: Bool = false) throws(Errno) -> QueryFolder {
-        if isContinued, let known = state.withLock({ $0.folders[name] }) { return known }
+    func results(of name: String) throws(Errno) -> QueryFolder {
         guard let query = try? volume.savedQuery(name) else {
-            state.withLock { $0.folders[name] = nil }
+            state.withLock { $0.listings[.query(name)] = nil }
             throw Errno(ENOENT)
         }
         guard let folder = volume.queryFolders?.folder(name, query) else { throw Errno(EMFILE) }
-        state.withLock { $0.folders[name] = folder }
         return folder
     }
 
@@ -75,7 +71,7 @@ extension VirtualTree {
     {
         guard case .queries = try node(parent) else { throw Errno(EROFS) }
         let text = String(path: name)
-        state.withLock { $0.folders[text] = nil }
+        state.withLock { $0.listings[.query(text)] = nil }
         do throws(Errno) { return try volume.forgetQuery(text, isTold: true, caller) } catch {
             throw error.code == ENODATA ? Errno(ENOENT) : error
         }

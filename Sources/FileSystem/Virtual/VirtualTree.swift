@@ -22,8 +22,9 @@ final class VirtualTree: Sendable {
         var nextText: UInt64 = 1
         /// Pictures that the kernel knows of versions that are gone.
         var openPictures: [PictureNode: [UInt8]] = [:]
-        /// The last results of saved queries.
-        var folders: [String: QueryFolder] = [:]
+        /// The last listings that began of folders in which much comes and goes.
+        var listings: [VirtualNode: [VirtualListing]] = [:]
+        var lastListing: UInt64 = 0
     }
     let state = Lock(State())
     unowned let volume: Volume
@@ -313,6 +314,8 @@ final class VirtualTree: Sendable {
                 number, of: mirrored, size, from: offset, counted: counted, body)
         }
         var entries: [(String, VirtualNode?)] = [(".", nil), ("..", nil)]
+        // The place that the offset stands for, and what offsets begin with.
+        var (first, start) = (offset, UInt64(0))
         switch directory {
         case .top:
             entries += [
@@ -330,12 +333,11 @@ final class VirtualTree: Sendable {
         case .versionsBelow(let item): entries += try mirroredNames(item)
         case .history(let document):
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
-        case .bookmarks: entries += bookmarkNames()
-        case .recents: entries += recents()
         case .conflicts: entries += conflicts()
-        case .queries: entries += queryNames()
-        case .query(let query):
-            entries += try results(of: query, isContinued: offset > 0).links
+        case .bookmarks, .recents, .queries, .query:
+            let listing = try listing(of: directory, at: offset)
+            entries += listing.entries
+            (first, start) = (listing.place(of: offset), listing.start)
         case .find: break  // By name only: any query is one.
         case .granted, .grantedHere, .grantedTo, .grantedFind: break  // By name only: for programs.
         case .documents: break  // By name only: there may be a million.
@@ -343,7 +345,7 @@ final class VirtualTree: Sendable {
             .picture, .grants, .grantedNames, .grantedFindings, .grantedBell:
             throw Errno(ENOTDIR)
         }
-        for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {
+        for (index, (name, node)) in entries.enumerated() where UInt64(index) >= first {
             var found = Entry(node: 0, status: stat(), timeout: 0)
             found.status.st_mode = S_IFDIR
             found.status.st_ino = UInt(number)
@@ -354,7 +356,7 @@ final class VirtualTree: Sendable {
                     throw error
                 }
             }
-            if !body(name, UInt64(index) + 1, found) {
+            if !body(name, start + UInt64(index) + 1, found) {
                 if counted, node != nil { forget(found.node, 1) }
                 return
             }

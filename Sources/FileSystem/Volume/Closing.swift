@@ -130,8 +130,9 @@ extension Volume {
     func end(
         _ session: WriteSession, _ item: ItemNumber, _ process: Int32, _ handle: Handle? = nil
     ) {
-        state.withLock { _ in
+        state.withLock { state in
             session.countOut(handle?.rawValue, process)
+            state.noteClosed(session, process)
             if session.lastWriter != 0, session.lastWriter != process {
                 session.coauthors.insert(session.lastWriter)
             }

@@ -129,6 +129,7 @@ extension VolumeState {
             nodes += self.nodes(old)
             // One that lives on under another name may be another document now.
             followTexts(.renamed, old)
+            followNames(old)
             dying = noteIfDead(old)
         }
         return ((nodes, dying), sequence)

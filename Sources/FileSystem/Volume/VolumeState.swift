@@ -52,6 +52,8 @@ final class VolumeState {
     var control: String?
     /// Processes that made operations while there were claims.
     var operators: [Int32: Operator] = [:]
+    /// With so many those are forgotten that nothing needs.
+    var mostOperators = 256
     var sessions: [MemoryIndex.Position: WriteSession] = [:]
     /// By item, then by node.
     var oldNodes: [UInt64: [UInt64: OldNode]] = [:]

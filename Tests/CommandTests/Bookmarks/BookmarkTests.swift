@@ -76,6 +76,29 @@ struct BookmarkTests {
         }
     }
 
+    @Test(
+        .enabled(if: isInstalled("python3"), "needs python3"),
+        arguments: DataPath.mounts.prefix(1))
+    func `who goes through the bookmarks and revokes them meets each`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell(
+                """
+                for number in $(seq 200); do
+                    : > $number
+                    setfattr -n user.shapeedit.bookmark -v '' $number
+                done
+                """)
+            let lines = """
+                import os, sys
+                for entry in os.scandir(sys.argv[1]):
+                    os.unlink(entry.path)
+                print(len(os.listdir(sys.argv[1])))
+                """
+            let folder = desk.volume.root.text + "/.shapeedit/bookmarks"
+            #expect(try desk.shell("python3 -c '\(lines)' '\(folder)'") == "0\n")
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1))
     func `what is wrong about a token is said`(_ place: DataPath) throws {
         try withDesk(place) { desk in

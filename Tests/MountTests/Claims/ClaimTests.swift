@@ -164,6 +164,82 @@ import Testing
         }
     }
 
+    @Test func `a claim waits for all that write a document, and for nobody that has closed it`()
+        throws
+    {
+        try withVolume(.passthrough) { volume in
+            let (a, b, c) = (try volume.agent(), try volume.agent(), try volume.agent())
+            a.store("file", "old")
+            let binary = try BuiltPrograms.shapeedit()
+            /// Whether just these are in the way, as soon as the daemon knows of all closes.
+            func isWritten(by writers: Agent...) throws -> Bool {
+                for _ in 0..<100 {
+                    let refused = try volume.run(
+                        binary, "coordinate", "--read", "file", "--timeout", "0.1", "--", "true")
+                    let named = [a, b, c].filter {
+                        refused.errorText.contains("(process \($0.process)) is writing")
+                    }
+                    if named.map(\.process) == writers.map(\.process) { return true }
+                }
+                return false
+            }
+            let (first, second) = (a.open("file", O_RDWR), b.open("file", O_RDWR))
+            a.write(first, "a")
+            b.write(second, "b")
+            #expect(try isWritten(by: a, b))
+            a.close(first)
+            #expect(try isWritten(by: b))
+            // While nobody claims.
+            let third = c.open("file", O_RDWR)
+            #expect(try isWritten(by: b, c))
+            b.close(second)
+            #expect(try isWritten(by: c))
+            c.close(third)
+            let claim = try HeldClaim(volume, "--read", "file")
+            claim.waitUntilGranted()
+            #expect(a.content("file") == "bld")
+            #expect(claim.end().status == 0)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `who writes on in a file that was removed or replaced keeps nobody from its name`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, agent) = (try volume.agent(), try volume.agent())
+            let names: [ByteString] = ["removed", "replaced", "moved"]
+            for name in names {
+                agent.store(name, "old")
+                writer.write(writer.open(name, O_RDWR), "x")
+            }
+            let binary = try BuiltPrograms.shapeedit()
+            func claim(_ name: String) throws -> ProgramResult {
+                try volume.run(
+                    binary, "coordinate", "--write", name, "--timeout", "0.3", "--", "true")
+            }
+            // It counts as a claim from the first one on.
+            for name in ["removed", "replaced", "moved"] {
+                #expect(try claim(name).status == 75)
+            }
+            agent.unlink("removed")
+            agent.store("removed", "new")
+            agent.store("temporary", "new")
+            agent.rename("temporary", "replaced")
+            agent.link("moved", "other")
+            agent.unlink("moved")
+            agent.store("moved", "new")
+            for name in ["removed", "replaced", "moved"] {
+                let free = try HeldClaim(volume, "--write", name)
+                free.waitUntilGranted()
+                #expect(free.end().status == 0)
+            }
+            // The name that is left is still written.
+            #expect(try claim("other").status == 75)
+            writer.end()
+        }
+    }
+
     @Test func `a claim ends with the process that holds it`() throws {
         try withVolume(.passthrough) { volume in
             let agent = try volume.agent()

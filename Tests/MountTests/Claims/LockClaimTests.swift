@@ -106,6 +106,41 @@ import Testing
         }
     }
 
+    /// Who waits for the lock does so before anybody claims, or is one of many that have made operations
+    /// since.
+    @Test(arguments: [false, true])
+    func `a lock that changes hands keeps waiting claims away`(_ isAmongMany: Bool) throws {
+        try withVolume(.passthrough) { volume in
+            let (a, b) = (try volume.agent(), try volume.agent())
+            a.store("file", "x")
+            a.store("other", "x")
+            let (first, second) = (a.open("file", O_RDONLY), b.open("file", O_RDONLY))
+            a.lock(first, LOCK_EX)
+            let claim = try isAmongMany ? HeldClaim(volume, "--read", "other") : nil
+            claim?.waitUntilGranted()
+            b.beginLock(second, LOCK_EX)
+            b.waitUntilBlocked(in: SYS_flock)
+            #expect(!b.hasFinished(within: 500))
+            let waiting = try HeldClaim(volume, "--write", "file", "--timeout", "300")
+            let binary = try BuiltPrograms.shapeedit()
+            var listed = ""
+            for _ in 0..<600 where !listed.contains("waits for write on work/file") {
+                listed = try volume.run(binary, "claims", ".").text
+                usleep(50_000)
+            }
+            if isAmongMany {
+                _ = try volume.run("sh", "-c", "for n in $(seq 300); do cat other; done")
+            }
+            a.lock(first, LOCK_UN)
+            b.finish("lock of the one that waited")
+            #expect(!waiting.isGranted(within: 200))
+            b.lock(second, LOCK_UN)
+            waiting.waitUntilGranted()
+            #expect(waiting.end().status == 0)
+            claim?.end()
+        }
+    }
+
     @Test func `a killed process leaves neither lock nor claim`() throws {
         try withVolume(.passthrough) { volume in
             let (a, b) = (try volume.agent(), try volume.agent())

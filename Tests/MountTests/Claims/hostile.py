@@ -98,6 +98,28 @@ with connect() as connection:
     assert "error" not in reply(connection)
     assert reply(connection) is None
 
+# Many small calls in one piece are answered each. Who has long replies come and reads none is cut off.
+with connect() as connection:
+    sender = os.fork()
+    if sender == 0:
+        connection.sendall(b'{"method":"a.b"}\0' * 30_000)
+        os._exit(0)
+    ends = 0
+    while ends < 30_000:
+        piece = connection.recv(1 << 20)
+        assert piece
+        ends += piece.count(b"\0")
+    assert os.waitpid(sender, 0)[1] == 0
+with connect() as connection:
+    call = message("org.varlink.service.GetInterfaceDescription", interface="org.shapeedit.Control")
+    try:
+        connection.sendall(call * 4_000)
+        connection.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+    assert is_closed(connection)
+is_well()
+
 # A message of 1 MB is read, a longer one is not.
 with connect() as connection:
     connection.sendall(message("org.shapeedit.Control.Claims", text="x" * (1_000_000)))
