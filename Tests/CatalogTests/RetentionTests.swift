@@ -101,6 +101,23 @@ import Testing
         #expect(Retention.exceeding([rows], budget: 0).map(\.ordinal) == [2])
     }
 
+    @Test func `what a sync of the disk made durable stays until the current one is`() {
+        // A program that saves every second, on a disk that was synchronized 3.5 s ago.
+        var rows = versions([6, 5, 4, 3, 2, 1, 0.5], current: .staged)
+        for index in rows.indices { rows[index].place = .staged }
+        let synced = Timestamp(seconds: Self.noon - 4, nanoseconds: 500_000_000)
+        #expect(
+            Retention.superfluous(rows, durableUntil: synced, now: now).map(\.ordinal)
+                == [1, 2, 4, 5, 6])
+        #expect(
+            Retention.exceeding([rows], durableUntil: synced, budget: 0).map(\.ordinal)
+                == [1, 2, 4, 5, 6])
+        // Once the current one is on the disk, nothing has to stay for it.
+        #expect(
+            Retention.superfluous(rows, durableUntil: now, now: now).map(\.ordinal)
+                == [1, 2, 3, 4, 5, 6])
+    }
+
     @Test func `thinning after every save comes to the same as thinning once`() {
         let seed = UInt64.random(in: .min ... .max)
         print("retention test, seed \(seed)")

@@ -124,4 +124,43 @@ struct PowerLossTests {
         reader.end()
         try container.unmount()
     }
+
+    @Test func `a document that is saved all the time goes back to a save that reached the disk`()
+        throws
+    {
+        let disk = try FragileDisk(mebibytes: 512)
+        defer { disk.remove() }
+        let container = try Container(dataHome: "\(disk.mountPoint)/data")
+        defer { container.remove() }
+        try container.mount()
+        let agent = try Agent(in: container.mountPoint)
+        defer { agent.end() }
+        var saves: [[UInt8]] = []
+        func save() throws {
+            saves.append(Documents.content(name: "notes", size: 5_000 + saves.count))
+            try CarefulCalls(agent).store("notes", saves[saves.count - 1], flags: O_TRUNC)
+            usleep(300_000)
+        }
+        // Each is a step of the save after it and is thinned out for that, but for the one that a sync
+        // of the disk was in time for.
+        try waitUntil(seconds: 60) {
+            try save()
+            return access("\(container.folder)/durable", F_OK) == 0
+        }
+        for _ in 0..<6 { try save() }
+        try disk.losePower()
+        let daemon = try #require(try container.status().pid)
+        kill(pid_t(daemon), SIGKILL)
+        container.waitForEnd(of: daemon)
+        MountTable.detach(container.mountPoint)
+        agent.end()
+        try disk.returnPower()
+        try bootAgain(container)
+        try container.mount()
+        let reader = try Agent(in: container.mountPoint)
+        defer { reader.end() }
+        #expect(saves.contains(try CarefulCalls(reader).content("notes").get()))
+        reader.end()
+        try container.unmount()
+    }
 }

@@ -2,8 +2,10 @@ package import Model
 
 /// Which earlier versions of documents are kept. Pure: the caller drops what these functions name.
 ///
-/// The current version, the last of a document's, always stays. While it is only staged, the last
-/// version that is durable stays too: recovery needs it if the power goes.
+/// The current version, the last of a document's, always stays. While it is not known to be on the
+/// disk, the last version that is stays too: recovery needs it if the power goes. On the disk is what
+/// is sealed or was synchronized by itself, and what was published before the disk was last
+/// synchronized as a whole.
 package enum Retention {
     /// Programs save in steps (write, then fix up): what was replaced so soon was never looked at.
     static let sameSaveSeconds: Double = 2
@@ -20,12 +22,13 @@ package enum Retention {
     /// `versions` are all of the document's, oldest first, the last one current. Thinning after
     /// every save or once in a while comes to the same. Hours and days are those of UTC. What is
     /// `pinned` stays. What is to be kept `apart` is no step of the save that replaced it, however
-    /// soon that was; it ages as others do.
+    /// soon that was; it ages as others do. What was published before `durableUntil` is on the disk.
     package static func superfluous(
         _ versions: [VersionRow], keeping pinned: Set<NodeNumber> = [],
-        apart: Set<NodeNumber> = [], now: Timestamp
+        apart: Set<NodeNumber> = [], durableUntil: Timestamp = Timestamp(rawValue: 0),
+        now: Timestamp
     ) -> [VersionRow] {
-        let safe = mustStay(versions)
+        let safe = mustStay(versions, durableUntil)
         var dropped: [VersionRow] = []
         for (index, version) in versions.enumerated()
         where !safe.contains(index) && !pinned.contains(version.node) {
@@ -45,16 +48,17 @@ package enum Retention {
     /// documents with earlier versions matter. The document whose earlier versions take most loses
     /// its oldest first, again and again. The newest earlier version of each goes only when there
     /// is nothing else, largest first. What recovery needs, and what is `pinned`, stays even if the
-    /// budget is exceeded.
+    /// budget is exceeded. What was published before `durableUntil` is on the disk.
     package static func exceeding(
-        _ documents: [[VersionRow]], keeping pinned: Set<NodeNumber> = [], budget: Int64
+        _ documents: [[VersionRow]], keeping pinned: Set<NodeNumber> = [],
+        durableUntil: Timestamp = Timestamp(rawValue: 0), budget: Int64
     ) -> [VersionRow] {
         /// A version and the bytes that the document's earlier versions take while it is there.
         var thinned: [(bytes: Int64, version: VersionRow)] = []
         var newest: [(bytes: Int64, version: VersionRow)] = []
         var total: Int64 = 0
         for versions in documents {
-            let safe = mustStay(versions)
+            let safe = mustStay(versions, durableUntil)
             var bytes: Int64 = 0
             for (index, version) in versions.enumerated().dropLast().reversed() {
                 bytes += version.size
@@ -82,13 +86,15 @@ package enum Retention {
         return dropped
     }
 
-    /// The indices of the current version and, while that is staged, of the last durable one.
-    private static func mustStay(_ versions: [VersionRow]) -> Set<Int> {
+    /// The indices of the current version and, while that may not be on the disk, of the last one that
+    /// is: what recovery takes for whole after a power loss.
+    private static func mustStay(_ versions: [VersionRow], _ durableUntil: Timestamp) -> Set<Int> {
         guard let current = versions.last else { return [] }
+        let isDurable = { (version: VersionRow) in
+            version.place != .staged || version.published < durableUntil
+        }
         var indices: Set = [versions.count - 1]
-        if current.place == .staged,
-            let durable = versions.lastIndex(where: { $0.place != .staged })
-        {
+        if !isDurable(current), let durable = versions.lastIndex(where: isDurable) {
             indices.insert(durable)
         }
         return indices
