@@ -162,6 +162,15 @@ package final class LocalContent: Sendable {
         return ContentHash(bytes: digest).map { ($0, count) }
     }
 
+    /// Makes what ``seal(_:hash:)`` needs: a file of its own, durable, and the folder it goes to.
+    package func prepareSealing(_ node: NodeNumber, hash: ContentHash) throws(Errno) {
+        defer { forget(node) }
+        _ = try openStaging(node).with { (file) throws(Errno) in
+            try check { fsync(file.number) }
+        }
+        try Directories.make(folder.blobs + "/" + hash.description.prefix(2))
+    }
+
     /// Moves a staged content, which is durable and has `hash`, to its place among the blobs. If the
     /// blob is there already the staged copy goes.
     package func seal(_ node: NodeNumber, hash: ContentHash) throws(Errno) {
