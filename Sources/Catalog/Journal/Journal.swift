@@ -122,6 +122,31 @@ package final class Journal {
         try withFile(current) { (file) throws(Errno) in try file.synchronizeData() }
     }
 
+    /// Takes out of both files what they hold, durably: after a loss of power records can stand behind a
+    /// place where some are missing, and what is recorded from now on has their numbers.
+    ///
+    /// Nothing may have been written since it was opened, and SQLite has everything, durably.
+    package func clear() throws(Errno) {
+        for index in fills.indices {
+            try withFile(index) { (file) throws(Errno) in
+                let size = Int64(try file.status().st_size)
+                do throws(Errno) {
+                    try file.allocate([.zeroRange, .keepSize], offset: 0, length: size)
+                } catch {
+                    // A file system that cannot do this at once.
+                    let zeros = [UInt8](repeating: 0, count: 1 << 20)
+                    var offset: Int64 = 0
+                    while offset < size {
+                        let count = min(Int(size - offset), zeros.count)
+                        try file.write(Array(zeros[..<count]), at: offset)
+                        offset += Int64(count)
+                    }
+                }
+                try file.synchronizeData()
+            }
+        }
+    }
+
     /// Goes on in the other file, from its start. The full one is made durable first.
     package func rotate() throws(Errno) {
         try synchronize()

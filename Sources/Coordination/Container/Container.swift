@@ -156,6 +156,7 @@ package final class Container: @unchecked Sendable {
         let recovery = try Recovery(
             index: index, database: database, content: content, orphans: orphans)
         let report = try recovery.run(after: journal, replayed: replayed)
+        if let report { try Recovery.forget(journal, report, database) }
         content.adoptSpares()
         let bookmarks = Bookmarks(
             try database.bookmarks(), key: try BookmarkKey.load(database))

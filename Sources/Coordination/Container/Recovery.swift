@@ -339,6 +339,19 @@ struct Recovery {
         index.isHeld(document, by: try database.writers(of: document))
     }
 
+    /// Empties the journal after a loss of power, before the catalog says that this boot has it open: what
+    /// did not reach the disk in order would be taken for damage, or for changes that follow on new ones.
+    static func forget(
+        _ journal: Journal, _ report: RecoveryReport, _ database: CatalogDatabase
+    ) throws(Failure) {
+        if !report.afterPowerLoss { return }
+        try database.checkpoint()
+        do throws(Errno) { try journal.clear() } catch {
+            throw Failure(
+                .inputOutput, "\(journal.folder): \(error)", isDiskFull: error.code == ENOSPC)
+        }
+    }
+
     /// Removes the blobs of what ``run(after:replayed:)`` removed. The catalog has to be on the disk.
     static func removeUnneeded(
         _ report: RecoveryReport, _ database: CatalogDatabase, _ content: LocalContent
