@@ -129,6 +129,7 @@ extension Weeding {
         }
         // While nobody waits; what comes in between is little.
         try? synchronizeBlobs(of: ready)
+        let damaged = Set(ready.filter(isBlobDamaged).compactMap(\.hash))
         let failed = volume.blobs.withLock { _ in
             do throws(Errno) { try synchronizeBlobs(of: ready) } catch {
                 return retry + ready.map(\.node)
@@ -140,7 +141,9 @@ extension Weeding {
             }
             for version in ready {
                 guard let hash = version.hash else { continue }
-                do throws(Errno) { try content.seal(version.node, hash: hash) } catch {
+                do throws(Errno) {
+                    try content.seal(version.node, hash: hash, replacing: damaged.contains(hash))
+                } catch {
                     retry.append(version.node)
                 }
             }
@@ -157,6 +160,12 @@ extension Weeding {
         for version in versions {
             if let hash = version.hash { try content.synchronizeBlob(hash) }
         }
+    }
+
+    /// Whether a blob that is here already has been damaged since: the document may just have been saved
+    /// once more for that.
+    private func isBlobDamaged(_ version: VersionRow) -> Bool {
+        version.hash.map { content.isDamaged($0, size: version.size) } ?? false
     }
 
     /// Goes on with the hashing of a large content for a while; `nil` if there is more to do.
