@@ -11,7 +11,7 @@ import Testing
 
     /// A document's versions, published so many seconds before noon, in this order.
     private func versions(
-        _ ages: [Double], sizes: [Int64]? = nil, document: UInt64 = 1,
+        _ ages: [Double], sizes: [Int64]? = nil, blocks: Int64? = nil, document: UInt64 = 1,
         current: ContentPlace = .sealed
     ) -> [VersionRow] {
         ages.enumerated().map { index, age in
@@ -23,7 +23,8 @@ import Testing
                 seconds: Self.noon + seconds, nanoseconds: nanoseconds - seconds * 1_000_000_000)
             return VersionRow(
                 document: DocumentID(rawValue: document), item: ItemNumber(rawValue: document),
-                ordinal: UInt32(index + 1), size: sizes?[index] ?? 10, blocks: 8,
+                ordinal: UInt32(index + 1), size: sizes?[index] ?? 10,
+                blocks: blocks ?? (sizes?[index] ?? 10) / 512 + 1,
                 modified: published, published: published, author: 0,
                 place: index == ages.count - 1 ? current : .sealed, hash: nil)
         }
@@ -181,5 +182,26 @@ import Testing
         ]
         #expect(exceeding(documents, 0) == [[1, 1], [2, 1], [1, 2], [2, 2]])
         #expect(exceeding(documents, 930) == [[1, 1], [2, 1]])
+    }
+
+    @Test func `holes and what is only in the store take no room`() {
+        var sparse = versions([30, 20, 10], sizes: [1 << 40, 1 << 40, 1 << 40], blocks: 8)
+        #expect(exceeding([sparse], 8_192) == [])
+        #expect(exceeding([sparse], 8_191) == [[1, 1]])
+        sparse[0].place = .promised
+        #expect(exceeding([sparse], 4_096) == [])
+        #expect(exceeding([versions([30, 20, 10], sizes: [.max, .max, 9])], 10) == [[1, 1], [1, 2]])
+    }
+
+    @Test func `what is too large takes no histories of others along`() {
+        let documents = [
+            versions([30, 20, 10], sizes: [900, 900, 900], document: 1),
+            versions([44, 33, 22, 11], sizes: [3, 4, 5, 9], document: 2),
+        ]
+        #expect(exceeding(documents, 899) == [[1, 1], [1, 2]])
+        #expect(exceeding(documents, 12) == [[1, 1], [1, 2]])
+        #expect(exceeding(documents, 11) == [[1, 1], [1, 2], [2, 1]])
+        // There is room for the newest of each, and for no more.
+        #expect(exceeding(documents, 905) == [[1, 1], [2, 1], [2, 2]])
     }
 }

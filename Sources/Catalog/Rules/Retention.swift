@@ -42,34 +42,35 @@ package enum Retention {
     }
 
     /// What else has to be dropped so that the earlier versions of all documents take at most
-    /// `budget` bytes, in the order in which to drop it.
+    /// `budget` bytes of the disk, in the order in which to drop it.
     ///
     /// `documents` are the versions of each document, oldest first, the last one current; only
     /// documents with earlier versions matter. The document whose earlier versions take most loses
     /// its oldest first, again and again. The newest earlier version of each goes only when there
-    /// is nothing else, largest first. What recovery needs, and what is `pinned`, stays even if the
+    /// would not be room for all of these alone, largest first: what is too large must not take
+    /// along the histories of others. What recovery needs, and what is `pinned`, stays even if the
     /// budget is exceeded. What was published before `durableUntil` is on the disk.
     package static func exceeding(
         _ documents: [[VersionRow]], keeping pinned: Set<NodeNumber> = [],
         durableUntil: Timestamp = Timestamp(rawValue: 0), budget: Int64
     ) -> [VersionRow] {
-        /// A version and the bytes that the document's earlier versions take while it is there.
-        var thinned: [(bytes: Int64, version: VersionRow)] = []
-        var newest: [(bytes: Int64, version: VersionRow)] = []
+        var thinned: [Candidate] = []
+        var newest: [Candidate] = []
         var total: Int64 = 0
-        for versions in documents {
+        for (document, versions) in documents.enumerated() {
             let safe = mustStay(versions, durableUntil)
             var bytes: Int64 = 0
             for (index, version) in versions.enumerated().dropLast().reversed() {
-                bytes += version.size
+                bytes += version.bytesHere
                 // Dropping what has no bytes gains nothing.
-                if safe.contains(index) || version.size == 0 || pinned.contains(version.node) {
+                if safe.contains(index) || version.bytesHere == 0 || pinned.contains(version.node) {
                     continue
                 }
+                let candidate = Candidate(document: document, bytes: bytes, version: version)
                 if index == versions.count - 2 {
-                    newest.append((bytes, version))
+                    newest.append(candidate)
                 } else {
-                    thinned.append((bytes, version))
+                    thinned.append(candidate)
                 }
             }
             total += bytes
@@ -78,12 +79,32 @@ package enum Retention {
         // what looking for the largest document after every drop would.
         thinned.sort(by: isBefore)
         newest.sort(by: isBefore)
-        var dropped: [VersionRow] = []
-        for (_, version) in thinned + newest where total > budget {
-            dropped.append(version)
-            total -= version.size
+        var least = thinned.reduce(total) { $0 - $1.version.bytesHere }
+        var tooLarge: Set<Int> = []
+        for candidate in newest where least > budget {
+            tooLarge.insert(candidate.document)
+            least -= candidate.version.bytesHere
+        }
+        let first = (thinned + newest).filter { tooLarge.contains($0.document) }
+        total = first.reduce(total) { $0 - $1.version.bytesHere }
+        var dropped = first.map(\.version)
+        for candidate in thinned where total > budget && !tooLarge.contains(candidate.document) {
+            dropped.append(candidate.version)
+            total -= candidate.version.bytesHere
         }
         return dropped
+    }
+
+    /// A version that may go, and the bytes that the document's earlier versions take while it is there.
+    private struct Candidate {
+        var document: Int
+        var bytes: Int64
+        var version: VersionRow
+    }
+
+    /// Bytes that these take of the disk together.
+    package static func bytesHere(_ versions: some Sequence<VersionRow>) -> Int64 {
+        versions.reduce(0) { $0 + $1.bytesHere }
     }
 
     /// The indices of the current version and, while that may not be on the disk, of the last one that
@@ -120,10 +141,18 @@ package enum Retention {
         return (moment.seconds - (moment.seconds % length + length) % length) / length
     }
 
-    private static func isBefore(
-        _ one: (bytes: Int64, version: VersionRow), _ other: (bytes: Int64, version: VersionRow)
-    ) -> Bool {
+    private static func isBefore(_ one: Candidate, _ other: Candidate) -> Bool {
         if one.bytes != other.bytes { return one.bytes > other.bytes }
         return one.version.published < other.version.published
+    }
+}
+
+extension VersionRow {
+    /// Bytes that the content takes of the disk here, without its holes; none if it is elsewhere.
+    fileprivate var bytesHere: Int64 {
+        if place.isAway { return 0 }
+        // What a damaged catalog counts may be beyond all sums.
+        let size = min(max(size, 0), 1 << 44)
+        return max(blocks, 0) > size / 512 ? size : max(blocks, 0) * 512
     }
 }

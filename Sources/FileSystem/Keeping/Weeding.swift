@@ -249,8 +249,7 @@ final class Weeding: Sendable {
             for document in documents {
                 let (versions, old, _) = try aged(document, database, keeping: pinned, now: now)
                 drop += old
-                bytes += versions.dropLast().reduce(0) { $0 + $1.size }
-                bytes -= old.reduce(0) { $0 + $1.size }
+                bytes += Retention.bytesHere(versions.dropLast()) - Retention.bytesHere(old)
             }
             if bytes <= budget { return drop }
             let gone = Set(drop.map(\.node))
