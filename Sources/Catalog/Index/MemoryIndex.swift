@@ -101,6 +101,11 @@ package final class MemoryIndex {
         }
     }
 
+    /// Shows where every item is, in no order.
+    func forEachPosition(_ body: (Position) -> Void) {
+        for position in 1..<itemsUsed where items[position].pointee.number != 0 { body(position) }
+    }
+
     /// Shows the items at up to `count` positions; where to go on, or `nil` after the last. Items that
     /// come and go meanwhile may or may not be shown.
     package func forEach(from start: Position, count: Int, _ body: (ItemRecord) -> Void)

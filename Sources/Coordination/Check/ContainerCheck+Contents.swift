@@ -265,7 +265,7 @@ extension ContainerCheck {
     }
 
     private mutating func checkTarget(_ row: ItemRow) {
-        guard let target = row.target else {
+        guard let target = row.target, target.count <= MemoryIndex.longestTarget else {
             find("the symlink \(path(row.number)) has lost where it leads", repaired: false)
             return
         }

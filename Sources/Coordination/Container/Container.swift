@@ -248,6 +248,7 @@ package final class Container: @unchecked Sendable {
         var orphans: [ItemNumber] = []
         var directories: [MemoryIndex.Position] = []
         var impossible = database.highestNumber > NodeNumber.largestItem ? 1 : 0
+        if database.appliedSequence > CatalogDatabase.largestSequence { impossible += 1 }
         try database.loadItems { row in
             guard NodeNumber.isItem(row.number.rawValue),
                 NodeNumber.isItem(row.document.rawValue),
@@ -275,12 +276,17 @@ package final class Container: @unchecked Sendable {
                 || !index[item: directory].pointee.isDirectory
             {
                 dangling += 1
+            } else if !MemoryIndex.canBeName(bytes) {
+                impossible += 1
             } else {
                 index.insertName(directory, bytes, item: position, rank: rank)
             }
         }
         if dangling > 0 {
             throw Failure(.badData, "\(database.path): \(dangling) names lead nowhere")
+        }
+        if impossible > 0 {
+            throw Failure(.badData, "\(database.path): \(impossible) names cannot be")
         }
         if hasLoop(directories, in: index) {
             throw Failure(.badData, "\(database.path): directories are inside themselves")
@@ -291,6 +297,7 @@ package final class Container: @unchecked Sendable {
             index.attributes[position, default: [:]][Array(attribute)] = Array(value)
             index[item: position].pointee.flags.insert(.hasAttributes)
         }
+        index.countLinks(directories)
         // One that has a name is not an orphan, whatever it counts.
         return orphans.filter { index[item: index.find($0)].pointee.firstName == 0 }
     }

@@ -161,7 +161,7 @@ struct Recovery {
         record.pointee.ordinal = row.ordinal
         record.pointee.nextOrdinal = max(record.pointee.nextOrdinal, row.ordinal + 1)
         record.pointee.size = status.size
-        record.pointee.blocks = UInt32(clamping: (status.blocks + 7) / 8)
+        record.pointee.blocks = MemoryIndex.pages(of: status.blocks)
         record.pointee.modified = status.modified.rawValue
         record.pointee.changed = max(record.pointee.changed, status.changed.rawValue)
         record.pointee.place = row.synced ? .durable : .staged
@@ -238,7 +238,7 @@ struct Recovery {
             record.pointee.nextOrdinal += 1
             record.pointee.ordinal = earlier == nil ? 0 : ordinal
             record.pointee.size = earlier?.size ?? 0
-            record.pointee.blocks = UInt32(clamping: ((earlier?.blocks ?? 0) + 7) / 8)
+            record.pointee.blocks = MemoryIndex.pages(of: earlier?.blocks ?? 0)
             record.pointee.place = .none
             record.pointee.hash = nil
             if var earlier {

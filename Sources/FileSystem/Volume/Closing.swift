@@ -296,7 +296,7 @@ extension VolumeState {
         }
         record.pointee.ordinal = node.ordinal
         record.pointee.size = status.size
-        record.pointee.blocks = UInt32(clamping: (status.blocks + 7) / 8)
+        record.pointee.blocks = MemoryIndex.pages(of: status.blocks)
         record.pointee.modified = status.modified.rawValue
         record.pointee.changed = max(record.pointee.changed, status.changed.rawValue)
         record.pointee.place = durable ? .durable : .staged
