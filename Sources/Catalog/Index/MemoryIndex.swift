@@ -219,6 +219,19 @@ package final class MemoryIndex {
         return position
     }
 
+    /// Up to `count` names of the directory behind `cursor`, see ``child(of:after:)``.
+    package func children(of directory: Position, after cursor: UInt64, atMost count: Int)
+        -> [Position]
+    {
+        var children: [Position] = []
+        var name = child(of: directory, after: cursor)
+        while name != 0, children.count < count {
+            children.append(name)
+            name = names[name].pointee.next
+        }
+        return children
+    }
+
     /// A cursor that stands on the name; at least 2^31 only after two thousand million names.
     @inline(__always)
     package func cursor(_ position: Position) -> UInt64 {

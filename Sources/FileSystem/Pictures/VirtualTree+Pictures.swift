@@ -91,47 +91,51 @@ extension VirtualTree {
         }
     }
 
-    /// The names below a mirrored directory.
-    ///
-    /// - Parameter changing: gets those that the kernel is not to keep.
+    /// The next names below a mirrored directory, among them those that the kernel is not to keep; `nil`
+    /// at its end.
     func picturedNames(
-        _ directory: ItemNumber, _ size: PictureSize, _ changing: inout Set<String>
-    ) throws(Errno) -> [(String, VirtualNode?)] {
-        let (found, unsettled) = try volume.read {
-            (state) throws(Errno) -> ([(String, VirtualNode?, PictureSubject?)], [[UInt8]]) in
+        _ directory: ItemNumber, _ size: PictureSize, after cursor: UInt64
+    ) throws(Errno) -> MirroredNames? {
+        var found: [(String, VirtualNode?, PictureSubject?, UInt64)] = []
+        let read = try volume.read { (state) throws(Errno) -> MirroredNames? in
             let position = state.index.find(directory)
             guard position != 0 else { throw Errno(ENOENT) }
-            var list: [(String, VirtualNode?, PictureSubject?)] = []
-            var name = state.index.child(of: position, after: 0)
-            while name != 0 {
+            let names = state.index.children(of: position, after: cursor, atMost: Self.portion)
+            guard let last = names.last else { return nil }
+            var portion = MirroredNames(last: state.index.cursor(last))
+            for name in names {
                 let item = state.index[name: name].pointee.item
                 let bytes = Array(state.index.nameBytes(name))
                 let text = String(path: bytes)
+                let cursor = state.index.cursor(name)
                 state.index[item: item].pointee.flags.insert(.isPictured)
                 if state.index[item: item].pointee.isDirectory {
-                    list.append((text, .thumbnailsBelow(size, state.number(item)), nil))
+                    found.append((text, .thumbnailsBelow(size, state.number(item)), nil, cursor))
                 } else if bytes.count <= 251,
                     let subject = state.pictureSubject(item, named: bytes)
                 {
-                    list.append((text + ".png", nil, subject))
+                    found.append((text + ".png", nil, subject, cursor))
                 }
-                name = state.index[name: name].pointee.next
             }
-            return (list, state.changingNames.names(in: directory))
+            for name in state.changingNames.names(in: directory) {
+                let text = String(path: name)
+                portion.changing.formUnion([text, text + ".png"])
+            }
+            return portion
         }
-        for name in unsettled {
-            let text = String(path: name)
-            changing.formUnion([text, text + ".png"])
-        }
-        return found.map { text, node, subject in
-            guard let subject, let pictures = volume.pictures else { return (text, node) }
+        guard var portion = read, let pictures = volume.pictures else { return read }
+        // In the directory's order: a listing goes on behind the last name that it had room for.
+        for (text, node, subject, cursor) in found {
+            if let node { portion.names.append((text, node, cursor)) }
+            guard let subject else { continue }
             // Listing is not looking: nothing is drawn for it.
             let file = pictures.shelf.head(subject.node, subject.type)
             let picture = PictureNode(
                 node: subject.node, size: size, type: subject.type,
                 isPlaceholder: file?.places[size] == nil)
-            return (text, .picture(picture))
+            portion.names.append((text, .picture(picture), cursor))
         }
+        return portion
     }
 
     /// The bytes of a picture, or of what stands for it.

@@ -308,9 +308,26 @@ final class VirtualTree: Sendable {
         _ body: (String, UInt64, Entry) -> Bool
     ) throws(Errno) {
         let directory = try node(number)
+        /// Shows an entry; says whether there is room for more.
+        func show(
+            _ name: String, _ node: VirtualNode?, _ next: UInt64, isChanging: Bool = false
+        ) throws(Errno) -> Bool {
+            var found = Entry(node: 0, status: stat(), timeout: 0)
+            found.status.st_mode = S_IFDIR
+            found.status.st_ino = UInt(number)
+            if let node {
+                do throws(Errno) { found = try entry(node, counted: counted) } catch {
+                    // Thinned out since it was listed.
+                    if error.code == ENOENT { return true }
+                    throw error
+                }
+                if isChanging { found.timeout = 0 }
+            }
+            if body(name, next, found) { return true }
+            if counted, node != nil { forget(found.node, 1) }
+            return false
+        }
         var entries: [(String, VirtualNode?)] = [(".", nil), ("..", nil)]
-        // Names that are about to lead elsewhere.
-        var changing: Set<String> = []
         switch directory {
         case .top:
             entries += [
@@ -323,11 +340,7 @@ final class VirtualTree: Sendable {
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
         case .thumbnails:
             entries += PictureSize.allCases.map { (String($0.pixels), .thumbnailsOf($0)) }
-        case .thumbnailsOf(let size): entries += try picturedNames(.root, size, &changing)
-        case .thumbnailsBelow(let size, let item):
-            entries += try picturedNames(item, size, &changing)
-        case .versions: entries += try mirroredNames(.root)
-        case .versionsBelow(let item): entries += try mirroredNames(item)
+        case .thumbnailsOf, .thumbnailsBelow, .versions, .versionsBelow: break  // In portions.
         case .history(let document):
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
         case .bookmarks: entries += bookmarkNames()
@@ -344,37 +357,65 @@ final class VirtualTree: Sendable {
             throw Errno(ENOTDIR)
         }
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {
-            var found = Entry(node: 0, status: stat(), timeout: 0)
-            found.status.st_mode = S_IFDIR
-            found.status.st_ino = UInt(number)
-            if let node {
-                do throws(Errno) { found = try entry(node, counted: counted) } catch {
-                    // Thinned out since it was listed.
-                    if error.code == ENOENT { continue }
-                    throw error
-                }
-                if changing.contains(name) { found.timeout = 0 }
+            if try !show(name, node, UInt64(index) + 1) { return }
+        }
+        var cursor = offset <= Self.firstCursor ? 0 : offset - Self.firstCursor
+        while let portion = try mirroredNames(directory, after: cursor) {
+            for (name, node, standing) in portion.names {
+                let isChanging = portion.changing.contains(name)
+                let next = standing + Self.firstCursor
+                if try !show(name, node, next, isChanging: isChanging) { return }
             }
-            if !body(name, UInt64(index) + 1, found) {
-                if counted, node != nil { forget(found.node, 1) }
-                return
-            }
+            cursor = portion.last
         }
     }
 
-    private func mirroredNames(_ directory: ItemNumber) throws(Errno) -> [(String, VirtualNode?)] {
-        try volume.read { (state) throws(Errno) in
+    /// Some names of a folder that mirrors a directory.
+    struct MirroredNames {
+        /// With cursors that stand on them.
+        var names: [(String, VirtualNode, UInt64)] = []
+        /// Names that are about to lead elsewhere.
+        var changing: Set<String> = []
+        /// Where to go on.
+        var last: UInt64
+    }
+
+    /// Names that are looked at in one step: a large directory is not gone through for each part of
+    /// its listing.
+    static let portion = 64
+    /// As in other directories: cursors 1 and 2 stand on `.` and `..`, those of names are larger.
+    private static let firstCursor: UInt64 = 3
+
+    /// The next names of a folder that mirrors a directory; `nil` at its end, and for other folders.
+    private func mirroredNames(_ folder: VirtualNode, after cursor: UInt64) throws(Errno)
+        -> MirroredNames?
+    {
+        switch folder {
+        case .versions: return try mirroredNames(.root, after: cursor)
+        case .versionsBelow(let item): return try mirroredNames(item, after: cursor)
+        case .thumbnailsOf(let size): return try picturedNames(.root, size, after: cursor)
+        case .thumbnailsBelow(let size, let item):
+            return try picturedNames(item, size, after: cursor)
+        default: return nil
+        }
+    }
+
+    private func mirroredNames(_ directory: ItemNumber, after cursor: UInt64) throws(Errno)
+        -> MirroredNames?
+    {
+        try volume.read { (state) throws(Errno) -> MirroredNames? in
             let position = state.index.find(directory)
             guard position != 0 else { throw Errno(ENOENT) }
-            var list: [(String, VirtualNode?)] = []
-            var name = state.index.child(of: position, after: 0)
-            while name != 0 {
+            let names = state.index.children(of: position, after: cursor, atMost: Self.portion)
+            guard let last = names.last else { return nil }
+            var portion = MirroredNames(last: state.index.cursor(last))
+            for name in names {
                 let item = state.index[name: name].pointee.item
+                guard let node = try? mirror(state, item) else { continue }
                 let text = String(path: state.index.nameBytes(name))
-                if let node = try? mirror(state, item) { list.append((text, node)) }
-                name = state.index[name: name].pointee.next
+                portion.names.append((text, node, state.index.cursor(name)))
             }
-            return list
+            return portion
         }
     }
 }
