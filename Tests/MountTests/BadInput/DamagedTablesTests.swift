@@ -261,7 +261,8 @@ struct DamagedTablesTests {
             try broken.whileMounted { agent in
                 #expect(agent.content("folder/b") == "b's only content")
                 let removed = agent.shell(
-                    "mkdir folder/below && rmdir folder/below && rm -r folder f1 sym && printf gone")
+                    "cd folder && mkdir below && rmdir below && cd .. && rm -r folder f1 sym "
+                        + "&& printf gone")
                 #expect(removed == "gone")
             }
             try broken.whileMounted { agent in
