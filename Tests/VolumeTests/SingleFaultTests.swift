@@ -169,4 +169,22 @@ struct SingleFaultTests {
             #expect(count > 20, "an opening has only \(count) steps")
         }
     }
+
+    @Test func `a container whose making failed at any step can be made`() throws {
+        var count = 0
+        var consumed = true
+        while consumed, count < 400 {
+            count += 1
+            try InsideContainer.withFolder { path in
+                StatementFaults.arm(after: count, code: .full)
+                let isMade = (try? Container.create("test", at: path)) != nil
+                consumed = StatementFaults.left == 0
+                StatementFaults.disarm()
+                if !isMade { try Container.create("test", at: path) }
+                let report = try ContainerCheck.run("test", at: path)
+                #expect(report.findings.map(\.problem) == [], "step \(count) failed")
+            }
+        }
+        #expect(count > 20, "the making has only \(count) steps")
+    }
 }

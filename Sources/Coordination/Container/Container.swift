@@ -49,13 +49,17 @@ package final class Container: @unchecked Sendable {
         throws(Failure)
     {
         let folder = ContainerFolder(path: path)
-        if access(folder.catalog, F_OK) == 0 {
-            throw Failure(.cannotCreate, "there is a container \(name) already")
-        }
+        let isTaken = Failure(.cannotCreate, "there is a container \(name) already")
+        if access(folder.catalog, F_OK) == 0 { throw isTaken }
         if let lost = folder.lostCatalog { throw lost }
         try folder.make(isNew: true)
         let lock = try ContainerLock(folder, name: name, holder: "being created")
-        let database = try CatalogDatabase(path: folder.catalog, create: true)
+        // Somebody else may have made it since.
+        if access(folder.catalog, F_OK) == 0 { throw isTaken }
+        // Under another name until it is whole: what was cut off is made anew.
+        let draft = folder.catalog + ".new"
+        for end in ["", "-wal", "-shm"] { unlink(draft + end) }
+        let database = try CatalogDatabase(path: draft, create: true)
         let time = Timestamp(WallClock.now)
         let root = ItemRow(
             number: .root, mode: S_IFDIR | 0o755, user: getuid(), group: getgid(), links: 2,
@@ -70,6 +74,10 @@ package final class Container: @unchecked Sendable {
         try database.setMeta("clean", "1")
         try database.checkpoint()
         database.close()
+        guard rename(draft, folder.catalog) == 0 else {
+            throw Failure(.cannotCreate, "\(folder.catalog): \(Errno.last)")
+        }
+        try? Directories.synchronize(path)
         withExtendedLifetime(lock) {}
     }
 
