@@ -137,7 +137,10 @@ final class Keeper: Sendable {
         // Whatever nobody waited for is in the journal within a second, and on the disk.
         weeding.synchronizeLog()
         weeding.settleRecents(ending: plan.ended)
-        if plan.sync { weeding.synchronizeContents() }
+        if plan.sync, !weeding.synchronizeContents() {
+            // Another time it may work.
+            state.withLock { $0.firstUnsynced = MonotonicClock.now }
+        }
         if plan.accessed { weeding.recordAccessTimes() }
         let tight = plan.room || weeding.isTight
         weeding.keepReserve(tight: tight)

@@ -93,8 +93,13 @@ extension Weeding {
         // What has no file of its own gets one before all are made durable.
         for version in versions { try? content.spill(version.node) }
         let many = versions.count > Self.manyVersions
-        if many, let folder = try? OwnedDescriptor.open(content.folder.path, O_RDONLY) {
-            try? folder.synchronizeFileSystem()
+        if many {
+            // Nothing counts as durable that was not written out.
+            do throws(Errno) {
+                try OwnedDescriptor.open(content.folder.path, O_RDONLY).synchronizeFileSystem()
+            } catch {
+                return (nodes, [])
+            }
         }
         for var version in versions {
             let reference = ContentReference(

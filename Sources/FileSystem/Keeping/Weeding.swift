@@ -26,11 +26,13 @@ final class Weeding: Sendable {
             < max(space.total / Self.tightShare, min(Self.tightBytes, space.total / 8))
     }
 
-    /// Makes everything published so far durable, and what came from the store.
-    func synchronizeContents() {
+    /// Makes everything published so far durable, and what came from the store; says whether it could.
+    @discardableResult
+    func synchronizeContents() -> Bool {
         let (moment, arrived) = volume.state.withLock { ($0.publishTime(), Set($0.arrived.keys)) }
-        do throws(Errno) { try content.synchronize(until: moment) } catch { return }
+        do throws(Errno) { try content.synchronize(until: moment) } catch { return false }
         volume.recordArrivals(arrived)
+        return true
     }
 
     /// Holds room for the next time the container is opened, while there is enough.
