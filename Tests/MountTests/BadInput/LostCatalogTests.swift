@@ -25,6 +25,17 @@ import Testing
         }
     }
 
+    @Test func `a journal that is far too large is read as far as one goes`() throws {
+        try withBrokenContainer { broken in
+            try broken.crash { agent in agent.store("new", "acknowledged") }
+            try broken.damage("truncate -s 1T journal/0 journal/1")
+            #expect(try broken.container.check().status == 0)
+            for _ in 1...2 {
+                try broken.whileMounted { agent in #expect(agent.content("new") == "acknowledged") }
+            }
+        }
+    }
+
     @Test(arguments: [false, true])
     func `a journal that reached the disk with a gap is no damage afterwards`(checked: Bool) throws
     {
