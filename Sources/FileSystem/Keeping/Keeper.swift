@@ -57,12 +57,11 @@ final class Keeper: Sendable {
         }
     }
 
-    /// Ends the thread after everything is sealed; returns when it is gone.
+    /// Ends the thread after everything is sealed, or at least on the disk, however long a slow one
+    /// takes: what is called closed is not looked at after a loss of power. Returns when it is gone.
     func stop() {
         state.signal { $0.ended = true }
-        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 60_000)) {
-            $0.done ? true : nil
-        }
+        let _: Bool? = state.wait { $0.done ? true : nil }
         work.withLock { $0 = nil }
     }
 
