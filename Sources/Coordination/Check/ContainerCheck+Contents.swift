@@ -41,6 +41,10 @@ extension ContainerCheck {
             if let hash = version.hash, version.place.isBlob { known[hash] = verdict }
             let name = "\(path(version.item)), version \(version.ordinal)"
             switch verdict {
+            case .damaged(let problem) where isUnasked(version):
+                find(
+                    "\(name): \(problem); the store may have another copy, but did not answer: check "
+                        + "again when it does", repaired: false)
             case .damaged(let problem)
             where version.place == .stored && isStored(version):
                 versions[node] = refer(version, name, problem)
@@ -97,6 +101,15 @@ extension ContainerCheck {
         fix(
             "\(gone.count) versions of documents that are gone were kept", first.item,
             gone.map { .removeVersion($0.item, $0.ordinal) })
+    }
+
+    /// Whether it is not known if the store has a content: as long as it may not, what is here is all
+    /// there is of it, damaged or not.
+    private func isUnasked(_ version: VersionRow) -> Bool {
+        guard stored == nil, version.place == .stored || version.place == .promised else {
+            return false
+        }
+        return version.hash.map(content.hasBlob) ?? false
     }
 
     /// Whether the store has the content, as far as is known.
