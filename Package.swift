@@ -262,7 +262,9 @@ let package = Package(
             path: "Tests/StoreTests", swiftSettings: strict),
         .testTarget(
             name: "ThumbnailingTests",
-            dependencies: ["Thumbnailing", "shapeedit-thumbnailer", "TestSupport", "Probing"],
+            dependencies: [
+                "Thumbnailing", "CWorkerShim", "shapeedit-thumbnailer", "TestSupport", "Probing",
+            ],
             path: "Tests/ThumbnailingTests", swiftSettings: strict),
         .target(name: "CKernel", path: "Tests/Support/CKernel"),
         .target(

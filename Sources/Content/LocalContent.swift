@@ -236,6 +236,12 @@ package final class LocalContent: Sendable {
         let source = folder.incoming(name)
         let target = folder.blob(hash)
         if rename(source, target) == 0 { return }
+        if errno == EPERM, hasBlob(hash) {
+            // The same bytes, which nobody is to change while somebody has them open, or that a crash left
+            // so.
+            unlink(source)
+            return
+        }
         guard errno == ENOENT else { throw Errno.last }
         if access(source, F_OK) != 0 {
             // It is there already.
@@ -247,15 +253,25 @@ package final class LocalContent: Sendable {
     }
 
     /// Lets the blob go; who has it open or mapped keeps it, so its inode is not used again.
-    package func evictBlob(_ hash: ContentHash) { unlink(folder.blob(hash)) }
+    package func evictBlob(_ hash: ContentHash) {
+        let path = folder.blob(hash)
+        guard unlink(path) != 0, errno == EPERM else { return }
+        thaw(path)
+        unlink(path)
+    }
 
     /// Removes what came of a content that nobody refers to any more, and what is known of its
     /// blocks.
     package func forgetIncoming(_ hash: ContentHash) {
+        dropIncoming(hash)
+        unlink(folder.digests(hash))
+    }
+
+    /// Removes what came of a content that can come again.
+    package func dropIncoming(_ hash: ContentHash) {
         let path = folder.incoming(hash)
         unlink(path)
         unlink(path + ContainerFolder.mapSuffix)
-        unlink(folder.digests(hash))
     }
 
     // MARK: Removing

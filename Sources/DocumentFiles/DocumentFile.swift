@@ -253,7 +253,16 @@ package struct DocumentFile: Sendable {
             return nil
         }
         // What no journal gives back must be among the versions, where those can be had.
-        if steps.currentStep.flatMap({ journal.bytes(of: $0) }) != now { try? claim.keepVersion() }
+        if steps.currentStep.flatMap({ journal.bytes(of: $0) }) != now {
+            if claim.isCoordinated {
+                try? claim.keepVersion()
+            } else if !steps.list.contains(where: { journal.bytes(of: $0) == now }) {
+                throw Failure(
+                    .inputOutput,
+                    "\(name): nothing was changed: what it holds now could not be come back to, as "
+                        + "it cannot be kept in \(HistoryPlace.root ?? "a history")")
+            }
+        }
         let successor = try put(bytes, claim)
         defer { withExtendedLifetime(successor) {} }
         let undone = direction < 0 ? steps.currentStep : target

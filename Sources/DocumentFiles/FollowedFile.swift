@@ -93,7 +93,7 @@ package struct FollowedFile: ~Copyable {
 
     /// Whether a path leads into a folder for deleted files, as the freedesktop specification has them.
     private static func isTrash(_ path: String) -> Bool {
-        let names = path.split(separator: "/")
+        let names = path.pathNames
         return names.indices.contains { place in
             let name = names[place]
             let isOwn = name == "Trash" || name.hasPrefix(".Trash-")

@@ -16,7 +16,11 @@ package enum WrittenFile {
         do throws(Errno) {
             // A symlink stays, and what it names is replaced.
             guard overwriting, let found = realpath(path.cPath, nil) else {
-                try WholeFile.create(path, bytes)
+                if overwriting, isNameless(path) {
+                    try OwnedDescriptor.open(path, O_WRONLY).write(bytes)
+                } else {
+                    try WholeFile.create(path, bytes)
+                }
                 return
             }
             let target = String(cPath: found)
@@ -55,6 +59,12 @@ package enum WrittenFile {
         return stat(one.cPath, &first) == 0 && stat(other.cPath, &second) == 0
             && first.st_dev == second.st_dev
             && first.st_ino == second.st_ino
+    }
+
+    /// Whether a path leads to what has no name of its own, as `/dev/stdout` and `/dev/fd/63` to a pipe.
+    private static func isNameless(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     }
 
     private static func replace(_ path: String, _ bytes: [UInt8]) throws(Errno) {

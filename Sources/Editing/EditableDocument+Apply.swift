@@ -37,8 +37,8 @@ extension EditableDocument {
     private func losses(writing result: EditableDocument) -> [ArchiveLoss] {
         switch (self, result) {
         case (.list(let old), .list(let new)) where old != new: old.losses
-        case (.shapeFile(let old), .shapeFile(let new)) where old.camera != new.camera:
-            old.cameraLosses
+        case (.shapeFile(let old), .shapeFile(let new)) where old != new:
+            old.unreadableCamera.map { [$0] } ?? (old.camera != new.camera ? old.cameraLosses : [])
         default: []
         }
     }

@@ -54,12 +54,4 @@ struct BlockMap: ~Copyable {
         present[block] = 1
         missing -= 1
     }
-
-    /// All that is there does not count any more.
-    mutating func clear() throws(Errno) {
-        present = [UInt8](repeating: 0, count: present.count)
-        missing = present.count
-        let bytes = present
-        try file?.with { (file) throws(Errno) in try file.write(bytes, at: 0) }
-    }
 }

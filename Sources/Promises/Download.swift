@@ -27,6 +27,8 @@ final class Download {
     var isWanted = false
     /// All is there, and it is being moved among the blobs.
     var isFinishing = false
+    /// What came of it goes when the pieces end that are on their way.
+    var isDropped = false
 
     /// A reader of more blocks than this reads on, and does not only look what it is.
     static let sniffed = 2

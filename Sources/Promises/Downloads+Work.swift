@@ -17,7 +17,10 @@ extension Downloads {
 
     /// The download of a content.
     static func download(_ blob: Blob, _ state: inout State) -> Download {
-        if let known = state.active[blob.hash] { return known }
+        if let known = state.active[blob.hash] {
+            known.isDropped = false
+            return known
+        }
         let download = Download(blob)
         state.active[blob.hash] = download
         state.order.append(download)
@@ -55,7 +58,9 @@ extension Downloads {
         if download.waiters.isEmpty, !download.wantsAll {
             for piece in download.pieces { piece.cancellation.cancel() }
         }
-        if download.isIdle { Self.forget(download, &state) }
+        guard download.isIdle else { return }
+        if download.isDropped { content.dropIncoming(download.blob.hash) }
+        Self.forget(download, &state)
     }
 
     /// Sees to it that somebody turns to what has just come to be done.
@@ -233,6 +238,10 @@ extension Downloads {
         if let problem { failed(nodes, problem) }
         let told = state.withLock { state -> [DownloadWaiter] in
             let told = problem == nil ? [] : Self.giveUp(download, &state)
+            // What fills the disk in vain does not stay there.
+            if let error = problem?.error, [ENOSPC, EDQUOT].contains(error.code) {
+                download.isDropped = true
+            }
             settle(download, &state)
             return told
         }

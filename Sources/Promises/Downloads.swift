@@ -239,6 +239,26 @@ package final class Downloads: Sendable {
         }
     }
 
+    /// Whether somebody brings or reads the content.
+    package func isUsed(_ hash: ContentHash) -> Bool { state.withLock { $0.active[hash] != nil } }
+
+    /// Removes what came of a content that did not become whole, unless somebody brings or reads it;
+    /// whether it is gone now.
+    @discardableResult
+    package func drop(_ hash: ContentHash) -> Bool {
+        // With the lock: its files are opened with it.
+        state.withLock { state in
+            guard let download = state.active[hash] else {
+                content.dropIncoming(hash)
+                return true
+            }
+            download.isDropped =
+                download.waiters.isEmpty && download.readers == 0 && !download.wantsAll
+                && !download.isFinishing
+            return false
+        }
+    }
+
     /// Stops bringing the content: who waits for it is told so. What is here stays.
     package func cancel(_ hash: ContentHash) {
         let waiters = state.withLock { state -> [DownloadWaiter] in

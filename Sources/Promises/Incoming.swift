@@ -41,16 +41,17 @@ final class Incoming {
         let file = SharedDescriptor(
             try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600))
         bytes = .file(file)
-        let found = try file.status().size
+        if try file.status().size != blob.size {
+            // A map that a death left behind tells of other bytes. It goes before the file has its size:
+            // afterwards it would be believed.
+            unlink(path + ContainerFolder.mapSuffix)
+            try check { ftruncate(file.number, off_t(blob.size)) }
+        }
         if isInBlocks {
             let count = Int((size + blockSize - 1) / blockSize)
             map = try BlockMap(path + ContainerFolder.mapSuffix, count: count)
         } else {
             map = BlockMap()
-        }
-        if found != size {
-            try check { ftruncate(file.number, off_t(size)) }
-            try map.clear()
         }
     }
 

@@ -27,16 +27,23 @@ package final class StoreOwnership: Sendable {
     /// The store's address, as the container has it.
     private let address: String
     private let path: String
+    /// Called before it waits for ``notice``.
+    private let waits: @Sendable () -> Void
     /// What has been found out in this mount.
     private let verdict = Lock<Bool?>(nil)
 
     /// - Parameters:
     ///   - address: of the store.
     ///   - path: of the file that keeps what is known here.
-    package init(_ store: any ContentStore, address: String, path: String) {
+    ///   - waits: called when others have to be given time to notice that the container uses the store.
+    package init(
+        _ store: any ContentStore, address: String, path: String,
+        waits: @escaping @Sendable () -> Void = {}
+    ) {
         self.store = store
         self.address = address
         self.path = path
+        self.waits = waits
     }
 
     private static let mark = ContentHash(bytes: [UInt8](repeating: 0, count: 32))
@@ -91,6 +98,7 @@ package final class StoreOwnership: Sendable {
         }
         if known == .shared || mark == nil { return false }
         if mark != Self.shared { try put(Self.shared, call) }
+        waits()
         try call.cancellation.sleep(nanoseconds: Self.notice, at: store.address)
         try keep(.shared)
         return false

@@ -25,6 +25,8 @@ package final class Uploads: Sendable {
     /// The first wait after a failure, and the longest, in nanoseconds.
     private static let firstWait: UInt64 = 500_000_000
     private static let longestWait: UInt64 = 60_000_000_000
+    /// The longest wait that a store is granted which asks to be left alone, in seconds: it may be wrong.
+    private static let longestAsked: Double = 600
     /// A content that failed so often in a row does not keep the others waiting any more.
     private static let patience = 3
 
@@ -73,8 +75,9 @@ package final class Uploads: Sendable {
     private let state = Monitor(State())
     private let store: any ContentStore
     private let logger: Logger
-    /// Opens a content for reading; `nil` if it need not go any more.
-    private let source: @Sendable (Job) -> (any BlobSource)?
+    /// Opens a content for reading; `nil` if it need not go any more. Throws `local` if it cannot be
+    /// opened for now.
+    private let source: @Sendable (Job) throws(StoreError) -> (any BlobSource)?
     /// Called before each content, on its thread.
     private let ready: @Sendable (StoreCall) throws(StoreError) -> Void
     /// The store has it.
@@ -85,7 +88,7 @@ package final class Uploads: Sendable {
     package init(
         store: any ContentStore, logger: Logger,
         ready: @escaping @Sendable (StoreCall) throws(StoreError) -> Void,
-        source: @escaping @Sendable (Job) -> (any BlobSource)?,
+        source: @escaping @Sendable (Job) throws(StoreError) -> (any BlobSource)?,
         done: @escaping @Sendable (Job) -> Void,
         failed: @escaping @Sendable (Job, StoreError) -> Void
     ) {
@@ -179,28 +182,10 @@ package final class Uploads: Sendable {
 
     private func run(_ job: Job, _ cancellation: Cancellation) {
         var failure: StoreError?
-        if let source = source(job) {
-            let call = StoreCall(
-                cancellation: cancellation, urgency: Urgency(awaited: false))
-            let hash = job.blob.hash
-            let _: Bool? = state.wait { state in
-                if state.reserved.contains(hash) { return nil }
-                state.sending[hash, default: 0] += 1
-                return true
-            }
-            defer {
-                state.withLock { state in
-                    let others = state.sending[hash, default: 1] - 1
-                    state.sending[hash] = others > 0 ? others : nil
-                }
-            }
-            do throws(StoreError) {
-                try ready(call)
-                try store.put(job.blob, from: source, call)
-                done(job)
-            } catch {
-                failure = error
-            }
+        do throws(StoreError) {
+            if let source = try source(job) { try put(job, source, cancellation) }
+        } catch {
+            failure = error
         }
         if let failure, failure.kind != .cancelled {
             logger.warning("\(job.blob.hash) was not uploaded: \(failure)")
@@ -228,8 +213,30 @@ package final class Uploads: Sendable {
                 }
             }
             state.queue.append(job)
-            state.pausedUntil = now + state.wait
+            let asked = min(failure.retryAfter ?? 0, Self.longestAsked)
+            state.pausedUntil = now + max(state.wait, UInt64(asked * 1e9))
             state.wait = min(state.wait * 2, Self.longestWait)
         }
+    }
+
+    private func put(_ job: Job, _ source: any BlobSource, _ cancellation: Cancellation)
+        throws(StoreError)
+    {
+        let call = StoreCall(cancellation: cancellation, urgency: Urgency(awaited: false))
+        let hash = job.blob.hash
+        let _: Bool? = state.wait { state in
+            if state.reserved.contains(hash) { return nil }
+            state.sending[hash, default: 0] += 1
+            return true
+        }
+        defer {
+            state.withLock { state in
+                let others = state.sending[hash, default: 1] - 1
+                state.sending[hash] = others > 0 ? others : nil
+            }
+        }
+        try ready(call)
+        try store.put(job.blob, from: source, call)
+        done(job)
     }
 }

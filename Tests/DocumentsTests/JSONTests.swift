@@ -93,6 +93,16 @@ import Testing
         #expect(text(.object(object), replacing: before) == rest)
     }
 
+    /// It took minutes while all of them had one hash.
+    @Test(.timeLimit(.minutes(1)))
+    func `numbers beyond all reals are told apart, however many`() throws {
+        let text = "[\((0..<40_000).map { "1e\(400 + $0)" }.joined(separator: ","))]"
+        let numbers = try #require(try JSONValue.read(Array(text.utf8)).array)
+        #expect(Set(numbers).count == 40_000)
+        let small = try JSONValue.read(Array("[1, 1.0, 10e-1, 0, -0]".utf8)).array ?? []
+        #expect(Set(small).count == 2)
+    }
+
     @Test func `numbers keep their text until they change`() throws {
         let value = try JSONValue.read(Array("[1.50, 1e2, 12345678901234567890]".utf8))
         #expect(

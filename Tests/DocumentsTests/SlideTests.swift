@@ -48,10 +48,21 @@ import Testing
     @Test(arguments: [
         (0.0, 90.0, 270.0), (90, 0, 90), (0, 360, 360), (0, 0, 0), (360, 0, 360), (0, 160, 200),
         (230, 45, 185), (-90, 0, 270),
-    ])
+        // Farther apart than numbers go.
+        (.greatestFiniteMagnitude, -.greatestFiniteMagnitude, 256),
+    ] as [(Double, Double, Double)])
     func `an arc sweeps counter-clockwise`(start: Double, end: Double, sweep: Double) {
         let arc = SlideArc(center: SlidePoint(0, 0), radius: 1, startAngle: start, endAngle: end)
         #expect(arc.sweep == sweep)
+    }
+
+    @Test(arguments: [1e308, 1.7e308, Double.greatestFiniteMagnitude, Double.infinity, Double.nan])
+    func `an arc of huge angles sweeps some part of a circle`(angle: Double) {
+        for (start, end) in [(angle, -angle), (-angle, angle), (0, angle), (angle, 0)] {
+            let arc = SlideArc(
+                center: SlidePoint(0, 0), radius: 1, startAngle: start, endAngle: end)
+            #expect((0...360).contains(arc.sweep), "\(start) to \(end)")
+        }
     }
 
     @Test func `repairs are listed and written as strict JSON`() throws {

@@ -1,5 +1,6 @@
 import DocumentFuzzing
 import Documents
+import Glibc
 import Testing
 
 /// Lists in and out, and what the original app does with them.
@@ -146,6 +147,37 @@ import Testing
         }
         #expect(error?.kind == .tooLarge)
         #expect(error?.reason.contains("at most \(Limits.listItems)") == true)
+    }
+
+    /// It took seconds while the record of their class was looked through for each item.
+    @Test func `many items of a class with very many entries are read at once`() throws {
+        let items = (0..<3_000).map { TaskItem("\($0)") }
+        guard
+            case .dictionary(var frame) = try PropertyList.read(
+                try TaskList(items: items).archived()),
+            let table = frame.firstIndex(where: { $0.key == "$objects" }),
+            case .array(var objects) = frame[table].value,
+            let record = objects.firstIndex(where: {
+                $0["$classname"] == .string("AAPLListItem")
+            }), case .dictionary(let entries) = objects[record]
+        else {
+            Issue.record("no record of the items' class")
+            return
+        }
+        let others = (0..<20_000).map { PropertyList.Entry("k\($0)", .boolean(true)) }
+        objects[record] = .dictionary(others + entries)
+        frame[table].value = .array(objects)
+        let bytes = try PropertyList.dictionary(frame).binary()
+        let start = Self.threadSeconds
+        #expect(try TaskList.read(bytes).items.count == 3_000)
+        #expect(Self.threadSeconds - start < 3)
+    }
+
+    /// How long this thread has had a processor.
+    private static var threadSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     @Test func `a text that very many values share is bounded`() throws {

@@ -41,6 +41,24 @@ import Testing
             ])
     }
 
+    @Test func `a camera that cannot be read is not lost without a word`() throws {
+        let bytes = try PropertyList.dictionary([
+            PropertyList.Entry("shape", .integer(2)),
+            PropertyList.Entry("cameraState", .data([1, 2, 3])),
+        ]).binary()
+        let (read, notes) = try EditableDocument.read(bytes, as: .shapeFile)
+        var file = read
+        #expect(notes.count == 1, "\(notes)")
+        let (_, losses) = try file.converted(to: .shape)
+        #expect(losses == ["cameraState: data that cannot be read as a camera"])
+        #expect(try file.run("set shape=cylinder").isEmpty)
+        #expect(
+            try file.run("set shape=torus") == [
+                "shape: cylinder -> torus", "cameraState: unset, was data",
+            ])
+        #expect(try file.reread().problems().isEmpty)
+    }
+
     @Test func `documents of our own have nothing to note`() throws {
         for type in DocumentType.allCases {
             for name in EditableDocument.templates(for: type) {

@@ -34,6 +34,18 @@ import Testing
         #expect(scene.differences(to: try scene.reread()).isEmpty)
     }
 
+    @Test func `moving in one direction leaves the others to the last digit`() throws {
+        var scene = try EditableDocument.of(
+            """
+            {"version": 1, "nodes": [
+              {"type": "sphere", "name": "Ball", "position": [0.12345678901234, 1e-10, 0.1]}]}
+            """, .shape)
+        #expect(
+            try scene.run("move Ball 0,0,0.2") == [
+                "Ball.position: 0.12345678901234,1e-10,0.1 -> 0.12345678901234,1e-10,0.3"
+            ])
+    }
+
     @Test func `what already is so is no change`() throws {
         var scene = try EditableDocument.of(Sample.scene, .shape)
         let before = scene

@@ -35,6 +35,35 @@ import Testing
         #expect(try slide.reread() == slide)
     }
 
+    @Test func `scaling in one direction leaves the other to the last digit`() throws {
+        var slide = try EditableDocument.of(
+            """
+            {"elements": [{"shapeType": "line", "originx": 0.12345678901234, "originy": 0,
+              "endx": 7.3, "endy": 2}]}
+            """, .slide)
+        #expect(try slide.run("scale 1 1").isEmpty)
+        #expect(
+            try slide.run("scale 1 1,2") == [
+                "element.1.originy: 0 -> -1", "element.1.endy: 2 -> 3",
+            ])
+    }
+
+    /// It took minutes while every key was looked for among all.
+    @Test(.timeLimit(.minutes(1)))
+    func `what holds very many unknown keys is edited and compared like any other`() throws {
+        let keys = (0..<30_000).map { "\"unknown\($0)\": \($0)" }.joined(separator: ", ")
+        let line = "\"shapeType\": \"line\", \"originx\": 0, \"originy\": 0, \"endx\": 1, \"endy\": 1"
+        var slide = try EditableDocument.of(
+            "{\"elements\": [{\(line), \(keys)}], \"title\": \"One\", \"x\": {\(keys)}, \(keys)}",
+            .slide)
+        let before = slide
+        #expect(
+            try slide.run("set title=Two line.1.endx=5") == [
+                "title: One -> Two", "line.1.endx: 1 -> 5",
+            ])
+        #expect(before.differences(to: slide).count == 2)
+    }
+
     @Test(arguments: [
         "line", "rectangle", "circle", "arc", "ellipse", "curve", "chain", "text",
     ])

@@ -46,6 +46,35 @@ struct FullDiskPromiseTests {
         #expect(check.status == 0, "container check: \(check)")
     }
 
+    @Test func `a promise that does not fit leaves the room to others`() throws {
+        let disk = try SmallDisk(mebibytes: 128)
+        defer { disk.remove() }
+        let container = try Container(dataHome: disk.mountPoint, store: "folder")
+        defer { container.remove() }
+        try container.mount()
+        let agent = try Agent(in: container.mountPoint)
+        agent.shell("head -c 200000 /dev/urandom > small; head -c 40000000 /dev/urandom > large")
+        let sum = agent.shell("sha256sum large; sync small large")
+        try waitUntilUploaded(container)
+        agent.end()
+        try container.unmount()
+        try container.mount()
+        let evicted = try container.command("evict", "\(container.mountPoint)/large")
+        #expect(evicted.status == 0, "\(evicted)")
+        let filling = "\(disk.mountPoint)/filling"
+        let filled = try run([
+            "sh", "-c",
+            "fallocate -l $(($(df --output=avail -B1 \(disk.mountPoint) | tail -1) - 20000000)) \(filling)",
+        ])
+        #expect(filled.status == 0, "\(filled)")
+        let after = try Agent(in: container.mountPoint)
+        after.shell("! cat large > /dev/null")
+        after.shell("head -c 3000000 /dev/urandom > new")
+        _ = try run(["rm", filling])
+        #expect(after.shell("sha256sum large") == sum)
+        after.end()
+    }
+
     /// What is not there after a minute does not come.
     private func waitUntilUploaded(_ container: Container) throws {
         for _ in 0..<600 {

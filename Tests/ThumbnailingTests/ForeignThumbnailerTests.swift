@@ -59,6 +59,22 @@ import Testing
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a program that the sandbox does not show is passed over`() throws {
+        let program = folder.path + "/program"
+        try Surroundings.write(Array("#!/bin/sh\ncp $1 $2\n".utf8), to: program)
+        chmod(program, 0o755)
+        let entry = """
+            [Thumbnailer Entry]
+            Exec=\(program) %i %o
+            MimeType=image/x-test;
+            """
+        try Surroundings.write(
+            Array(entry.utf8), to: folder.path + "/thumbnailers/first.thumbnailer")
+        #expect(!ForeignThumbnailers(folders: [folder.path]).canDraw(fileName: "a.test"))
+        #expect(PNGFile(try picture("cp $1 $2", of: "picture")) != nil)
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
     func `a program reaches nothing else`() throws {
         // Each line makes a picture only if the program can do what it must not.
         for line in [

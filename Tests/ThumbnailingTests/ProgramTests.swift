@@ -42,6 +42,22 @@ import Thumbnailing
         #expect(try run("a.md out.png 5000").code == 64)
     }
 
+    @Test func `a text is drawn however long it is`() throws {
+        let made = try Surroundings.run(
+            "cd '\(folder.path)' && yes 'a line' | head -c 300000 > short.log"
+                + " && cp short.log long.log && truncate -s 1G long.log")
+        try #require(made.code == 0, "\(made)")
+        for name in ["short", "long"] { #expect(try run("\(name).log \(name).png 128").code == 0) }
+        let picture = try Surroundings.contents(folder.path + "/long.png")
+        #expect(try picture == Surroundings.contents(folder.path + "/short.png"))
+        // A worker gets its file.
+        let descriptor = open(folder.path + "/long.log", O_RDONLY)
+        defer { close(descriptor) }
+        let drawn = try ThumbnailWorker(program: Surroundings.program).picture(
+            DrawingRequest(type: .text, size: 128), descriptor: descriptor)
+        #expect(drawn == picture)
+    }
+
     @Test func `types are told by names in any case`() {
         #expect(DrawnType(fileName: "A.ShapeFile") == .shapeFile)
         #expect(DrawnType(fileName: "README.MD") == .markdown)

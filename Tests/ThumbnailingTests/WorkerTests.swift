@@ -125,6 +125,25 @@ import Thumbnailing
         #expect(kill(identifier, 0) == -1)
     }
 
+    @Test(arguments: [SIGTERM, SIGHUP])
+    func `a worker that is told to end says nothing of the document`(_ signal: Int32) throws {
+        try worker.warmUp()
+        let identifier = try #require(worker.processIdentifier)
+        // Stopped, it has the document and does not draw it.
+        kill(identifier, SIGSTOP)
+        let ending = "sleep 2; kill -\(signal) \(identifier); kill -CONT \(identifier)"
+        _ = try Surroundings.run("(\(ending)) > /dev/null 2>&1 &")
+        let problem = #expect(throws: ThumbnailFailure.self) {
+            try worker.picture(request("three.shape"))
+        }
+        guard case .unavailable(let reason) = problem else {
+            Issue.record("\(problem as Any)")
+            return
+        }
+        #expect(reason.contains("signal \(signal) "))
+        #expect(PNGFile(try worker.picture(request("three.shape"))) != nil)
+    }
+
     @Test func `a worker that died between two documents costs none`() throws {
         _ = try worker.picture(request("three.shape"))
         let identifier = try #require(worker.processIdentifier)

@@ -89,6 +89,15 @@ import Testing
         }
     }
 
+    @Test func `who looks at an older version takes no place of a newer one`() {
+        withBusyQueue { queue, client in
+            #expect(queue.ask(order(1, version: 2), isLasting: true))
+            #expect(!queue.ask(order(1, version: 1), isLasting: true))
+            #expect(queue.isPending(order(1, version: 2)))
+            #expect(served(client, 1) == [1])
+        }
+    }
+
     @Test func `what nobody asks for again is dropped, and what was published is not`() {
         withBusyQueue(patience: 3_000_000_000) { queue, client in
             queue.ask(order(1), isLasting: false)

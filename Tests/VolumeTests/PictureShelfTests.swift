@@ -74,4 +74,16 @@ import Testing
             #expect(shelf.bytes(node(1), type, .small) == nil)
         }
     }
+
+    @Test func `a picture is read from where it is when others are added to its file`() throws {
+        try withShelf { shelf, folder in
+            try shelf.put(try file([.small: [1, 2], .medium: [3, 4]]), for: node(1))
+            // Knows the file as it was before, as who has looked at its head and is about to read.
+            let reader = PictureShelf(folder)
+            #expect(reader.head(node(1), type) != nil)
+            #expect(try shelf.add([.huge: [5, 6]], for: node(1), type))
+            #expect(reader.bytes(node(1), type, .small) == [1, 2])
+            #expect(reader.bytes(node(1), type, .medium) == [3, 4])
+        }
+    }
 }

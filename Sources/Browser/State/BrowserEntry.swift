@@ -18,7 +18,10 @@ package struct BrowserEntry: Hashable, Sendable {
     }
 
     /// Its file's name.
-    package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+    package var name: String {
+        // A slash with a combining mark behind it is no `Character` of its own.
+        path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? path
+    }
 
     /// Its file's name without the end.
     package var title: String {

@@ -103,7 +103,9 @@ extension BrowserState {
             switch question {
             case .create: return [.create(answer)]
             case .rename(let path):
-                let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+                // A slash with a combining mark behind it is no `Character` of its own.
+                let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+                let folder = slash.map { String(path[..<path.utf8.index(after: $0)]) } ?? ""
                 return folder + answer == path ? [] : [.rename(path, to: folder + answer)]
             case .delete: return []
             }

@@ -123,14 +123,19 @@ struct HistoryJournal {
             (0..<Self.numberLimit).contains(next)
         else { return nil }
         steps.nextNumber = next
-        for line in lines.dropFirst().prefix(Self.stepLimit) {
-            let fields = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        // All of them: who has gone back into the mount's versions has more states before them than
+        // the limit, and the newest is what the last redo leads to.
+        for line in lines.dropFirst() {
+            // A blank with a combining mark behind it is no `Character` of its own.
+            let fields = line.unicodeScalars.split(
+                separator: " ", maxSplits: 2, omittingEmptySubsequences: false
+            ).map { String($0) }
             guard fields.count == 3, let number = Int(fields[0]), (0..<next).contains(number),
                 let time = Int64(fields[1])
             else { return nil }
             steps.list.append(
                 HistoryStep(
-                    source: .journal(number), time: time, description: String(fields[2])))
+                    source: .journal(number), time: time, description: fields[2]))
         }
         guard steps.list.indices.contains(current) else { return nil }
         steps.current = current
@@ -183,9 +188,11 @@ struct HistoryJournal {
             text += "\(number) \(step.time) \(step.description)\n"
             kept.insert(String(number))
         }
-        Self.put(text.pathBytes, folder + "/steps")
-        for name in (try? Directories.names(in: folder)) ?? [] where !kept.contains(name) {
-            unlink(folder + "/" + name)
+        // If that cannot be written, the one that is there tells of states that this one has not.
+        if Self.put(text.pathBytes, folder + "/steps") {
+            for name in (try? Directories.names(in: folder)) ?? [] where !kept.contains(name) {
+                unlink(folder + "/" + name)
+            }
         }
         guard !isCoordinated, let place = HistoryPlace.folder(at: path), place != folder else {
             return
@@ -230,17 +237,22 @@ struct HistoryJournal {
         }
     }
 
-    /// Writes a file whole: under another name first.
-    private static func put(_ bytes: [UInt8], _ path: String) {
+    /// Writes a file whole: under another name first. Says whether it could.
+    @discardableResult
+    private static func put(_ bytes: [UInt8], _ path: String) -> Bool {
         let temporary = path + ".new"
         guard
             let file = try? OwnedDescriptor.open(
                 temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
-        else { return }
+        else { return false }
         do throws(Errno) {
             try file.write(bytes, at: 0)
-            rename(temporary, path)
-        } catch { unlink(temporary) }
+            _ = try check { rename(temporary, path) }
+            return true
+        } catch {
+            unlink(temporary)
+            return false
+        }
     }
 
     private static func now() -> Int64 {

@@ -48,13 +48,10 @@ enum MountVersions {
         let device = status.st_dev
         var root: String?
         var folder = path
-        while let slash = folder.lastIndex(of: "/") {
-            folder = String(folder[..<slash])
-            guard stat((folder.isEmpty ? "/" : folder).cPath, &status) == 0, status.st_dev == device
-            else {
-                break
-            }
-            root = folder
+        while folder != "/" {
+            folder = folder.parentPath
+            guard stat(folder.cPath, &status) == 0, status.st_dev == device else { break }
+            root = folder == "/" ? "" : folder
         }
         return root
     }

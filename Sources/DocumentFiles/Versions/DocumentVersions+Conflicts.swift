@@ -57,7 +57,7 @@ extension DocumentVersions {
         let folder = String(
             decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         // Programs know a type by its ending.
-        let file = path.split(separator: "/").last.map(String.init) ?? ""
+        let file = path.lastName
         let files = ConflictFiles(
             current: "\(folder)/current-\(file)", other: "\(folder)/other-\(file)",
             merged: "\(folder)/merged-\(file)")

@@ -42,12 +42,10 @@ final class ControlConnection: Sendable {
 
     /// What the mount at a folder says of itself.
     static func status(_ mountPoint: String) -> JSONObject? {
-        guard let file = try? OwnedDescriptor.open("\(mountPoint)/\(statusPath)", O_RDONLY) else {
-            return nil
-        }
-        var bytes = [UInt8](repeating: 0, count: 65_536)
-        guard let count = try? file.read(into: &bytes, at: 0) else { return nil }
-        return (try? JSONValue.read(Array(bytes[..<count])))?.object
+        guard let file = try? OwnedDescriptor.open("\(mountPoint)/\(statusPath)", O_RDONLY),
+            let bytes = try? WholeFile.read(file)
+        else { return nil }
+        return (try? JSONValue.read(bytes))?.object
     }
 
     /// Calls a method of the control interface and waits so many milliseconds for its reply.

@@ -2,6 +2,7 @@ internal import Glibc
 package import Model
 internal import PathText
 internal import SystemCalls
+internal import Thumbnailing
 
 /// The picture that a mount keeps of a document.
 package enum KeptPicture {
@@ -11,8 +12,8 @@ package enum KeptPicture {
     private static let pauses: (UInt32, UInt32) = (2_000, 50_000)
 
     /// The picture of the current version, at most so many pixels wide and high (128, 256, 512 or
-    /// 1024); nil if the file is not in a mount of ours, or nobody waits any more. The content is not
-    /// fetched for it.
+    /// 1024); nil if the file is not in a mount of ours, if no picture is kept for this name of it, or
+    /// nobody waits any more. The content is not fetched for it, and a placeholder is none.
     package static func read(
         _ file: String, pixels: Int, while isWanted: () -> Bool = { true }
     ) throws(Failure) -> [UInt8]? {
@@ -21,12 +22,21 @@ package enum KeptPicture {
         while isWanted(), let state = attribute(file, "thumbnail.state") {
             if state == "ready" {
                 let version = attribute(file, "version")
-                let bytes = bytes(file, pixels)
-                // Another version may have come meanwhile.
-                if let bytes, attribute(file, "thumbnail.state") == "ready",
-                    attribute(file, "version") == version
-                {
-                    return bytes
+                switch shown(file, pixels) {
+                case .picture(let bytes):
+                    // Another version may have come meanwhile.
+                    if attribute(file, "thumbnail.state") == "ready",
+                        attribute(file, "version") == version
+                    {
+                        return bytes
+                    }
+                case .placeholder(let hasOtherNames):
+                    // This size follows the others; but not of what is not here, and what is kept may
+                    // be the picture of another name, which says another type.
+                    try requireContent(of: file)
+                    if hasOtherNames { return nil }
+                case .other: return nil
+                case .nothing: break
                 }
             } else if let reason = state.after("failed: ") {
                 throw Failure(.badData, "\(file): \(reason)")
@@ -60,18 +70,31 @@ package enum KeptPicture {
         }
     }
 
-    private static func bytes(_ file: String, _ pixels: Int) -> [UInt8]? {
-        guard let path = MountTable.resolved(file),
+    /// What is shown in the place of a document's picture.
+    private enum Shown {
+        case picture([UInt8])
+        case placeholder(hasOtherNames: Bool)
+        /// A folder of that name.
+        case other
+        case nothing
+    }
+
+    private static func shown(_ document: String, _ pixels: Int) -> Shown {
+        guard let path = MountTable.resolved(document),
             let point = MountTable.mountPoint(of: path)
-        else { return nil }
+        else { return .nothing }
         let picture =
             "\(point)/.shapeedit/thumbnails/\(pixels)\(path.dropFirst(point.count)).png"
         guard let file = try? OwnedDescriptor.open(picture, O_RDONLY),
             let status = try? file.status()
-        else { return nil }
+        else { return .nothing }
+        guard status.st_mode & S_IFMT == S_IFREG else { return .other }
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
         let count = bytes.withUnsafeMutableBytes { try? file.read(into: $0, at: 0) }
-        return count == bytes.count ? bytes : nil
+        guard count == bytes.count else { return .nothing }
+        guard PNGFile.isPlaceholder(bytes) else { return .picture(bytes) }
+        var found = stat()
+        return .placeholder(hasOtherNames: stat(path.cPath, &found) == 0 && found.st_nlink > 1)
     }
 
     /// Of the version that is current now. Without opening the file: that would bring the content, and

@@ -42,6 +42,10 @@ extension JSONNumber: Hashable {
         return value == right.value && value.magnitude < 0x1p53
     }
 
-    /// Hashes the value, which is the same for equal texts.
-    public func hash(into hasher: inout Hasher) { hasher.combine(value) }
+    /// Hashes what makes numbers equal: of those whose value may be that of many other texts, the
+    /// text, so that a file cannot hold very many of one hash.
+    public func hash(into hasher: inout Hasher) {
+        let value = value
+        if value.magnitude < 0x1p53 { hasher.combine(value) } else { hasher.combine(text) }
+    }
 }

@@ -37,9 +37,10 @@ public struct ArchiveLoss: Hashable, Sendable {
     /// What it is: "a string", "an array", ...
     public let typeName: String
 
-    /// An entry of the object at a path.
-    init(_ entry: PropertyList.Entry, at path: String) {
-        self.path = "\(path).\(entry.key.prefix(64))"
+    /// An entry of the object at a path; without one, of the document itself.
+    init(_ entry: PropertyList.Entry, at path: String? = nil) {
+        let key = String(entry.key.prefix(64))
+        self.path = path.map { "\($0).\(key)" } ?? key
         typeName = entry.value.typeName
     }
 }

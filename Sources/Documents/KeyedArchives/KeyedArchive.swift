@@ -96,6 +96,8 @@ struct KeyedUnarchiver {
     private let root: Int
     private var taken: [Bool]
     private var seenRecords: Set<Int> = []
+    /// The names that records of classes hold: thousands of objects may share one of many entries.
+    private var classNames: [Int: String] = [:]
     /// Bytes of the entries that `others(of:than:)` kept so far.
     var otherBytes = 0
     /// What a new archive of the objects taken so far would not hold, unless they are told by
@@ -187,12 +189,15 @@ struct KeyedUnarchiver {
         return objects[index]
     }
 
-    func className(of index: Int) throws(DocumentError) -> String {
-        guard case .uid(let record) = objects[index]["$class"],
+    mutating func className(of index: Int) throws(DocumentError) -> String {
+        let record = objects[index]["$class"]
+        if case .uid(let record) = record, let known = classNames[record] { return known }
+        guard case .uid(let record) = record,
             case .string(let name) = try object(record)["$classname"]
         else {
             throw DocumentError(.malformed, at: .archived(index), "an object without a class")
         }
+        classNames[record] = name
         return name
     }
 }

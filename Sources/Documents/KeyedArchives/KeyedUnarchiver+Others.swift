@@ -23,7 +23,7 @@ extension KeyedUnarchiver {
         return (kept, rest)
     }
 
-    private func plain(_ value: PropertyList) throws(DocumentError) -> ArchivedEntry.Value? {
+    private mutating func plain(_ value: PropertyList) throws(DocumentError) -> ArchivedEntry.Value? {
         guard case .uid(let index) = value else { return value.isPlain ? .inline(value) : nil }
         let object = try object(index)
         guard case .dictionary(let entries) = object else {

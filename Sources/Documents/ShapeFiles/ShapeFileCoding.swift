@@ -55,6 +55,13 @@ extension ShapeFile {
     /// What else is in the archived camera and is not written again when the camera changes.
     public var cameraLosses: [ArchiveLoss] { cameraArchive?.losses ?? [] }
 
+    /// The camera in it if that cannot be read: whatever is changed, the document is written with
+    /// the one that counts instead.
+    public var unreadableCamera: ArchiveLoss? {
+        guard cameraProblem != nil else { return nil }
+        return source.first { $0.key == ShapeFile.cameraKey }.map { ArchiveLoss($0) }
+    }
+
     /// What of that is lost when it is written: nothing if the camera is as it was read.
     var lossesInWriting: [ArchiveLoss] {
         guard let archive = cameraArchive, archive.camera != camera else { return [] }

@@ -25,13 +25,21 @@ extension Scene {
                 orientation: .rotation(
                     Rotation(axis: axis, degrees: Double(camera.angle) * 180 / .pi))),
             nodes: [.solid(Solid(shape: SolidShape(file.kind)))])
-        guard file.holdsUnknown else { return (scene, []) }
+        var losses: [ConversionLoss] = []
+        if let lost = file.unreadableCamera {
+            losses.append(
+                ConversionLoss(
+                    path: lost.path, reason: "\(lost.typeName) that cannot be read as a camera"))
+        }
+        guard file.holdsUnknown else { return (scene, losses) }
         do throws(DocumentError) {
             scene.carry(try PropertyList.dictionary(file.source).binary())
-            return (scene, [])
+            return (scene, losses)
         } catch {
             let lost = file.source.map(\.key).filter { !ShapeFile.knownKeys.contains($0) }
-            return (scene, lost.map { ConversionLoss(path: $0, reason: error.reason) })
+            return (
+                scene, losses + lost.map { ConversionLoss(path: $0, reason: error.reason) }
+            )
         }
     }
 }

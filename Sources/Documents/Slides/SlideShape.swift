@@ -89,10 +89,17 @@ public struct SlideArc: Hashable, Sendable {
 
     /// How many degrees are swept counter-clockwise, 0 to 360.
     public var sweep: Double {
-        let difference = startAngle - endAngle
+        var difference = startAngle - endAngle
         if difference == 0 { return 0 }
+        if !difference.isFinite {
+            // Farther apart than numbers go: where on the circle they are counts all the same.
+            difference =
+                startAngle.truncatingRemainder(dividingBy: 360)
+                - endAngle.truncatingRemainder(dividingBy: 360)
+        }
         let remainder = difference.truncatingRemainder(dividingBy: 360)
-        if remainder == 0 { return 360 }
+        // What is not a number counts as a full circle.
+        guard remainder.isFinite, remainder != 0 else { return 360 }
         return remainder < 0 ? remainder + 360 : remainder
     }
 }

@@ -7,9 +7,10 @@ enum UnknownKeys {
         _ old: JSONObject, _ new: JSONObject, known: Set<String>, at path: (String) -> String
     ) -> [Change] {
         if old == new { return [] }
-        let keys = old.keys + new.keys.filter { old[$0] == nil }
+        let (oldValues, newValues) = (old.valuesByKey, new.valuesByKey)
+        let keys = old.keys + new.keys.filter { oldValues[$0] == nil }
         return keys.compactMap { key in
-            let (before, after) = (old[key], new[key])
+            let (before, after) = (oldValues[key], newValues[key])
             guard !known.contains(key), !JSONText.isSame(before, after) else { return nil }
             return Change(
                 .value, path(key), before: before.map { JSONText.text($0, unlike: after) },
@@ -59,8 +60,9 @@ enum JSONText {
         case (.array(let left), .array(let right)):
             return left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }
         case (.object(let left), .object(let right)):
-            return left.members.count == right.members.count
-                && left.members.allSatisfy { isSame($0.value, right[$0.key]) }
+            guard left.members.count == right.members.count else { return false }
+            let values = right.valuesByKey
+            return left.members.allSatisfy { isSame($0.value, values[$0.key]) }
         default: return false
         }
     }
@@ -72,16 +74,30 @@ enum JSONText {
     }
 }
 
+extension JSONObject {
+    /// The values by key: a file may hold very many, and looking one up there takes a pass over all.
+    fileprivate var valuesByKey: [String: JSONValue] {
+        Dictionary(members.map { ($0.key, $0.value) }) { first, _ in first }
+    }
+}
+
+extension [PropertyList.Entry] {
+    /// As those of a JSON object.
+    fileprivate var valuesByKey: [String: PropertyList] {
+        Dictionary(map { ($0.key, $0.value) }) { first, _ in first }
+    }
+}
+
 extension UnknownKeys {
     /// The entries that are different in another property list.
     static func changes(
         _ old: [PropertyList.Entry], _ new: [PropertyList.Entry], at path: (String) -> String
     ) -> [Change] {
         if old == new { return [] }
-        let keys = old.map(\.key) + new.map(\.key).filter { key in !old.contains { $0.key == key } }
+        let (oldValues, newValues) = (old.valuesByKey, new.valuesByKey)
+        let keys = old.map(\.key) + new.map(\.key).filter { oldValues[$0] == nil }
         return keys.compactMap { key in
-            let before = old.first { $0.key == key }?.value
-            let after = new.first { $0.key == key }?.value
+            let (before, after) = (oldValues[key], newValues[key])
             guard before != after else { return nil }
             return Change(
                 .value, path(key), before: before.map { "\($0)" }, after: after.map { "\($0)" })

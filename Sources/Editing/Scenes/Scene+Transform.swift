@@ -11,7 +11,7 @@ extension Scene {
             let old = nodes[at: path].transform.position
             let new = option?.key == "to" ? offset : old + offset
             try located("move") { () throws(EditError) in try ValueText.checkForScenes(new) }
-            nodes[at: path].transform.position = new == old ? old : new.tidy
+            nodes[at: path].transform.position = new.tidy(unlike: old)
         }
     }
 

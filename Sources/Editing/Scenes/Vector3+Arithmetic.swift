@@ -32,6 +32,12 @@ extension Vector3 {
 
     /// Without what is left of rounding; see `Double.tidy`.
     var tidy: Vector3 { Vector3(x.tidy, y.tidy, z.tidy) }
+
+    /// As `tidy`, but parts that are the same in `old` stay so to the last digit.
+    func tidy(unlike old: Vector3) -> Vector3 {
+        Vector3(
+            x == old.x ? old.x : x.tidy, y == old.y ? old.y : y.tidy, z == old.z ? old.z : z.tidy)
+    }
 }
 
 extension Double {

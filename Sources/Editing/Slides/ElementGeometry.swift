@@ -81,10 +81,11 @@ extension SlideElement {
             }
             try setNumber("radius", (json["radius"]?.double ?? 0) * factors.x)
         default:
+            // A factor of 1 leaves every digit.
             try changePoints { point in
                 SlidePoint(
-                    box.midX + (point.x - box.midX) * factors.x,
-                    box.midY + (point.y - box.midY) * factors.y)
+                    factors.x == 1 ? point.x : box.midX + (point.x - box.midX) * factors.x,
+                    factors.y == 1 ? point.y : box.midY + (point.y - box.midY) * factors.y)
             }
             for (key, factor) in [
                 ("width", factors.x), ("height", factors.y), ("fontHeight", factors.y),

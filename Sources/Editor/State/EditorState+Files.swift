@@ -85,7 +85,8 @@ extension EditorState {
             say("Changed by others: \(first)\(more)", .good)
         case .unreadable(let reason): say(reason, .bad)
         case .moved(let path):
-            name = path.split(separator: "/").last.map(String.init) ?? path
+            let last = path.utf8.split(separator: UInt8(ascii: "/")).last
+            name = last.map { String(Substring($0)) } ?? path
             say("Moved by others: it is \(path) now", .good)
         case .gone(let reason, let done):
             isGone = true

@@ -77,8 +77,9 @@ extension ImportMessage.Entry {
         func number(_ index: Int) -> Int64? {
             Int64(String(decoding: fields[index], as: UTF8.self))
         }
-        guard let size = number(4), size >= 0, let mode = number(7), (0...0o777).contains(mode),
-            let nanoseconds = number(6), (0..<1_000_000_000).contains(nanoseconds)
+        guard let size = number(4), (0...Limits.size).contains(size), let mode = number(7),
+            (0...0o777).contains(mode), let nanoseconds = number(6),
+            (0..<1_000_000_000).contains(nanoseconds)
         else { return nil }
         switch fields[0] {
         case [UInt8(ascii: "d")]: kind = .folder

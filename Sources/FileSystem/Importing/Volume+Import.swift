@@ -236,7 +236,7 @@ extension Volume {
                         .removed, state.index.find(row.item), state.index.find(node.item), name)
                 }
                 do throws(Errno) {
-                    try remove(name, in: node, row.tag.isEmpty, caller)
+                    try remove(name, in: node, row, caller)
                     stale.steps.append(removal)
                 } catch {
                     isRemoved = false
@@ -267,15 +267,19 @@ extension Volume {
 
 extension Volume {
     private func remove(
-        _ name: [UInt8], in folder: NodeNumber, _ isFolder: Bool, _ caller: Caller
+        _ name: [UInt8], in folder: NodeNumber, _ row: OriginRow, _ caller: Caller
     ) throws(Errno) {
         var problem: Errno?
         name.withUnsafeBytes { bytes in
             do throws(Errno) {
-                if isFolder {
+                if row.tag.isEmpty {
                     try removeDirectory(folder, bytes, caller)
                 } else {
-                    _ = try unlink(folder, bytes, caller)
+                    // Since it was looked at somebody may have begun to write it, or given its name to
+                    // another.
+                    _ = try unlink(folder, bytes, caller) { state, position in
+                        state.number(position) == row.item && !state.removableNames(row).isEmpty
+                    }
                 }
             } catch {
                 problem = error

@@ -52,6 +52,7 @@ final class Keeper: Sendable {
         work.withLock { $0 = Weeding(volume) }
         Threads.start("keeper", yielding: true) { [self] in
             let hashing = PartialHashing()
+            work.withLock({ $0 })?.countLeftArrivals()
             while !round(hashing) {}
             state.signal { $0.done = true }
         }
@@ -149,6 +150,7 @@ final class Keeper: Sendable {
         var gained = weeding.purge(now: plan.room || plan.ended)
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
         gained = weeding.endWaitsForPictures(all: plan.room) || gained
+        if plan.room { gained = weeding.dropParts() || gained }
         weeding.letClosedGo()
         weeding.keepQuota()
         weeding.removeUnusedPacks(ending: plan.ended)

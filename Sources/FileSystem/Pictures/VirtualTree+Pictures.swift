@@ -91,51 +91,106 @@ extension VirtualTree {
         }
     }
 
-    /// The next names below a mirrored directory, among them those that the kernel is not to keep; `nil`
-    /// at its end.
-    func picturedNames(
-        _ directory: ItemNumber, _ size: PictureSize, after cursor: UInt64
-    ) throws(Errno) -> MirroredNames? {
-        var found: [(String, VirtualNode?, PictureSubject?, UInt64)] = []
-        let read = try volume.read { (state) throws(Errno) -> MirroredNames? in
+    /// A name below a mirrored directory.
+    private struct PicturedName {
+        var text: String
+        var cursor: UInt64
+        /// What it leads to: a folder, or the picture of a version.
+        var target: Target
+        /// Whether the kernel may keep it.
+        var lasts: Bool
+
+        enum Target {
+            case folder(VirtualNode)
+            case picture(PictureSubject)
+        }
+    }
+
+    /// Lists a folder of pictures from a cursor on. Cursors stand on names, as in the directory that it
+    /// mirrors: they stay good while others come and go, and what is before them costs nothing.
+    func listPictures(
+        _ folder: UInt64, of directory: ItemNumber, _ size: PictureSize, from offset: UInt64,
+        counted: Bool, _ body: (String, UInt64, Entry) -> Bool
+    ) throws(Errno) {
+        for (cursor, name) in [(UInt64(1), "."), (2, "..")] where offset < cursor {
+            var itself = Entry(node: 0, status: stat(), timeout: 0)
+            itself.status.st_mode = S_IFDIR
+            itself.status.st_ino = UInt(folder)
+            if !body(name, cursor, itself) { return }
+        }
+        var cursor = offset <= Self.firstCursor ? 0 : offset - Self.firstCursor
+        while true {
+            let (names, last) = try picturedNames(directory, size, from: cursor)
+            for name in names {
+                var found: Entry
+                do throws(Errno) {
+                    found = try entry(listed(name, size), counted: counted)
+                } catch {
+                    // Gone since it was found, or its picture.
+                    if error.code == ENOENT || error.code == ESTALE { continue }
+                    throw error
+                }
+                if !name.lasts { found.timeout = 0 }
+                if !body(name.text, name.cursor + Self.firstCursor, found) {
+                    if counted { forget(found.node, 1) }
+                    return
+                }
+            }
+            guard let last else { return }
+            cursor = last
+        }
+    }
+
+    private func listed(_ name: PicturedName, _ size: PictureSize) -> VirtualNode {
+        switch name.target {
+        case .folder(let node): return node
+        case .picture(let subject):
+            // Listing is not looking: nothing is drawn for it.
+            let file = volume.pictures?.shelf.head(subject.node, subject.type)
+            return .picture(
+                PictureNode(
+                    node: subject.node, size: size, type: subject.type,
+                    isPlaceholder: file?.places[size] == nil))
+        }
+    }
+
+    /// Some names below a mirrored directory, behind a cursor, and the cursor on the last one that was
+    /// looked at; nil if there are no more.
+    private func picturedNames(
+        _ directory: ItemNumber, _ size: PictureSize, from cursor: UInt64
+    ) throws(Errno) -> (names: [PicturedName], last: UInt64?) {
+        try volume.read { (state) throws(Errno) -> (names: [PicturedName], last: UInt64?) in
             let position = state.index.find(directory)
             guard position != 0 else { throw Errno(ENOENT) }
-            let names = state.index.children(of: position, after: cursor, atMost: Self.portion)
-            guard let last = names.last else { return nil }
-            var portion = MirroredNames(last: state.index.cursor(last))
-            for name in names {
+            // The kernel is not to keep these.
+            let unsettled = state.changingNames.names(in: directory).flatMap { name in
+                [String(path: name), String(path: name) + ".png"]
+            }
+            var found: [PicturedName] = []
+            var last: UInt64 = 0
+            var name = state.index.child(of: position, after: cursor)
+            while name != 0, found.count < Self.namesAtOnce {
                 let item = state.index[name: name].pointee.item
                 let bytes = Array(state.index.nameBytes(name))
-                let text = String(path: bytes)
-                let cursor = state.index.cursor(name)
+                last = state.index.cursor(name)
                 state.index[item: item].pointee.flags.insert(.isPictured)
+                func add(_ text: String, _ target: PicturedName.Target) {
+                    found.append(
+                        PicturedName(
+                            text: text, cursor: last, target: target,
+                            lasts: !unsettled.contains(text)))
+                }
                 if state.index[item: item].pointee.isDirectory {
-                    found.append((text, .thumbnailsBelow(size, state.number(item)), nil, cursor))
+                    add(String(path: bytes), .folder(.thumbnailsBelow(size, state.number(item))))
                 } else if bytes.count <= 251,
                     let subject = state.pictureSubject(item, named: bytes)
                 {
-                    found.append((text + ".png", nil, subject, cursor))
+                    add(String(path: bytes) + ".png", .picture(subject))
                 }
+                name = state.index[name: name].pointee.next
             }
-            for name in state.changingNames.names(in: directory) {
-                let text = String(path: name)
-                portion.changing.formUnion([text, text + ".png"])
-            }
-            return portion
+            return (found, name == 0 ? nil : last)
         }
-        guard var portion = read, let pictures = volume.pictures else { return read }
-        // In the directory's order: a listing goes on behind the last name that it had room for.
-        for (text, node, subject, cursor) in found {
-            if let node { portion.names.append((text, node, cursor)) }
-            guard let subject else { continue }
-            // Listing is not looking: nothing is drawn for it.
-            let file = pictures.shelf.head(subject.node, subject.type)
-            let picture = PictureNode(
-                node: subject.node, size: size, type: subject.type,
-                isPlaceholder: file?.places[size] == nil)
-            portion.names.append((text, .picture(picture), cursor))
-        }
-        return portion
     }
 
     /// The bytes of a picture, or of what stands for it.

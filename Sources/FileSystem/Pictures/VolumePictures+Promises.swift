@@ -19,7 +19,8 @@ extension VolumePictures {
     }
 
     private func mayHavePreview(_ node: NodeNumber, _ type: PictureType) -> Bool {
-        type.hasPreview && maker.canDraw(type) && photos.mayHave(node)
+        type.hasPreview && maker.canDraw(type, fileName: "preview." + type.end)
+            && photos.mayHave(node)
     }
 
     /// The pictures of a promise, or a photo to be read where there are none; nil if its content is here,

@@ -135,7 +135,9 @@ final class VolumePictures: Sendable {
 
     /// The order for what is to be drawn of a version; nil if that cannot be.
     private func drawableOrder(_ subject: PictureSubject) -> PictureOrder? {
-        guard mayHavePicture(subject), maker.canDraw(subject.type) else { return nil }
+        let canDraw = maker.canDraw(
+            subject.type, fileName: String(decoding: subject.fileName, as: UTF8.self))
+        guard mayHavePicture(subject), canDraw else { return nil }
         let order = order(subject)
         if order.isCompletion, incompletable.withLock({ $0[subject.node] }) != nil { return nil }
         return order
@@ -198,14 +200,25 @@ final class VolumePictures: Sendable {
 
     /// What there is to say about a version's picture, as `user.shapeedit.thumbnail.state` does.
     func describe(_ subject: PictureSubject) -> String {
-        if let file = shelf.head(subject.node, subject.type) {
-            return file.failure.map { "failed: \($0)" } ?? "ready"
+        if let kept = describeKept(subject) { return kept }
+        let order = order(subject)
+        // A photo is not asked for twice: while its preview is on its way, only the queue knows.
+        if ask(subject, isLasting: false) || queue.isPending(order)
+            || fetching.queue.isPending(order)
+        {
+            return "pending"
         }
-        if ask(subject, isLasting: false) || queue.isPending(order(subject)) { return "pending" }
+        // It may have come meanwhile.
+        if let kept = describeKept(subject) { return kept }
         if subject.type.isOwn, subject.size > 0, let problem = queue.problem {
             return "unavailable: \(problem)"
         }
         return "none"
+    }
+
+    private func describeKept(_ subject: PictureSubject) -> String? {
+        guard let file = shelf.head(subject.node, subject.type) else { return nil }
+        return file.failure.map { "failed: \($0)" } ?? "ready"
     }
 
     /// `user.shapeedit.thumbnail` and its state; nil for other attributes.

@@ -103,6 +103,7 @@ extension Volume {
                 if isNeeded { continue }
                 content.forget(pair.node)
                 content.evictBlob(pair.blob.hash)
+                link?.downloads.drop(pair.blob.hash)
             }
             return leaving
         }
@@ -163,7 +164,7 @@ extension Volume {
     }
 
     /// What is still elsewhere need not be evicted: says whether the content is, and does not bring it
-    /// any more unless somebody waits for it.
+    /// any more unless somebody waits for it. What came of it goes, unless somebody has it open.
     private func stopBringing(_ node: NodeNumber) throws(Errno) -> Bool {
         guard let sources, sources.isInUse else { return false }
         let name = state.withLock { state -> ContentHash? in
@@ -179,6 +180,7 @@ extension Volume {
             throw Errno(EBUSY)
         }
         sources.downloads.leave(name)
+        sources.downloads.drop(name)
         return true
     }
 

@@ -32,7 +32,7 @@ extension Volume {
         let uploads = Uploads(
             store: store, logger: logger,
             ready: { (call) throws(StoreError) in _ = try ownership.isOwner(call) },
-            source: { [weak self] job in self?.source(of: job) },
+            source: { [weak self] (job) throws(StoreError) in try self?.source(of: job) },
             done: { [weak self] job in self?.stored(job) },
             failed: { [weak self] job, problem in
                 self?.reasons.note("it is not in the store yet: \(problem)", for: job.node)
@@ -74,15 +74,18 @@ extension Volume {
     }
 
     /// Opens what is to be uploaded; `nil` if it is not current any more.
-    private func source(of job: Uploads.Job) -> (any BlobSource)? {
+    private func source(of job: Uploads.Job) throws(StoreError) -> (any BlobSource)? {
         let isCurrent = state.withLock { state in
             let position = state.index.find(job.node.item)
             return position != 0 && state.index[item: position].pointee.node == job.node
                 && state.index[item: position].pointee.place == .sealed
         }
-        guard isCurrent,
-            let file = try? OwnedDescriptor.open(content.folder.blob(job.blob.hash), O_RDONLY)
-        else { return nil }
+        guard isCurrent else { return nil }
+        let path = content.folder.blob(job.blob.hash)
+        let file: OwnedDescriptor
+        do throws(Errno) { file = try OwnedDescriptor.open(path, O_RDONLY) } catch {
+            throw StoreError(.local, at: path, "cannot be opened: \(error)")
+        }
         let digests = content.folder.digests(job.blob.hash)
         if job.blob.size > BlockDigests.wholeSize, access(digests, F_OK) != 0 {
             // Without them it comes back whole.
@@ -165,7 +168,7 @@ extension Volume {
     }
 
     /// Whether the blob is here; if so it counts as arrived, and is not evicted in between.
-    private func isHere(_ hash: ContentHash, for node: NodeNumber) -> Bool {
+    func isHere(_ hash: ContentHash, for node: NodeNumber) -> Bool {
         if state.withLock({ $0.arrived[node] != nil }) { return true }
         return blobs.withLock { _ in
             guard content.hasBlob(hash) else { return false }

@@ -1,6 +1,8 @@
 internal import Catalog
 internal import Content
+internal import Glibc
 internal import Model
+internal import Promises
 internal import SystemCalls
 
 /// Letting contents go that nobody asked to let go: to keep within the quota, and because they are to
@@ -14,6 +16,13 @@ extension Weeding {
         var node: NodeNumber
         var size: Int64
         var opened: Timestamp
+    }
+
+    /// What came of a content that did not become whole.
+    private struct Part {
+        var hash: ContentHash
+        var bytes: UInt64
+        var downloads: Downloads
     }
 
     /// Lets go of what stayed for its picture and has waited too long, or of all that waits for that; says
@@ -44,6 +53,29 @@ extension Weeding {
         }
     }
 
+    /// Counts what had come when the daemon died and was not recorded yet, and what was about to go: the
+    /// quota and pins pass over mere promises, so it would stay for ever.
+    func countLeftArrivals() {
+        guard volume.link != nil, volume.container.recovered != nil else { return }
+        var start: MemoryIndex.Position? = 0
+        while let from = start {
+            var promised: [(node: NodeNumber, hash: ContentHash)] = []
+            start = volume.state.withLock { state in
+                state.index.forEach(from: from, count: Self.portion) { record in
+                    guard record.isRegular, record.place == .promised, let hash = record.hash
+                    else { return }
+                    promised.append((record.node, hash))
+                }
+            }
+            let here = promised.filter { volume.isHere($0.hash, for: $0.node) }.map(\.node)
+            if here.isEmpty { continue }
+            volume.state.withLock { state in
+                state.quota.isDue = true
+                state.lastCloses.formUnion(here)
+            }
+        }
+    }
+
     /// Lets go of what was not opened for longest until the quota is kept.
     func keepQuota() {
         let quota = volume.quota
@@ -57,8 +89,14 @@ extension Weeding {
         let free = (try? content.space().free).map { $0 + leaving } ?? .max
         let lacking = quota.free.map { $0 > free ? $0 - free : 0 } ?? 0
         guard isDue || lacking > 0 else { return }
-        var (total, candidates) = count()
+        var (total, candidates, parts) = count()
+        total += parts.reduce(0) { $0 + $1.bytes }
         var excess = max(lacking, quota.bytes.map { total > $0 ? total - $0 : 0 } ?? 0)
+        while excess > 0, let part = parts.popLast() {
+            guard part.downloads.drop(part.hash) else { continue }
+            total -= min(total, part.bytes)
+            excess -= min(excess, part.bytes)
+        }
         if excess > 0 {
             candidates.sort { $0.opened < $1.opened }
             var chosen = candidates[...]
@@ -81,15 +119,49 @@ extension Weeding {
         }
     }
 
-    private func count() -> (total: UInt64, [Candidate]) {
+    /// Lets go of what came of contents that did not become whole and that nobody reads; says whether that
+    /// made room.
+    func dropParts() -> Bool {
+        if incoming().isEmpty { return false }
+        var gained = false
+        for part in count().2 where part.downloads.drop(part.hash) && part.bytes > 0 {
+            gained = true
+        }
+        return gained
+    }
+
+    /// What came of contents that did not become whole, and on the disk: bytes of each.
+    private func incoming() -> [ContentHash: UInt64] {
+        var found: [ContentHash: UInt64] = [:]
+        for name in (try? Directories.names(in: content.folder.incoming)) ?? [] {
+            var status = stat()
+            guard let hash = ContainerFolder.hash(of: name),
+                lstat(content.folder.incoming(hash), &status) == 0
+            else { continue }
+            found[hash] = UInt64(status.st_blocks) * 512
+        }
+        return found
+    }
+
+    private func count() -> (total: UInt64, [Candidate], [Part]) {
         var total: UInt64 = 0
         var candidates: [Candidate] = []
+        let incoming = self.incoming()
+        var parts: [ContentHash: Part] = [:]
         var start: MemoryIndex.Position? = 0
         while let from = start {
             start = volume.state.withLock { state in
                 state.index.forEach(from: from, count: Self.portion) { record in
                     guard record.isRegular, record.size > 0 else { return }
-                    if state.isAway(record.node, record.place) { return }
+                    if state.isAway(record.node, record.place) {
+                        if let hash = record.hash, let bytes = incoming[hash],
+                            let downloads = record.place == .elsewhere
+                                ? volume.sources?.downloads : volume.link?.downloads
+                        {
+                            parts[hash] = Part(hash: hash, bytes: bytes, downloads: downloads)
+                        }
+                        return
+                    }
                     total += UInt64(record.size)
                     guard record.place == .stored || record.place == .promised else { return }
                     candidates.append(
@@ -101,6 +173,6 @@ extension Weeding {
                 }
             }
         }
-        return (total, candidates)
+        return (total, candidates, parts.values.filter { !$0.downloads.isUsed($0.hash) })
     }
 }

@@ -308,10 +308,12 @@ final class VirtualTree: Sendable {
         _ body: (String, UInt64, Entry) -> Bool
     ) throws(Errno) {
         let directory = try node(number)
+        if let (mirrored, size) = Self.mirrored(directory) {
+            return try listPictures(
+                number, of: mirrored, size, from: offset, counted: counted, body)
+        }
         /// Shows an entry; says whether there is room for more.
-        func show(
-            _ name: String, _ node: VirtualNode?, _ next: UInt64, isChanging: Bool = false
-        ) throws(Errno) -> Bool {
+        func show(_ name: String, _ node: VirtualNode?, _ next: UInt64) throws(Errno) -> Bool {
             var found = Entry(node: 0, status: stat(), timeout: 0)
             found.status.st_mode = S_IFDIR
             found.status.st_ino = UInt(number)
@@ -321,13 +323,13 @@ final class VirtualTree: Sendable {
                     if error.code == ENOENT { return true }
                     throw error
                 }
-                if isChanging { found.timeout = 0 }
             }
             if body(name, next, found) { return true }
             if counted, node != nil { forget(found.node, 1) }
             return false
         }
         var entries: [(String, VirtualNode?)] = [(".", nil), ("..", nil)]
+        var mirrored: ItemNumber?
         switch directory {
         case .top:
             entries += [
@@ -340,7 +342,9 @@ final class VirtualTree: Sendable {
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
         case .thumbnails:
             entries += PictureSize.allCases.map { (String($0.pixels), .thumbnailsOf($0)) }
-        case .thumbnailsOf, .thumbnailsBelow, .versions, .versionsBelow: break  // In portions.
+        case .thumbnailsOf, .thumbnailsBelow: break  // Above.
+        case .versions: mirrored = .root
+        case .versionsBelow(let item): mirrored = item
         case .history(let document):
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
         case .bookmarks: entries += bookmarkNames()
@@ -359,63 +363,43 @@ final class VirtualTree: Sendable {
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= offset {
             if try !show(name, node, UInt64(index) + 1) { return }
         }
+        guard let mirrored else { return }
         var cursor = offset <= Self.firstCursor ? 0 : offset - Self.firstCursor
-        while let portion = try mirroredNames(directory, after: cursor) {
-            for (name, node, standing) in portion.names {
-                let isChanging = portion.changing.contains(name)
-                let next = standing + Self.firstCursor
-                if try !show(name, node, next, isChanging: isChanging) { return }
+        while true {
+            let (names, last) = try mirroredNames(mirrored, after: cursor)
+            for (name, node, standing) in names {
+                if try !show(name, node, standing + Self.firstCursor) { return }
             }
-            cursor = portion.last
+            guard let last else { return }
+            cursor = last
         }
     }
 
-    /// Some names of a folder that mirrors a directory.
-    struct MirroredNames {
-        /// With cursors that stand on them.
-        var names: [(String, VirtualNode, UInt64)] = []
-        /// Names that are about to lead elsewhere.
-        var changing: Set<String> = []
-        /// Where to go on.
-        var last: UInt64
-    }
+    /// Names that are looked at in one hold of the volume's lock.
+    static let namesAtOnce = 64
+    /// In a folder that mirrors a directory cursors 1 and 2 stand on `.` and `..`; those of names are
+    /// larger by this.
+    static let firstCursor: UInt64 = 3
 
-    /// Names that are looked at in one step: a large directory is not gone through for each part of
-    /// its listing.
-    static let portion = 64
-    /// As in other directories: cursors 1 and 2 stand on `.` and `..`, those of names are larger.
-    private static let firstCursor: UInt64 = 3
-
-    /// The next names of a folder that mirrors a directory; `nil` at its end, and for other folders.
-    private func mirroredNames(_ folder: VirtualNode, after cursor: UInt64) throws(Errno)
-        -> MirroredNames?
-    {
-        switch folder {
-        case .versions: return try mirroredNames(.root, after: cursor)
-        case .versionsBelow(let item): return try mirroredNames(item, after: cursor)
-        case .thumbnailsOf(let size): return try picturedNames(.root, size, after: cursor)
-        case .thumbnailsBelow(let size, let item):
-            return try picturedNames(item, size, after: cursor)
-        default: return nil
-        }
-    }
-
-    private func mirroredNames(_ directory: ItemNumber, after cursor: UInt64) throws(Errno)
-        -> MirroredNames?
-    {
-        try volume.read { (state) throws(Errno) -> MirroredNames? in
+    /// Some names of a mirrored directory, behind a cursor, with cursors that stand on them, and the one
+    /// that stands on the last that was looked at; nil at the end. So what is before a cursor costs
+    /// nothing, and no name is left out while others go.
+    private func mirroredNames(
+        _ directory: ItemNumber, after cursor: UInt64
+    ) throws(Errno) -> (names: [(String, VirtualNode, UInt64)], last: UInt64?) {
+        try volume.read {
+            (state) throws(Errno) -> (names: [(String, VirtualNode, UInt64)], last: UInt64?) in
             let position = state.index.find(directory)
             guard position != 0 else { throw Errno(ENOENT) }
-            let names = state.index.children(of: position, after: cursor, atMost: Self.portion)
-            guard let last = names.last else { return nil }
-            var portion = MirroredNames(last: state.index.cursor(last))
-            for name in names {
+            let found = state.index.children(of: position, after: cursor, atMost: Self.namesAtOnce)
+            var names: [(String, VirtualNode, UInt64)] = []
+            for name in found {
                 let item = state.index[name: name].pointee.item
                 guard let node = try? mirror(state, item) else { continue }
                 let text = String(path: state.index.nameBytes(name))
-                portion.names.append((text, node, state.index.cursor(name)))
+                names.append((text, node, state.index.cursor(name)))
             }
-            return portion
+            return (names, found.last.map { state.index.cursor($0) })
         }
     }
 }

@@ -129,7 +129,11 @@ extension Volume {
         if let thaw, let file = try? content.open(thaw) {
             try? file.with { (file) throws(Errno) in try file.setImmutable(false) }
         }
-        reading?.end()
+        if let reading {
+            reading.end()
+            // What came of it may be too much.
+            if quota.isLimited { state.withLock { $0.quota.isDue = true } }
+        }
         guard handle.writes, let session = try? session(node, handle) else { return }
         end(session, node.item, handle.process, handle)
     }

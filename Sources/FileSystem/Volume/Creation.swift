@@ -195,6 +195,8 @@ extension VolumeState {
 enum Limits {
     /// Bytes of a name.
     static let name = 255
+    /// Bytes of a file.
+    static let size: Int64 = 1 << 44
     /// Names of an item, and 2 + subdirectories of a directory.
     static let links: UInt32 = 65_000
     /// Bytes of a symlink's target.

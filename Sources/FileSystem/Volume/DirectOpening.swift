@@ -15,6 +15,7 @@ extension Volume {
     ) throws(Errno) {
         let names: [(parent: UInt64, name: [UInt8])]
         let opened: Opened
+        let isStaged: Bool
         do throws(Errno) {
             if flags & O_TRUNC != 0 {
                 try truncate(session, to: 0, by: process)
@@ -24,8 +25,8 @@ extension Volume {
             names = try read { (state) throws(Errno) in
                 state.names(of: try state.position(node))
             }
-            opened = try state.withLock { (state) throws(Errno) in
-                try grantDirectly(node, flags, process, state)
+            (opened, isStaged) = try state.withLock { (state) throws(Errno) in
+                (try grantDirectly(node, flags, process, state), session.isStaged)
             }
         } catch {
             end(session, node.item, process)
@@ -33,7 +34,8 @@ extension Volume {
         }
         forget(names: names) { [self] in
             notifier.post { [self] in
-                channel?.invalidate(node: session.node.rawValue, pages: true)
+                // Otherwise they are the version's, and of a promise they may be waited for.
+                if isStaged { channel?.invalidate(node: session.node.rawValue, pages: true) }
                 settlePictures { reply(.success(opened)) }
             }
         }

@@ -157,6 +157,7 @@ extension Volume {
         try read { (state) throws(Errno) in
             let position = try state.directory(directory)
             let index = state.index
+            if counted { state.listings.note(directory.item.rawValue, MonotonicClock.now) }
             var name = index.child(of: position, after: cursor)
             while name != 0 {
                 let item = index[name: name].pointee.item

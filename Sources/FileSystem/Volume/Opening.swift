@@ -47,7 +47,9 @@ extension Volume {
                     open(node, flags: flags, caller, waited: true, reply: reply)
                 }
             case .redirect(let names):
-                forget(names: names) { reply(.failure(Errno(ESTALE))) }
+                let answer: @Sendable () -> Void = { reply(.failure(Errno(ESTALE))) }
+                if names.isEmpty { return settlePictures(then: answer) }
+                forgetSoon(names: names, patience: Self.redirectPatience, then: answer)
             case .serve(let session):
                 noteOpened(node, flags, caller)
                 reply(.success(try serve(node, session, flags, process, caller)))
@@ -72,6 +74,23 @@ extension Volume {
             for (parent, name) in names { channel?.invalidateEntry(parent: parent, name: name) }
             settlePictures(then: then)
         }
+    }
+
+    /// Makes the kernel look names up again, then runs `then`, at the latest after `patience`
+    /// milliseconds.
+    ///
+    /// For an answer to a request for which the kernel has the file locked: whoever removes or renames
+    /// the file waits for that lock with the directory locked, which the forgetting needs. And for an
+    /// answer that is not to wait for programs which keep a directory locked: a listing is copied to
+    /// memory that may be slow to come.
+    func forgetSoon(
+        names: [(parent: UInt64, name: [UInt8])], patience: UInt64,
+        then: @escaping @Sendable () -> Void
+    ) {
+        if names.isEmpty { return then() }
+        let call = SingleCall(then)
+        scheduler.at(MonotonicClock.after(milliseconds: patience)) { call.make() }
+        forget(names: names) { call.make() }
     }
 
     private func decideReading(_ state: VolumeState, _ node: NodeNumber, _ process: Int32)
@@ -103,7 +122,7 @@ extension Volume {
         if let session = join(state, node, at: position, process, caller, now) {
             return .direct(session)
         }
-        return .redirect(state.otherNames(of: position))
+        return .redirect(state.otherNames(of: position, now))
     }
 
     /// Has somebody who comes to a version's node to write join the item's session.
@@ -364,11 +383,15 @@ extension VolumeState {
     }
 
     /// Names under which the kernel may have the version's node cached when a path to the item is
-    /// walked again: all, unless it is sure that this path ends with the only one.
-    func otherNames(of position: MemoryIndex.Position) -> [(parent: UInt64, name: [UInt8])] {
+    /// walked again: all, unless it is sure that this path ends with the only one, and that no listing
+    /// is on its way to the cache.
+    func otherNames(of position: MemoryIndex.Position, _ now: UInt64)
+        -> [(parent: UInt64, name: [UInt8])]
+    {
         let record = index[item: position]
+        let names = names(of: position)
         let isAlone = record.pointee.links == 1 && !lent.contains(record.pointee.number)
-        return isAlone ? [] : names(of: position)
+        return isAlone && !names.contains { listings.contains($0.parent, now) } ? [] : names
     }
 
     /// Every name of an item with the node of its directory.

@@ -8,15 +8,19 @@ internal import SystemCalls
 extension Volume {
     /// Removes a name that is not a directory's. Returns nodes whose attributes the kernel has to
     /// ask for again.
-    func unlink(_ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ caller: Caller)
-        throws(Errno) -> [NodeNumber]
-    {
+    ///
+    /// - Parameter isToGo: looks at what has the name in the step that removes it; EBUSY if it stays.
+    func unlink(
+        _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ caller: Caller,
+        if isToGo: (VolumeState, MemoryIndex.Position) -> Bool = { _, _ in true }
+    ) throws(Errno) -> [NodeNumber] {
         let (nodes, dying) = try change { (state) throws(Errno) in
             let directory = try state.directory(parent)
             let found = state.index.lookup(directory, name)
             if found == 0 { throw Errno(ENOENT) }
             let position = state.index[name: found].pointee.item
             if state.index[item: position].pointee.isDirectory { throw Errno(EISDIR) }
+            if !isToGo(state, position) { throw Errno(EBUSY) }
             let time = VolumeState.now()
             let process = CallerProcess.process(of: caller.thread)
             let nameBytes = Array(name)

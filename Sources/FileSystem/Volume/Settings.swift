@@ -57,7 +57,7 @@ extension Volume {
                 others.append(target)
             }
             refresh(others) { [self, stale] in
-                forgetSoon(names: stale) { [self] in
+                forgetSoon(names: stale, patience: Self.forgettingPatience) { [self] in
                     do throws(Errno) {
                         reply(.success(try attributes(node)))
                     } catch {
@@ -68,20 +68,6 @@ extension Volume {
         } catch {
             reply(.failure(error))
         }
-    }
-
-    /// Makes the kernel look names up again, then runs `then`, which answers a request for which
-    /// the kernel has the file locked.
-    ///
-    /// Whoever removes or renames the file waits for that lock with the directory locked, which the
-    /// forgetting needs. So the answer waits for it as a rule, but not for long.
-    private func forgetSoon(
-        names: [(parent: UInt64, name: [UInt8])], then: @escaping @Sendable () -> Void
-    ) {
-        if names.isEmpty { return then() }
-        let call = SingleCall(then)
-        scheduler.at(MonotonicClock.after(milliseconds: Self.forgettingPatience)) { call.make() }
-        forget(names: names) { call.make() }
     }
 
     private enum Resized {
@@ -107,13 +93,13 @@ extension Volume {
             if let session = state.session(of: node, at: position) {
                 state.redirections[caller.thread] = nil
                 session.count(process, user: caller.user, thread: caller.thread)
-                return (session, state.otherNames(of: position))
+                return (session, state.otherNames(of: position, now))
             }
             if let session = join(state, node, at: position, process, caller, now, size: size) {
                 // No path was walked again: the kernel has the version under every name.
                 return (session, state.names(of: position))
             }
-            return (nil, state.otherNames(of: position))
+            return (nil, state.otherNames(of: position, now))
         }
         guard let session else { return .redirected(names) }
         // A handle for the time of the call was counted, so that the end of it is a last close.

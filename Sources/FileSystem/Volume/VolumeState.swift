@@ -83,6 +83,7 @@ final class VolumeState {
     private var publishing: PublishClock
     /// Items whose sessions wait for processes that were redirected.
     var expecting: Set<ItemNumber> = []
+    var listings = RecentListings()
     var isSweepPlanned = false
     /// Numbers the handles.
     var serial: UInt32 = 0

@@ -58,13 +58,17 @@ package struct PictureFolder: Sendable {
 
     /// The head of a version's file and when it was written; nil if it is missing or not whole.
     package func head(_ node: NodeNumber) -> (file: PictureFile, written: Timestamp)? {
-        guard let file = try? OwnedDescriptor.open(self.file(node), O_RDONLY),
-            let status = try? file.status()
-        else { return nil }
-        var bytes = [UInt8](
-            repeating: 0, count: min(Int(status.st_size), PictureFile.headBytes))
-        let count = bytes.withUnsafeMutableBytes { try? file.read(into: $0, at: 0) }
-        guard count == bytes.count, let head = PictureFile(head: bytes, size: Int(status.st_size))
+        guard let file = try? OwnedDescriptor.open(self.file(node), O_RDONLY) else { return nil }
+        return Self.head(of: file)
+    }
+
+    private static func head(of file: borrowing OwnedDescriptor)
+        -> (file: PictureFile, written: Timestamp)?
+    {
+        guard let status = try? file.status() else { return nil }
+        let size = Int(status.st_size)
+        guard let bytes = read(file, 0..<min(size, PictureFile.headBytes)),
+            let head = PictureFile(head: bytes, size: size)
         else { return nil }
         return (
             head,
@@ -75,17 +79,26 @@ package struct PictureFolder: Sendable {
 
     /// The whole file; nil if it is missing.
     func read(_ node: NodeNumber) -> [UInt8]? {
-        guard let size = try? OwnedDescriptor.open(self.file(node), O_RDONLY).status().st_size
+        guard let file = try? OwnedDescriptor.open(self.file(node), O_RDONLY),
+            let size = try? file.status().st_size
         else { return nil }
-        return read(node, 0..<Int(size))
+        return Self.read(file, 0..<Int(size))
     }
 
-    func read(_ node: NodeNumber, _ place: Range<Int>) -> [UInt8]? {
-        guard let file = try? OwnedDescriptor.open(self.file(node), O_RDONLY) else { return nil }
+    /// One of the pictures of a version that was drawn as a type; nil if it is missing. Where it is,
+    /// the head of the same file says: at any moment another one may come in its place, with further
+    /// sizes and so with other places.
+    func read(_ node: NodeNumber, _ type: PictureType, _ size: PictureSize) -> [UInt8]? {
+        guard let file = try? OwnedDescriptor.open(self.file(node), O_RDONLY),
+            let head = Self.head(of: file)?.file, head.type == type,
+            let place = head.places[size]
+        else { return nil }
+        return Self.read(file, place)
+    }
+
+    private static func read(_ file: borrowing OwnedDescriptor, _ place: Range<Int>) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: place.count)
-        let count = bytes.withUnsafeMutableBytes {
-            try? file.read(into: $0, at: Int64(place.lowerBound))
-        }
+        let count = try? file.read(into: &bytes, at: Int64(place.lowerBound))
         return count == bytes.count ? bytes : nil
     }
 }

@@ -13,8 +13,9 @@ package final class PictureMaker: Sendable {
 
     private struct Foreign {
         var programs: ForeignThumbnailers?
-        /// Whether there is a program, by the ends of names.
-        var drawn: [String: Bool] = [:]
+        /// Whether there is a program, by the last two ends of names: of all that ends in `.gz` only
+        /// `.svg.gz` may be drawn.
+        var drawn = Recent<String, Bool>(limit: rememberedEnds)
     }
     /// The path of `shapeedit-thumbnailer`.
     let program: String
@@ -33,13 +34,22 @@ package final class PictureMaker: Sendable {
             ?? ForeignThumbnailers.missingProgram
     }
 
-    /// Whether there is anything to draw a type; yes, as long as it was not tried.
-    package func canDraw(_ type: PictureType) -> Bool {
+    /// Whether there is anything to draw a type; yes, as long as the machine's programs were not looked
+    /// for.
+    ///
+    /// - Parameter fileName: of the document.
+    package func canDraw(_ type: PictureType, fileName: @autoclosure () -> String) -> Bool {
         if type.isOwn { return true }
         if type.end.isEmpty { return false }
         return foreign.withLock { foreign in
-            if foreign.programs?.unavailability != nil { return false }
-            return foreign.drawn[type.end] ?? true
+            guard let programs = foreign.programs else { return true }
+            if programs.unavailability != nil { return false }
+            let name = fileName()
+            let ends = name.split(separator: ".").dropFirst().suffix(2).joined(separator: ".")
+            if let known = foreign.drawn[ends] { return known }
+            let isDrawn = programs.canDraw(fileName: name)
+            foreign.drawn.insert(isDrawn, for: ends, weight: 1)
+            return isDrawn
         }
     }
 
@@ -92,11 +102,9 @@ package final class PictureMaker: Sendable {
     {
         let programs = programs()
         if let problem = programs.unavailability { throw .unavailable(problem) }
-        let isDrawn = programs.canDraw(fileName: fileName)
-        foreign.withLock { foreign in
-            if foreign.drawn.count < Self.rememberedEnds { foreign.drawn[type.end] = isDrawn }
+        if !programs.canDraw(fileName: fileName) {
+            throw .unavailable("nothing draws .\(type.end)")
         }
-        if !isDrawn { throw .unavailable("nothing draws .\(type.end)") }
         return programs
     }
 

@@ -5,7 +5,8 @@ internal import Thumbnailing
 /// Draws what was asked for, on a few threads with a worker process each.
 ///
 /// Any thread. Who asked last is served first. A document has one order: a newer version takes the
-/// place of an older one. What nobody has asked for again within the queue's patience is dropped.
+/// place of an older one, and never the other way round. What nobody has asked for again within the
+/// queue's patience is dropped.
 package final class PictureQueue: Sendable {
     /// Threads, and so processes, that draw at the same time.
     package static let threads = 4
@@ -105,9 +106,12 @@ package final class PictureQueue: Sendable {
             var overdue: Cancellation?
             if let running = state.running[order.item] {
                 if running.order.isSame(order) { return (true, 0, nil) }
-                if running.began + Self.overtime < now { overdue = running.cancellation }
+                let isNewer = running.order.node.ordinal > order.node.ordinal
+                if !isNewer, running.began + Self.overtime < now { overdue = running.cancellation }
             }
             let old = state.waiting[order.item]
+            // Who looks at a version that was published over asks again.
+            if let old, old.order.node.ordinal > order.node.ordinal { return (false, 0, nil) }
             if old == nil, state.waiting.count >= Self.waitingLimit {
                 state.counts.dropped += 1
                 return (false, 0, overdue)

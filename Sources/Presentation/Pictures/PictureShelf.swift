@@ -65,7 +65,7 @@ package final class PictureShelf: Sendable {
         if let known = state.withLock({ $0.pictures[key] }), known.count == place.count {
             return known
         }
-        guard let bytes = folder.read(node, place) else { return nil }
+        guard let bytes = folder.read(node, type, size) else { return nil }
         remember(bytes, key)
         return bytes
     }

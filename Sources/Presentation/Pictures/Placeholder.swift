@@ -2,7 +2,7 @@ internal import Thumbnailing
 
 /// What stands for a picture that is not there: a page with the colour of the document's type.
 ///
-/// Shipped, not drawn: only a colour is put in.
+/// Shipped, not drawn: only a colour is put in, and a text that tells it from a picture.
 package enum Placeholder {
     /// The place of the type's colour in the palette.
     private static let accent = 4
@@ -32,7 +32,7 @@ package enum Placeholder {
         for size in PictureSize.allCases {
             guard let plain = PNGFile(decoded(size)) else { continue }
             for (kind, color) in colors {
-                all[Key(kind: kind, size: size)] = plain.recolored(accent, color)?.bytes()
+                all[Key(kind: kind, size: size)] = plain.recolored(accent, color)?.placeholder()
             }
         }
         return all

@@ -36,7 +36,9 @@ enum DocumentInput {
     }
 
     /// The bytes of a file by its path.
-    static func bytes(at path: String) throws(Rendering.Problem) -> [UInt8] {
+    ///
+    /// - Parameter part: no more than this is wanted, in bytes.
+    static func bytes(at path: String, part: Int = .max) throws(Rendering.Problem) -> [UInt8] {
         let file: OwnedDescriptor
         do throws(Errno) {
             // Not waiting for the other end of a pipe.
@@ -44,7 +46,7 @@ enum DocumentInput {
         } catch {
             throw Rendering.Problem(description: "\(path.repairedPath): \(error)")
         }
-        return try bytes(of: file.number)
+        return try bytes(of: file.number, part: part)
     }
 
     /// The path of a `file:` address as file managers pass it with %u; a path is itself.

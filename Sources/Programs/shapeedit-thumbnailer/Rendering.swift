@@ -12,6 +12,15 @@ enum Rendering {
     /// The longest side, in pixels, that is drawn.
     static let sides = 1...1_024
 
+    /// The bytes of a document that its picture depends on, from its start: of a text those of the first
+    /// page, however long it is.
+    static func part(of type: DrawnType) -> Int {
+        switch type {
+        case .shape, .shapeFile, .slide, .list: .max
+        case .text, .markdown: Page.textBytes
+        }
+    }
+
     /// The picture of a document as a PNG file that fits into a square.
     static func png(_ bytes: [UInt8], type: DrawnType, size: Int, title: String) throws(Problem)
         -> [UInt8]

@@ -48,7 +48,8 @@ enum Service {
             if let sent = request.bytes {
                 bytes = sent
             } else {
-                bytes = try DocumentInput.bytes(of: received.descriptor)
+                bytes = try DocumentInput.bytes(
+                    of: received.descriptor, part: Rendering.part(of: request.type))
             }
             let picture = try Rendering.png(
                 bytes, type: request.type, size: Int(request.size), title: request.title)

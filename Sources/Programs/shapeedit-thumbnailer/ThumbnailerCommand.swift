@@ -86,7 +86,7 @@ struct ThumbnailerCommand: ParsableCommand {
             throw Rendering.Problem(
                 description: "\(name): its name does not tell what it is; give --type")
         }
-        let bytes = try DocumentInput.bytes(at: path)
+        let bytes = try DocumentInput.bytes(at: path, part: Rendering.part(of: type))
         let end = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
         let picture = try Rendering.png(
             bytes, type: type, size: size, title: title ?? String(name[..<(end ?? name.endIndex)]))

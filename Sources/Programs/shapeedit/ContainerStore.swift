@@ -46,6 +46,19 @@ enum ContainerStore {
         try? StoreOwnership(store, address: address, path: file).claim(StoreCall())
     }
 
+    /// Sees to it that no other container removes anything from the store at `address` any more, unless
+    /// the one whose folder is `path` owns it: before anything there is counted on.
+    static func join(_ address: String, _ path: String) throws(Failure) {
+        let file = ContainerFolder(path: path).storeOwner
+        let ownership = StoreOwnership(try open(address), address: address, path: file) {
+            Console.complain(
+                "another container uses the store: in two minutes it will remove nothing there")
+        }
+        do throws(StoreError) { try ownership.isOwner(StoreCall()) } catch {
+            throw Failure(.unavailable, "the store \(error)")
+        }
+    }
+
     /// All contents in the store and their sizes; `nil`, and a word about it, if it does not answer.
     static func contents(_ address: String) -> [ContentHash: Int64]? {
         var found: [ContentHash: Int64] = [:]

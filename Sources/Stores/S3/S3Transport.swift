@@ -73,14 +73,23 @@ final class S3Transport: Sendable {
             }
             let state = state.withLock { $0 }
             let signed = sign(request, credentials, state)
-            let answer = try client.send(signed, receiver: receiver, call)
+            let answer: HTTPAnswer
+            do throws(StoreError) {
+                answer = try client.send(signed, receiver: receiver, call)
+            } catch {
+                if error.isTransient { forgetHost(state) }
+                throw error
+            }
             switch answer.head.status {
             case 301, 302, 307, 308:
                 try follow(answer, state)
+            case 500...599 where state.host != nil:
+                forgetHost(state)
+                return answer
             case 400, 401, 403:
                 if adjustRegion(answer, state) || adjustClock(answer, state) { continue }
                 // New credentials once: a command that prints others each time is not asked again.
-                guard answer.head.status != 400, !isRefreshed else { return answer }
+                guard !isRefreshed, mayLackCredentials(answer, request) else { return answer }
                 isRefreshed = true
                 guard try source.refresh(rejecting: credentials, call) else { return answer }
             default: return answer
@@ -138,6 +147,14 @@ final class S3Transport: Sendable {
         return "\(day)T\(padded(parts.tm_hour))\(padded(parts.tm_min))\(padded(parts.tm_sec))Z"
     }
 
+    /// Whether other credentials may help. Amazon says with 400 that those have run out, which only the
+    /// body tells from other things; the answer to HEAD has none.
+    private func mayLackCredentials(_ answer: HTTPAnswer, _ request: S3Request) -> Bool {
+        guard answer.head.status == 400, request.method != "HEAD" else { return true }
+        return ["ExpiredToken", "InvalidToken", "TokenRefreshRequired"]
+            .contains(S3Problem(answer)?.code)
+    }
+
     // MARK: Being sent elsewhere
 
     /// Takes note of where the bucket is. The signature changes with it; the secret never goes along.
@@ -154,6 +171,11 @@ final class S3Transport: Sendable {
                 answer, "the bucket is elsewhere", words: "no place that can be used")
         }
         state.withLock { $0.host = origin.authority }
+    }
+
+    /// Asks at the endpoint again next time: where a redirect led may be out of order, or gone for good.
+    private func forgetHost(_ before: State) {
+        state.withLock { if $0.host == before.host { $0.host = nil } }
     }
 
     /// Whether the answer named another region, which is used from now on.

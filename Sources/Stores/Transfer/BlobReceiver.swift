@@ -65,7 +65,17 @@ final class BlobReceiver: BodyReceiver {
         switch head.status {
         case 200:
             position = 0
-            if let length = head.contentLength { try compare(size: length) }
+            if let length = head.contentLength {
+                try compare(size: length)
+            } else if rangeField != nil, let coding = head.field("content-encoding"),
+                coding.lowercased() != "identity"
+            {
+                // Nobody asked for that, and nothing tells whether these are the blob's own bytes.
+                throw StoreError(
+                    .corrupt, at: address,
+                    "the server sends \(object?.name ?? blob.hash.description) in another coding:"
+                        + " \(Answers.tame(coding))")
+            }
             return true
         case 206:
             guard let part = head.contentRange, part.range.lowerBound <= range.lowerBound,

@@ -7,7 +7,7 @@ enum ISODate {
         let halves = text.split(separator: "T")
         guard halves.count == 2, halves[1].hasSuffix("Z") else { return nil }
         let day = halves[0].split(separator: "-").compactMap { Int32($0) }
-        let clock = halves[1].dropLast().split(separator: ".")[0].split(separator: ":")
+        let clock = halves[1].dropLast().prefix { $0 != "." }.split(separator: ":")
             .compactMap { Int32($0) }
         guard day.count == 3, clock.count == 3, (1970...9999).contains(day[0]),
             (1...12).contains(day[1]), (1...31).contains(day[2])

@@ -20,20 +20,30 @@ package struct FolderTree: SourceTree {
         var status = stat()
         guard stat(path.cPath, &status) == 0 else { throw problem(Errno.last, []) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw problem(Errno(ENOTDIR), []) }
+        var passedOver = PassedOver()
         var folders: [[UInt8]] = [[]]
         while let folder = folders.popLast() {
-            try list(folder, call) { (entry) throws(StoreError) in
+            try list(folder, of: status, call) { (entry) throws(StoreError) in
+                if case .file(let size) = entry.kind, size > SourceEntry.largest {
+                    return passedOver.note(String(path: entry.path))
+                }
                 try visit(entry)
                 if entry.kind == .folder { folders.append(entry.path) }
             }
         }
-        return PassedOver()
+        return passedOver
     }
 
+    /// - Parameter root: what the tree's own folder was at the beginning.
     private func list(
-        _ folder: [UInt8], _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
+        _ folder: [UInt8], of root: stat, _ call: StoreCall,
+        _ visit: (SourceEntry) throws(StoreError) -> Void
     ) throws(StoreError) {
-        guard let directory = opendir(absolute(folder)) else { throw problem(Errno.last, folder) }
+        guard let directory = opendir(absolute(folder)) else {
+            let error = Errno.last
+            if isGone(folder, error, root) { return }
+            throw problem(error, folder)
+        }
         defer { closedir(directory) }
         while true {
             errno = 0
@@ -47,6 +57,14 @@ package struct FolderTree: SourceTree {
             let path = folder.isEmpty ? name : folder + [0x2f] + name
             if let found = try self.entry(path, in: dirfd(directory), name) { try visit(found) }
         }
+    }
+
+    /// Whether a folder that was shown has gone since, and not the disk with all that is in the tree.
+    private func isGone(_ folder: [UInt8], _ error: Errno, _ root: stat) -> Bool {
+        guard !folder.isEmpty, error.code == ENOENT || error.code == ENOTDIR else { return false }
+        var now = stat()
+        return stat(path.cPath, &now) == 0 && now.st_dev == root.st_dev
+            && now.st_ino == root.st_ino
     }
 
     /// `nil` for what is not shown, or is gone already.

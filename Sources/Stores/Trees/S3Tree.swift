@@ -63,6 +63,10 @@ package final class S3Tree: SourceTree {
                     if size > 0 { passedOver.note(entry.key) }
                     continue
                 }
+                if size > SourceEntry.largest {
+                    passedOver.note(entry.key)
+                    continue
+                }
                 try visit(
                     SourceEntry(
                         .file(size), path: Array(key.dropFirst(prefix.count)),

@@ -30,7 +30,7 @@ package protocol SourceTree: Sendable {
     ) throws(StoreError)
 }
 
-/// Things of a tree that a directory cannot show: their names cannot be names.
+/// Things of a tree that a directory cannot show: their names cannot be names, or no file is so large.
 package struct PassedOver: Hashable, Sendable {
     package private(set) var count = 0
     /// The path or key of the first.
@@ -76,6 +76,9 @@ package struct SourceEntry: Hashable, Sendable {
         self.modified = modified
         self.mode = mode
     }
+
+    /// The largest file that is shown, in bytes: ext4 holds none that is larger.
+    static let largest: Int64 = 1 << 44
 
     /// Whether a directory can have this name.
     static func isName(_ name: some Collection<UInt8>) -> Bool {

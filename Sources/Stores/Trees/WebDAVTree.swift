@@ -65,7 +65,8 @@ package final class WebDAVTree: SourceTree {
         }
     }
 
-    /// `nil` if nothing tells how large a file is: it must not be taken for an empty one.
+    /// `nil` if nothing tells how large a file is: it must not be taken for an empty one; or if no file
+    /// is so large.
     private func member(_ response: XMLElement, at path: [UInt8], _ call: StoreCall)
         throws(StoreError) -> SourceEntry?
     {
@@ -77,7 +78,7 @@ package final class WebDAVTree: SourceTree {
         let modified = found.text("getlastmodified")
         var told = isFolder ? 0 : Int64(found.text("getcontentlength"))
         if told == nil { told = try self.size(of: path, call) }
-        guard let size = told, size >= 0 else { return nil }
+        guard let size = told, (0...SourceEntry.largest).contains(size) else { return nil }
         return SourceEntry(
             isFolder ? .folder : .file(size), path: path, identity: Array(identity.utf8),
             tag: isFolder ? [] : SourceTag.of(etag: found.text("getetag"), modified: modified),

@@ -113,6 +113,10 @@ int shim_set_attribute(int descriptor, const char *name, const void *value, size
     return fsetxattr(descriptor, name, value, size, 0);
 }
 
+int shim_remove_attribute(int descriptor, const char *name) {
+    return fremovexattr(descriptor, name);
+}
+
 int shim_signal_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int shim_accept(int listener) {

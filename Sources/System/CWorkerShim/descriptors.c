@@ -35,11 +35,13 @@ ssize_t shim_receive(int socket, void *bytes, size_t count, int *descriptor) {
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = &control,
-                             .msg_controllen = sizeof control.bytes};
+                             /* Not all of the space, which is rounded up: on machines of 64 bits two
+                                descriptors fit into it. */
+                             .msg_controllen = CMSG_LEN(sizeof(int))};
     *descriptor = -1;
     ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     if (received < 0) return received;
-    /* The space has room for one descriptor; the kernel closes what more is sent. */
+    /* The kernel closes what more is sent. */
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
         header->cmsg_len == CMSG_LEN(sizeof(int))) {

@@ -39,8 +39,17 @@ int shim_seccomp(void) {
         /* Open descriptors. */
         ALLOW_CALL(read), ALLOW_CALL(pread64), ALLOW_CALL(readv), ALLOW_CALL(write),
         ALLOW_CALL(writev), ALLOW_CALL(sendmsg), ALLOW_CALL(recvmsg), ALLOW_CALL(lseek),
-        ALLOW_CALL(fstat), ALLOW_CALL(close), ALLOW_CALL(fcntl), ALLOW_CALL(fstatfs),
-        ALLOW_CALL(getdents64), ALLOW_CALL(fadvise64), ALLOW_CALL(ppoll),
+        ALLOW_CALL(fstat), ALLOW_CALL(close), ALLOW_CALL(fstatfs), ALLOW_CALL(getdents64),
+        ALLOW_CALL(fadvise64), ALLOW_CALL(ppoll),
+        /* Not what has the kernel send a signal to any process of the user when a descriptor can be
+           read. */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 6),
+        LOAD(args[1]),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN_EX, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETSIG, 1, 0),
+        ANSWER(SECCOMP_RET_ALLOW),
+        REFUSE,
         /* Names of files; Landlock says which ones. */
         ALLOW_CALL(newfstatat), ALLOW_CALL(statx), ALLOW_CALL(faccessat), ALLOW_CALL(readlinkat),
         ALLOW_CALL(statfs), ALLOW_CALL(getcwd),

@@ -34,4 +34,9 @@ extension OwnedDescriptor {
     public func setAttribute(_ name: String, _ value: [UInt8]) throws(Errno) {
         try check { shim_set_attribute(number, name.cPath, value, value.count) }
     }
+
+    /// Removes an extended attribute; throws ENODATA if there is none.
+    public func removeAttribute(_ name: String) throws(Errno) {
+        try check { shim_remove_attribute(number, name.cPath) }
+    }
 }

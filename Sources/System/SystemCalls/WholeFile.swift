@@ -84,11 +84,16 @@ package enum WholeFile {
     ) throws(Errno) -> OwnedDescriptor {
         let status = try model.status()
         return try make(
-            mode: status.st_mode & 0o777, beside: path, write: write,
+            // Others may look into it when it is known who may.
+            mode: status.st_mode & 0o700, beside: path, write: write,
             prepare: { file throws(Errno) in
                 // Only root can give a file away; a group one belongs to can be kept.
                 if fchown(file.number, status.st_uid, status.st_gid) != 0 {
                     _ = fchown(file.number, uid_t.max, status.st_gid)
+                }
+                // A folder may give new files more readers than the old one had.
+                if file.attribute(accessList) != nil, model.attribute(accessList) == nil {
+                    try file.removeAttribute(accessList)
                 }
                 _ = try check { fchmod(file.number, status.st_mode & 0o7777) }
                 copyAttributes(from: model, to: file)
@@ -108,7 +113,8 @@ package enum WholeFile {
     }
 
     /// Makes `bytes` the content of the file that `path` names: as ``replace(_:with:like:)`` does, but in
-    /// place if the file has more names, which are to show the same, or its folder takes no new files.
+    /// place if the file has more names, which are to show the same, is a mount of its own, or its folder
+    /// takes no new files. If that fails, the file is what it was.
     ///
     /// - Parameter file: the same file, open.
     /// - Returns: the new file, locked, if another one has the name now.
@@ -118,13 +124,38 @@ package enum WholeFile {
         try checkWritable(path)
         if try file.status().st_nlink <= 1 {
             do throws(Errno) { return try replace(path, with: bytes, like: file) } catch {
-                guard error.code == EACCES || error.code == EPERM else { throw error }
+                // A file that is a mount of its own is busy.
+                guard [EACCES, EPERM, EBUSY].contains(error.code) else { throw error }
             }
         }
-        let named = try OwnedDescriptor.open(path, O_WRONLY)
-        try overwrite(named, with: bytes)
-        _ = try check { fsync(named.number) }
+        try rewrite(path, with: bytes, over: file)
         return nil
+    }
+
+    /// Writes the file that `path` names in place and makes that durable. If there is no room for
+    /// it, what was there is put back: the file has room for that. Signals that end the process
+    /// wait until it is whole.
+    private static func rewrite(
+        _ path: String, with bytes: [UInt8], over file: borrowing OwnedDescriptor
+    ) throws(Errno) {
+        let named = try OwnedDescriptor.open(path, O_WRONLY)
+        var former = [UInt8](repeating: 0, count: Int(try file.status().st_size))
+        let count = try file.read(into: &former, at: 0)
+        former.removeLast(former.count - count)
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        do throws(Errno) {
+            try overwrite(named, with: bytes)
+            _ = try check { fsync(named.number) }
+        } catch {
+            // What went wrong is worth more than what goes wrong now.
+            try? overwrite(named, with: former)
+            fsync(named.number)
+            throw error
+        }
     }
 
     /// Makes a new file; EEXIST if the name is taken. No half-written file is ever seen under it.
@@ -183,6 +214,9 @@ package enum WholeFile {
         let suffix = String((0..<6).map { _ in letters.randomElement() ?? "A" })
         return folder + ".goutputstream-" + suffix
     }
+
+    /// The attribute that tells which others may use a file.
+    private static let accessList = "system.posix_acl_access"
 
     /// Copies the user's attributes; those that cannot be copied stay behind.
     private static func copyAttributes(

@@ -39,8 +39,9 @@ public final class TerminalDevice {
     /// Whether the terminal is gone: nothing can be written or read any more.
     public private(set) var isGone = false
 
-    /// Seconds that ``Signal/end(_:)`` leaves until the process dies of the signal.
-    public static let grace: UInt32 = 10
+    /// Seconds that ``Signal/end(_:)`` leaves until the process dies of the signal: a document that
+    /// others have is waited for ten and more, and then what was edited has to be kept elsewhere.
+    public static let grace: UInt32 = 30
 
     /// An own screen without a cursor, pastes marked, the mouse reported in SGR form.
     private static let entering =

@@ -36,9 +36,12 @@ public struct ForeignThumbnailers: Sendable {
             where name.hasSuffix(".thumbnailer") && seen.insert(name).inserted {
                 let text = SharedData.text(
                     of: "\(folder)/\(name)", limit: ThumbnailerEntry.fileBytes)
-                if let entry = text.flatMap({ ThumbnailerEntry(text: $0) }) {
-                    entries.append(entry)
-                }
+                // What the sandbox does not show could only fail, in place of another one.
+                guard var entry = text.flatMap({ ThumbnailerEntry(text: $0) }),
+                    let program = Sandbox.path(of: entry.command[0])
+                else { continue }
+                entry.command[0] = program
+                entries.append(entry)
             }
         }
         self.entries = entries
@@ -73,13 +76,13 @@ public struct ForeignThumbnailers: Sendable {
             throw .refused("no program of this machine draws files like \(fileName)")
         }
         if cancellation?.isCancelled == true { throw .cancelled }
-        let folder = try temporaryFolder()
-        defer { try? Directories.removeTree(folder) }
-        let end = fileName.split(separator: ".").last.map {
+        // The program may go by the name too, and tells what `.svg.gz` is by both ends.
+        let ends: [String] = fileName.split(separator: ".").dropFirst().suffix(2).map {
             $0.filter { $0.isLetter || $0.isNumber }
         }
-        let output = try newFile(folder + "/picture.png")
-        let input = Sandbox.Shown(path: path, inside: "/tmp/document.\(end ?? "")")
+        let output = try namelessFile()
+        let input = Sandbox.Shown(
+            path: path, inside: (["/tmp/document"] + ends).joined(separator: "."))
         let command = entry.arguments(input: input.inside, output: Sandbox.picture, size: size)
         let ending = try sandbox.run(
             command, input: input, output: output.number, milliseconds: wallLimit,
@@ -89,6 +92,8 @@ public struct ForeignThumbnailers: Sendable {
         // Bubblewrap passes on the end of its child by a signal as 128 and its number.
         case .exit(let code) where code > 128:
             throw .died(ChildProcess.End.signal(code - 128).description)
+        case .signal where ending.wasWanted:
+            throw .unavailable("the program that draws it was ended by \(ending)")
         case .exit, .signal: throw .died(ending.description)
         }
     }
@@ -126,6 +131,13 @@ public struct ForeignThumbnailers: Sendable {
             throw .unavailable("no folder can be made in \(base): \(Errno.last)")
         }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// A file that has lost its name: nothing is left of it, also where this process is killed.
+    private func namelessFile() throws(ThumbnailFailure) -> OwnedDescriptor {
+        let folder = try temporaryFolder()
+        defer { try? Directories.removeTree(folder) }
+        return try newFile(folder + "/picture.png")
     }
 
     private func newFile(_ path: String) throws(ThumbnailFailure) -> OwnedDescriptor {

@@ -17,6 +17,10 @@ struct Sandbox: Sendable {
     /// The same of `/dev/shm`.
     private static let sharedBytes = 16 << 20
 
+    /// Where the machine's programs are, and folders that are parts of that or beside it.
+    private static let programs = "/usr"
+    private static let merged = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
+
     /// Where a command puts the file that is given out.
     static let picture = "/tmp/picture.png"
     /// Runs the command and writes that file to the standard output, which the command does not
@@ -54,6 +58,20 @@ struct Sandbox: Sendable {
             throw Missing(reason: "bubblewrap does not work here: \(error)")
         }
         return sandbox
+    }
+
+    /// Where a program is inside; nil if it is not installed, or in a folder that is not shown.
+    static func path(of program: String) -> String? {
+        guard let path = ThumbnailerEntry.path(of: program), let found = realpath(path, nil) else {
+            return nil
+        }
+        defer { free(found) }
+        let target = String(cString: found)
+        func isShown(_ path: String) -> Bool {
+            ([programs] + merged).contains { path.hasPrefix($0 + "/") }
+        }
+        guard isShown(target) else { return nil }
+        return isShown(path) ? path : target
     }
 
     /// Where a file is that is shown inside, and where the program sees it.
@@ -106,8 +124,8 @@ struct Sandbox: Sendable {
         var result = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         // In a user namespace of its own it could mount folders without a size.
         result += ["--unshare-user", "--disable-userns"]
-        result += ["--ro-bind", "/usr", "/usr"]
-        for folder in ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"] {
+        result += ["--ro-bind", Self.programs, Self.programs]
+        for folder in Self.merged {
             if let target = try? SymbolicLink.target(of: folder) {
                 result += ["--symlink", String(decoding: target, as: UTF8.self), folder]
             } else {

@@ -105,6 +105,18 @@ public struct PNGFile: Sendable {
     }
 }
 
+extension PNGFile {
+    private static let placeholderKey = "ShapeEdit::Placeholder"
+
+    /// The file, which stands for a picture that is not there, and says so.
+    package func placeholder() -> [UInt8] { bytes(texts: [(Self.placeholderKey, "true")]) }
+
+    /// Whether a PNG file says that it stands for a picture that is not there.
+    package static func isPlaceholder(_ bytes: [UInt8]) -> Bool {
+        texts(of: bytes)[placeholderKey] != nil
+    }
+}
+
 /// The checksum of a PNG file's chunks.
 enum CRC32 {
     private static let table: [UInt32] = (0..<256).map { index in

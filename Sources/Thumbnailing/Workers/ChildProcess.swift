@@ -24,6 +24,13 @@ package final class ChildProcess: Sendable {
                 "signal \(number) (\(strsignal(number).map { String(cString: $0) } ?? "unknown"))"
             }
         }
+
+        /// Whether somebody wanted it to end, as the system does when it shuts down: that says nothing
+        /// of what it was doing.
+        var wasWanted: Bool {
+            guard case .signal(let number) = self else { return false }
+            return [SIGTERM, SIGHUP, SIGINT, SIGQUIT].contains(number)
+        }
     }
 
     /// Starts a program, found by its path or in PATH. Its standard input and output are the

@@ -8,7 +8,7 @@ public enum ThumbnailFailure: Error, Equatable, Sendable, CustomStringConvertibl
     case timedOut(milliseconds: UInt64)
     /// Nobody waits for it any more.
     case cancelled
-    /// No process to draw it can be had: why.
+    /// No process to draw it can be had, or it was told to end: why.
     case unavailable(String)
 
     /// One line for people.

@@ -138,7 +138,12 @@ public final class ThumbnailWorker: Sendable {
     /// Ends the process after a failed exchange and tells what it was.
     private func failure(_ problem: WorkerChannel.Failure) -> ThumbnailFailure {
         switch problem {
-        case .closed: return .died(end(waiting: true))
+        case .closed:
+            let ending = end(waiting: true)
+            if let ending, ending.wasWanted {
+                return .unavailable("\(program) was ended by \(ending)")
+            }
+            return .died(Self.describe(ending))
         case .timedOut:
             end()
             return .timedOut(milliseconds: wallLimit)
@@ -192,28 +197,34 @@ public final class ThumbnailWorker: Sendable {
                 throw .cancelled
             }
             throw .unavailable(
-                "\(program) does not start: ended by \(end(waiting: error == .closed))")
+                "\(program) does not start: ended by "
+                    + Self.describe(end(waiting: error == .closed)))
         }
         return running
     }
 
-    /// Ends the process; `waiting`: it has closed its socket and is ending by itself.
+    private static func describe(_ ending: ChildProcess.End?) -> String {
+        ending?.description ?? "being stopped"
+    }
+
+    /// Ends the process; `waiting`: it has closed its socket and is ending by itself. How it did, or nil
+    /// if it had to be stopped.
     @discardableResult
-    private func end(waiting: Bool = false) -> String {
+    private func end(waiting: Bool = false) -> ChildProcess.End? {
         let running = state.withLock { state in
             defer { state.running = nil }
             return state.running
         }
-        guard let running else { return "nothing" }
+        guard let running else { return nil }
         if waiting {
             var watched = [
                 pollfd(fd: running.process.ending.number, events: Int16(POLLIN), revents: 0)
             ]
             let deadline = MonotonicClock.after(milliseconds: 1_000)
-            if poll(&watched, until: deadline) > 0 { return running.process.end().description }
+            if poll(&watched, until: deadline) > 0 { return running.process.end() }
         }
         running.process.kill()
-        return "being stopped"
+        return nil
     }
 
     /// Runs `body` while no other thread talks to the process.

@@ -96,6 +96,10 @@ import Testing
             try desk.write("precious", to: "Page2.slide")
             try desk.fail(73, "slide", "import-bulk", "bulk.json")
             #expect(try desk.names() == ["Page2.slide", "bulk.json"])
+            // Also by a symlink to nothing, which is found only on the way.
+            try desk.shell("ln -sf nowhere Page2.slide")
+            try desk.fail(73, "slide", "import-bulk", "bulk.json")
+            #expect(try desk.names() == ["Page2.slide", "bulk.json"])
             try desk.shell("rm Page2.slide")
             let made = try JSONValue.read(
                 try desk.run("slide", "import-bulk", "bulk.json", "--json"))

@@ -167,6 +167,36 @@ import Testing
     }
 
     @Test(
+        .enabled(if: !DataPath.isPlain, "needs a mount"), .timeLimit(.minutes(2)),
+        arguments: DataPath.mounts.prefix(1))
+    func `who goes back beyond a full history can come forth to its newest state`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            for title in ["first", "second"] {
+                try desk.shell(
+                    #"printf '{"version": 1, "title": "\#(title)", "nodes": []}' > s.shape"#)
+                // Saves less than two seconds apart count as one version.
+                usleep(2_060_000)
+            }
+            try desk.run("title", "s.shape", "third")
+            try desk.run("undo", "s.shape")
+            // As after a hundred edits that were all taken back: as many states as a history holds.
+            try desk.shell(
+                "cd \"$(dirname \"$(find '\(desk.stateHome)/shapeedit' -name steps)\")\" && "
+                    + "awk 'NR == 2 { for (i = 0; i < 98; i++) print } 1' steps > more && "
+                    + "mv more steps")
+            let (full, _) = try Self.steps(desk, "s.shape")
+            #expect(full.count == 101 && full.last == "title third", "\(full)")
+            try desk.run("undo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "first")
+            let (steps, current) = try Self.steps(desk, "s.shape")
+            #expect(steps.count == 101 && steps.last == "title third", "\(steps)")
+            #expect(current == 0)
+        }
+    }
+
+    @Test(
         .enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
     func `states that somebody else's edits made are called by their time`(
         _ place: DataPath
@@ -263,6 +293,42 @@ import Testing
             #expect(try desk.versionNames("s.shape").contains(second))
             try stateless.run("restore", "s.shape", second)
             #expect(try desk.get("s.shape", "title") == "second")
+        }
+    }
+
+    /// The editor calls a state after the line that was typed.
+    @Test func `a history is not lost for what a state is called`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("title", "s.shape", "one")
+            try desk.run("title", "s.shape", "two")
+            try desk.shell(
+                "find '\(desk.stateHome)/shapeedit' -name steps "
+                    + "-exec sed -i 's/title two/\u{301}B.color=red/' {} +")
+            let (steps, _) = try Self.steps(desk, "s.shape")
+            #expect(steps.suffix(2) == ["title one", "\u{301}B.color=red"])
+            try desk.run("undo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "one")
+        }
+    }
+
+    @Test func `undo takes nothing back that it cannot keep`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("title", "s.shape", "mine")
+            let theirs = #"{"version": 1, "title": "theirs", "nodes": []}"#
+            try desk.write(theirs, to: "s.shape")
+            let steps = try desk.shell("find '\(desk.stateHome)/shapeedit' -name steps")
+            // Where the next state is to be kept, as if there were no room for it.
+            let next = steps.dropLast("steps\n".count) + "2"
+            try desk.shell("mkdir -p '\(next)/full'")
+            #expect(try desk.fail(74, "undo", "s.shape").contains("nothing was changed"))
+            #expect(try desk.get("s.shape", "title") == "theirs")
+            try desk.shell("rm -r '\(next)'")
+            try desk.run("undo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "mine")
+            try desk.run("redo", "s.shape")
+            #expect(desk.bytes("s.shape") == Array(theirs.utf8))
         }
     }
 

@@ -90,6 +90,26 @@ struct VersionCommandTests {
         }
     }
 
+    /// To a `String` the slash before such a name is no slash.
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a document whose name begins with a combining mark has versions`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            let name = "\u{301}x.shape"
+            for title in ["first", "second"] {
+                try desk.shell(
+                    #"printf '{"version": 1, "title": "\#(title)", "nodes": []}' > "\#(name)""#)
+                usleep(Self.apart)
+            }
+            #expect(try desk.versions(name).count == 2)
+            try desk.run("undo", name)
+            #expect(try desk.get(name, "title") == "first")
+            try desk.run("restore", name)
+            #expect(try desk.get(name, "title") == "second")
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1))
     func `versions are named once, also by the beginning of the moment`(
         _ place: DataPath

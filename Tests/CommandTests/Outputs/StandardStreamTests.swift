@@ -64,6 +64,19 @@ import Testing
         }
     }
 
+    @Test func `a picture goes to a pipe that is named by its descriptor`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "a.slide")
+            try desk.run("render", "a.slide", "-o", "a.png")
+            let binary = try BuiltPrograms.shapeedit()
+            for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+                try desk.shell(
+                    "'\(binary)' render a.slide -o \(name) --format png | cat > piped.png")
+                #expect(desk.bytes("piped.png") == desk.bytes("a.png"))
+            }
+        }
+    }
+
     @Test func `standard input may be a socket`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")

@@ -34,6 +34,19 @@ import Testing
         #expect(try bitmap(marked) == bitmap(bare))
     }
 
+    @Test func `marks end a heading only behind a blank`() throws {
+        let heading = try bitmap(Page("# Title", markup: .markdown))
+        for text in ["# Title #", "# Title ###  "] {
+            #expect(try bitmap(Page(text, markup: .markdown)) == heading, "\(text)")
+        }
+        #expect(
+            try bitmap(Page("# C#", markup: .markdown))
+                != bitmap(Page("# C", markup: .markdown)))
+        #expect(
+            try bitmap(Page("# 1 # 2 #", markup: .markdown))
+                == bitmap(Page("# 1 # 2", markup: .markdown)))
+    }
+
     @Test func `every construct of Markdown leaves something on the page`() throws {
         for text in [
             "- one\n- two", "1. one", "> quoted", "```\ncode\n```", "---", "Title\n===", "- [x] a",

@@ -47,6 +47,17 @@ import Testing
         }
     }
 
+    @Test func `an arc between angles farther apart than numbers go is drawn`() throws {
+        let size = try PixelSize(width: 40, height: 30)
+        let arc: JSONObject = [
+            "shapeType": .string("arc"), "originx": .integer(2000), "originy": .integer(1500),
+            "radius": .integer(900), "startAngle": .number(1e308), "endAngle": .number(-1e308),
+        ]
+        let slide = Slide(elements: [SlideElement(arc)])
+        #expect(try Picture.slide(slide, .app).bitmap(fitting: size).pixels.count == 1200)
+        #expect(try !Picture.slide(slide, .app).svg(fitting: size).isEmpty)
+    }
+
     @Test func `a million full pages of paint are refused, not painted`() throws {
         let cover: JSONObject = [
             "shapeType": .string("rectangle"), "fillColor": .string("#00ff0001"),

@@ -48,6 +48,31 @@ import Testing
         #expect(kind(place, 0) == .pyramid)
     }
 
+    @Test func `what another program keeps from being saved when a signal comes is kept in a copy`()
+        throws
+    {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start()
+        #expect(terminal.shows("Ball"))
+        let file = open(place.file, O_RDONLY)
+        defer { close(file) }
+        #expect(flock(file, LOCK_EX) == 0)
+        terminal.type("6")
+        #expect(terminal.shows("pyramid"))
+        kill(terminal.process, SIGHUP)
+        // The lock is waited for as long as by any edit.
+        #expect(terminal.end(seconds: 60) == 128 + Int(SIGHUP))
+        #expect(kind(place, 0) == .sphere)
+        let copies = try place.names(with: "conflict of")
+        try #require(copies.count == 1)
+        let copy = try Scene.read(Workplace.bytes("\(place.folder)/\(copies[0])"))
+        guard case .solid(let solid) = copy.nodes.first else {
+            Issue.record("no solid in the copy")
+            return
+        }
+        #expect(solid.shape.kind == .pyramid)
+    }
+
     @Test(arguments: [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP])
     func `a crash gives the terminal back and ends as it would`(_ signal: Int32) throws {
         let place = try Workplace("a.shape", Self.scene)

@@ -9,11 +9,11 @@ private let canSandbox =
 /// Documents that programs of the machine draw, and what happens where they cannot.
 @Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
 struct ForeignPictureTests {
-    /// A desk whose machine has one program, a line of shell for files called `*.test`: $1 is the
-    /// document, $2 where the picture goes.
+    /// A desk whose machine has one program, a line of shell for files called as `pattern` has it: $1
+    /// is the document, $2 where the picture goes.
     private func withProgram(
-        _ line: String, path: String? = nil, store: String? = nil,
-        _ body: (PictureDesk) throws -> Void
+        _ line: String, pattern: String = "*.test", path: String? = nil, store: String? = nil,
+        temporary: String? = nil, _ body: (PictureDesk) throws -> Void
     ) throws {
         try withPictures(store: store) { desk in
             let data = desk.container.dataHome
@@ -21,7 +21,7 @@ struct ForeignPictureTests {
                 mkdir(data + "/thumbnailers", 0o755)
                 mkdir(data + "/mime", 0o755)
                 try PictureDesk.write(
-                    Array("50:image/x-test:*.test\n".utf8), to: data + "/mime/globs2")
+                    Array("50:image/x-test:\(pattern)\n".utf8), to: data + "/mime/globs2")
                 let entry = """
                     [Thumbnailer Entry]
                     TryExec=/bin/sh
@@ -30,6 +30,7 @@ struct ForeignPictureTests {
                     """
                 try PictureDesk.write(Array(entry.utf8), to: data + "/thumbnailers/t.thumbnailer")
                 desk.container.additionalEnvironment["PATH"] = path
+                desk.container.additionalEnvironment["TMPDIR"] = temporary
             }
             try body(desk)
         }
@@ -43,6 +44,36 @@ struct ForeignPictureTests {
             usleep(10_000)
         }
         return state
+    }
+
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"))
+    func `while a program draws there is nothing that a crash could leave behind`() throws {
+        let temporary = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(temporary) }
+        chmod(temporary, 0o777)
+        let mark = "86398.\(getpid())"
+        try withProgram("sleep \(mark)", temporary: temporary) { desk in
+            desk.agent.store("a.test", "content")
+            #expect(desk.state("a.test") == "pending")
+            let isDrawn = try waitUntil { try run(["pgrep", "-f", "^sleep \(mark)"]).status == 0 }
+            #expect(isDrawn)
+            let left = try run(["ls", "-A", temporary]).text
+            #expect(left.isEmpty)
+        }
+    }
+
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"))
+    func `what a program draws is told by both ends of a name`() throws {
+        let line = "case $1 in *.long.test) cp $1 $2;; esac"
+        try withProgram(line, pattern: "*.long.test") { desk in
+            let picture = try desk.reference(PictureDesk.slide(1), "slide", 128)
+            // That nothing draws this one says nothing of the others that end so.
+            for (name, expected) in [("a.test", "none"), ("b.long.test", "ready")] {
+                desk.agent.store(ByteString(name), picture)
+                _ = desk.picture(name, 128)
+                #expect(state(desk.agent, ByteString(name)) == expected, "\(name)")
+            }
+        }
     }
 
     @Test(.enabled(if: canSandbox, "needs bubblewrap"), arguments: [false, true])

@@ -215,4 +215,58 @@ struct PictureTests {
             #expect(bad.status == 65 && !bad.errors.isEmpty, "\(bad)")
         }
     }
+    @Test func `the command never takes a placeholder for the picture`() throws {
+        // Nobody waits in the mount: the largest picture is drawn a second after the others.
+        try withPictures(patience: 0) { desk in
+            let (agent, point) = (desk.agent, desk.container.mountPoint)
+            let output = "\(desk.container.base)/a.png"
+            func expect(_ document: String, _ content: ByteString, _ end: String, _ size: Int)
+                throws
+            {
+                let result = try desk.container.command(
+                    "thumbnail", "\(point)/\(document)", "-o", output, "--size", "\(size)")
+                try #require(result.status == 0, "\(result)")
+                #expect(
+                    try ByteString(PictureDesk.read(output)) == desk.reference(content, end, size))
+            }
+            for number in 0..<3 {
+                let slide = PictureDesk.slide(number)
+                agent.store(ByteString("\(number).slide"), slide)
+                try expect("\(number).slide", slide, "slide", 1024)
+            }
+            // By another name it is another type, and only one's pictures are kept.
+            agent.link("0.slide", "0.txt")
+            #expect(desk.settle("0.slide") == "ready")
+            try expect("0.txt", PictureDesk.slide(0), "txt", 256)
+            // A folder has the name of the picture.
+            agent.makeDirectory("1.slide.png")
+            try expect("1.slide", PictureDesk.slide(1), "slide", 256)
+        }
+    }
+    @Test func `a listing of pictures has each that is there from its beginning to its end`() throws
+    {
+        try withPictures { desk in
+            let agent = desk.agent
+            agent.makeDirectory("folder")
+            let names = (0..<400).map { "\($0).bin" }
+            for name in names { agent.store(ByteString("folder/\(name)"), "x") }
+            let directory = agent.open(
+                ".shapeedit/thumbnails/256/folder", O_RDONLY | O_DIRECTORY)
+            defer { agent.close(directory) }
+            var listed = agent.nextEntries(directory, count: 1_000).map(\.name.text)
+            // What was listed goes, and the rest stays where it is.
+            let gone = Set(listed)
+            #expect(gone.count < 100)
+            for name in names where gone.contains("\(name).png") {
+                agent.unlink(ByteString("folder/\(name)"))
+            }
+            while true {
+                let more = agent.nextEntries(directory).map(\.name.text)
+                if more.isEmpty { break }
+                listed += more
+            }
+            let expected = [".", ".."] + names.map { "\($0).png" }
+            #expect(listed.sorted() == expected.sorted())
+        }
+    }
 }

@@ -70,6 +70,18 @@ struct PreviewPictureTests {
     }
 
     @Test(arguments: [false, true])
+    func `the command waits for the preview of a photo that is not here`(imported: Bool) throws {
+        try withPhotos(imported: imported) { desk, folder in
+            let output = desk.container.base + "/preview.png"
+            let result = try desk.container.command(
+                "thumbnail", "\(desk.container.mountPoint)/\(folder)turned.jpg", "-o", output,
+                "--size", "128")
+            try #require(result.status == 0, "\(result)")
+            #expect(sides(ByteString(try PictureDesk.read(output))) == [64, 128])
+        }
+    }
+
+    @Test(arguments: [false, true])
     func `of a photo that is not here only what leads to its preview is fetched`(imported: Bool)
         throws
     {
@@ -86,6 +98,12 @@ struct PreviewPictureTests {
             #expect(sides(desk.picture(turned, 128)) == [64, 128])
             #expect(sides(placeholder) != [64, 128])
             #expect(sides(desk.picture(turned, 256)) == sides(desk.picture(bare, 256)))
+            for (size, status) in [(128, 0), (256, Int(EX_UNAVAILABLE))] {
+                let result = try desk.container.command(
+                    "thumbnail", "\(desk.container.mountPoint)/\(turned)", "-o",
+                    "\(desk.container.base)/\(size).png", "--size", "\(size)")
+                #expect(result.status == status, "\(result)")
+            }
             fetched += Self.header
             #expect(waitUntil { desk.count("fetchedBytes") == fetched })
             #expect(desk.settle(deep) == "ready")

@@ -1,3 +1,4 @@
+import CKernel
 import Glibc
 import Probing
 import TestSupport
@@ -173,6 +174,30 @@ struct FrozenStoreTests {
         }
     }
 
+    @Test func `cancel ends the waiting of who writes`() throws {
+        try withServer(options: ["store_timeout=300"]) { volume, server in
+            let agent = try volume.agent()
+            agent.shell("head -c 9000000 /dev/urandom > large; sha256sum large > ../sum")
+            try volume.evictAll()
+            try volume.remount()
+            try server.signal("STOP")
+            let writer = try RunningProgram(
+                ["dd", "if=/dev/zero", "of=large", "bs=1", "count=1", "conv=notrunc"]
+                    .map { Array($0.utf8) }, directory: volume.directory)
+            try waitUntil { try volume.state("large") == "dirty" }
+            // Again and again: it may not wait yet.
+            for _ in 0..<300 where Container.isAlive(Int(writer.process)) {
+                try volume.shapeedit("cancel", "@large")
+                usleep(100_000)
+            }
+            let result = writer.wait(seconds: 10)
+            #expect(result.status == 1, "\(result)")
+            try server.signal("CONT")
+            let after = try volume.agent()
+            after.shell("sha256sum large | cut -c1-64 > ../now; cut -c1-64 ../sum | cmp - ../now")
+        }
+    }
+
     @Test func `cancel ends the waiting of all who read`() throws {
         try withServer(options: ["store_timeout=90"]) { volume, server in
             let agent = try volume.agent()
@@ -206,6 +231,62 @@ struct FrozenStoreTests {
             try server.signal("CONT")
             let after = try volume.agent()
             after.shell("sha256sum large | cut -c1-64 > ../now; cut -c1-64 ../sum | cmp - ../now")
+        }
+    }
+
+    /// The kernel has the pages locked that are waited for, and the names are forgotten behind them.
+    @Test func `who waits for a content keeps nobody from opening it through proc to write`() throws
+    {
+        try withServer(options: ["store_timeout=90"]) { volume, server in
+            let agent = try volume.agent()
+            agent.shell("head -c 9000000 /dev/urandom > large")
+            try volume.evictAll()
+            try server.signal("STOP")
+            let version = agent.open("large", O_RDONLY)
+            // Of the session that its writing open begins.
+            let reader = try RunningProgram(
+                ["sh", "-c", "exec head -c 1 0<>large"].map { Array($0.utf8) },
+                directory: volume.directory)
+            func isReading() -> Bool {
+                BlockedCall(of: Int(reader.process))?.number == Int32(SYS_read)
+            }
+            waitUntil(seconds: 30) { isReading() }
+            usleep(300_000)
+            let writer = agent.open("/proc/self/fd/\(version.number)", O_WRONLY)
+            agent.rename("large", "moved")
+            #expect(isReading())
+            try server.signal("CONT")
+            #expect(reader.wait(seconds: 60).status == 0)
+            for file in [writer, version] { agent.close(file) }
+        }
+    }
+
+    @Test func `a status is told whole, however much is on its way`() throws {
+        try withServer { volume, server in
+            let agent = try volume.agent()
+            let name = String(repeating: "n", count: 240)
+            let folder = Array(repeating: name, count: 10).joined(separator: "/")
+            agent.shell(
+                "mkdir -p \(folder); for i in $(seq 40); do echo $i > \(folder)/\(name)$i; done")
+            try volume.evictAll()
+            try server.signal("STOP")
+            let readers = try (1...40).map {
+                try RunningProgram(
+                    ["cat", "\(folder)/\(name)\($0)"].map { Array($0.utf8) },
+                    directory: volume.directory)
+            }
+            let container = try #require(volume.container)
+            let file = "\(container.mountPoint)/.shapeedit/status.json"
+            var size = 0
+            waitUntil(seconds: 30) {
+                size = (try? Probing.run(["cat", file]).output.count) ?? 0
+                return size > 80_000
+            }
+            try #require(size > 80_000)
+            #expect(try container.status().container == container.name)
+            try volume.shapeedit("claims")
+            try server.signal("CONT")
+            for reader in readers { #expect(reader.wait(seconds: 60).status == 0) }
         }
     }
 

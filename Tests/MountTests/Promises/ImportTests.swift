@@ -285,6 +285,13 @@ struct ImportTests {
                 other.shell("mkdir in/theirs; \(set) \(begin) in/theirs \(refused)")
                 // That it is taken is an error too.
                 agent.shell("\(set) \(begin) in 2>&1 | grep -q 'now in progress'")
+                // No file is so large: the daemon would stumble over the number.
+                for size in ["9223372036854775807", "1152921504606846976"] {
+                    let fields = ["entries", "t", "f", "huge", "", "1", size, "", "0", "420", ""]
+                    let message = fields.flatMap { Array($0.utf8) + [0] }
+                        .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+                    agent.shell("\(set) 0x\(message) in 2>&1 | grep -q 'Invalid argument'")
+                }
                 other.end()
             }
         }

@@ -199,6 +199,33 @@ struct PromiseTests {
         }
     }
 
+    @Test func `what came of a content that is not whole goes with an eviction`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell("head -c 9000000 /dev/urandom > large; sha256sum large > ../sum")
+            try volume.evictAll()
+            try volume.remount()
+            let later = try volume.agent()
+            func bytes() throws -> Int {
+                let folder = try #require(volume.container).folder
+                let listed = try Probing.run(
+                    ["find", "\(folder)/incoming", "-type", "f", "-printf", "%b\n"])
+                return listed.text.split(separator: "\n").compactMap { Int($0) }.reduce(0, +)
+            }
+            later.shell("head -c 100 large > /dev/null")
+            #expect(try bytes() > 0)
+            // A close is told a moment after it has returned.
+            var isGone = false
+            for _ in 0..<600 where !isGone {
+                isGone = try volume.outcome("evict", "@large").status == 0 && bytes() == 0
+                if !isGone { usleep(50_000) }
+            }
+            #expect(isGone)
+            #expect(try volume.state("large") == "promise")
+            later.shell("sha256sum large | cut -c1-64 > ../now; cut -c1-64 ../sum | cmp - ../now")
+        }
+    }
+
     @Test func `earlier versions that are in the store come back`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let agent = try volume.agent()

@@ -59,6 +59,43 @@ struct QuotaTests {
         }
     }
 
+    @Test func `what had come when the daemon died counts in the next mount`() throws {
+        try withVolume(.passthrough, store: "folder", options: ["quota=3M"]) { volume in
+            let agent = try volume.agent()
+            let all = ["f1", "f2", "f3", "f4"]
+            agent.shell("for i in 1 2 3 4; do head -c 1000000 /dev/urandom > f$i; done")
+            try volume.evictAll()
+            agent.shell("cat f1 f2 > /dev/null")
+            volume.endAgents()
+            try #require(volume.container).killDaemon()
+            try volume.remountAfterCrash()
+            let after = try volume.agent()
+            after.shell("cat f3 f4 > /dev/null")
+            try wait("one of them goes") { try states(volume, all).contains("promise") }
+        }
+    }
+
+    @Test func `what came of contents that are not whole counts, and goes first`() throws {
+        try withVolume(.passthrough, store: "folder", options: ["quota=3M"]) { volume in
+            let before = try volume.agent()
+            before.shell("for i in 1 2 3 4 5 6; do head -c 9000000 /dev/urandom > f$i; done")
+            before.shell("echo small > small")
+            try volume.evictAll()
+            try volume.remount()
+            let agent = try volume.agent()
+            agent.shell("cat small; for i in 1 2 3 4 5 6; do head -c 100 f$i > /dev/null; done")
+            let folder = try #require(volume.container).folder
+            // What the last read brought may still be coming when it is looked at.
+            try wait("not much more than the quota stays") {
+                let listed = try Probing.run(
+                    ["find", "\(folder)/incoming", "-type", "f", "-printf", "%b\n"])
+                let blocks = listed.text.split(separator: "\n").compactMap { Int($0) }
+                return blocks.reduce(0, +) * 512 <= 4 << 20
+            }
+            #expect(try volume.state("small") == "local")
+        }
+    }
+
     @Test func `room is kept free on the disk`() throws {
         // More than there is: everything goes that may.
         try withVolume(.passthrough, store: "folder", options: ["keep_free=900T"]) { volume in

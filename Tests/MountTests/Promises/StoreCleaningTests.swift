@@ -123,6 +123,39 @@ struct StoreCleaningTests {
         }
     }
 
+    @Test func `a container that moves to a store tells its owner before it counts on anything`()
+        throws
+    {
+        try withVolume(.passthrough, store: "folder", options: Self.brief) { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.shell("echo one > a; echo two > b")
+            try volume.evictAll()
+            let made = try container.command("container", "create", "other")
+            #expect(made.status == 0, "\(made)")
+            let moving = try volume.start([
+                try BuiltPrograms.shapeedit(), "container", "move-store", "other",
+                "folder:\(container.storeFolder)",
+            ])
+            var isTold = false
+            for _ in 0..<1200 where !isTold {
+                usleep(50_000)
+                isTold =
+                    try Probing.run([
+                        "sh", "-c", "grep -qx shared \(container.storeFolder)/pictures/00/*-owner",
+                    ]).status == 0
+            }
+            #expect(isTold)
+            // It waits for those who may not have seen it; so long the test does not.
+            #expect(Container.isAlive(Int(moving.process)))
+            moving.kill(signal: SIGKILL, group: true)
+            _ = moving.wait(seconds: 60)
+            try deleteForGood(volume, "a")
+            sleep(6)
+            #expect(try volume.blobs().store.count == 2)
+        }
+    }
+
     @Test func `killed in the middle, nothing that is needed is gone`() throws {
         try withVolume(.passthrough, store: "folder", options: Self.brief) { volume in
             let container = try #require(volume.container)

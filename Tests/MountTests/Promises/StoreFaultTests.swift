@@ -165,6 +165,69 @@ struct StoreFaultTests {
         }
     }
 
+    @Test func `a container whose store is gone goes to another with what is here`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.store("doc.txt", "content")
+            try volume.settle()
+            agent.end()
+            try container.unmount()
+            TemporaryDirectory.remove(container.storeFolder)
+            let moved = try container.command(
+                "container", "move-store", container.name, "folder:\(container.base)/home/other")
+            #expect(moved.status == 0, "\(moved)")
+            try container.mount()
+            try volume.shapeedit("evict", "@doc.txt")
+            let read = try volume.run("cat", "doc.txt")
+            #expect(read.text == "content", "\(read)")
+        }
+    }
+
+    @Test func `a content that cannot be opened for a while goes up afterwards`() throws {
+        try withVolume(.passthrough, store: "folder", options: Self.impatient) { volume in
+            let store = try #require(volume.container).storeFolder
+            let agent = try volume.agent()
+            move(store, store + ".away")
+            agent.store("doc", "acknowledged")
+            agent.shell("sync doc")
+            let local = try volume.blobs().local
+            let blob = try #require(local.first)
+            #expect(local.count == 1)
+            // Stands for an open that fails: of a disk that is ill, or of a daemon with too many files.
+            move(blob, blob + ".away")
+            var reason = ""
+            for _ in 0..<1200 where !reason.contains("cannot be opened") {
+                usleep(50_000)
+                reason =
+                    try volume.run(
+                        "getfattr", "--only-values", "-n", "user.shapeedit.error", "doc"
+                    ).text
+            }
+            #expect(reason.contains("cannot be opened"))
+            move(blob + ".away", blob)
+            move(store + ".away", store)
+            try volume.settle()
+            #expect(try volume.state("doc") == "local")
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "needs root"))
+    func `a content that a crash left immutable can be evicted, and comes again`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.store("doc", "content")
+            try volume.settle()
+            let blob = try #require(try volume.blobs().local.first)
+            let frozen = try Probing.run(["chattr", "+i", blob])
+            if frozen.status != 0 { try Test.cancel("no flags here: \(frozen)") }
+            try volume.shapeedit("evict", "@doc")
+            #expect(try volume.state("doc") == "promise")
+            #expect(try volume.blobs().local.isEmpty)
+            #expect(agent.content("doc") == "content")
+        }
+    }
+
     @Test func `what was not uploaded when the daemon died goes up in the next mount`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)

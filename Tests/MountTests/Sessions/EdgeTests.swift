@@ -199,6 +199,30 @@ struct EdgeTests {
         }
     }
 
+    /// The kernel puts the listing into its cache after the file was written.
+    @Test(
+        .enabled(if: canServePageFaults, "userfaultfd is not allowed"),
+        arguments: DataPath.mounts)
+    func `a listing that its program takes late does not lead to the version before`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (agent, reader) = (try volume.agent(), try volume.agent())
+            let probe = ByteString(try BuiltPrograms.probe())
+            agent.store("file", "old")
+            let result = agent.run(probe, "late-listing", ".", "file", "new content")
+            #expect(result.status == 0, "\(result)")
+            #expect(reader.content("file") == "new content")
+            #expect(reader.status("file").size == 11)
+        }
+    }
+
+    private static var canServePageFaults: Bool {
+        let descriptor = kernel_call(Int(SYS_userfaultfd), Int(O_CLOEXEC), 0, 0, 0, 0, 0)
+        if descriptor >= 0 { close(Int32(descriptor)) }
+        return descriptor >= 0
+    }
+
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `status tells which data path is used`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in

@@ -17,8 +17,8 @@ import Testing
             // Until it is being hashed.
             usleep(6_000_000)
             agent.store("small", "content")
-            try waitUntil(seconds: 30) { try unsealed(container) == "1" }
-            #expect(try unsealed(container) == "1", "the small one waits as well")
+            try waitUntil(seconds: 30) { try container.status().notYetDurable == 1 }
+            #expect(try container.status().notYetDurable == 1, "the small one waits as well")
             let begun = time(nil)
             try volume.remount()
             #expect(time(nil) - begun < 30)
@@ -40,13 +40,13 @@ import Testing
             let container = try #require(volume.container)
             let agent = try volume.agent()
             storeSparse("huge", size: 6 << 40, by: agent)
-            try waitUntil(seconds: 30) { try unsealed(container) == "0" }
-            #expect(try unsealed(container) == "0")
+            try waitUntil(seconds: 30) { try container.status().notYetDurable == 0 }
+            #expect(try container.status().notYetDurable == 0)
             try volume.remount()
             let after = try volume.agent()
             #expect(after.status("huge").size == 6 << 40)
-            try waitUntil(seconds: 30) { try unsealed(container) == "0" }
-            #expect(try unsealed(container) == "0")
+            try waitUntil(seconds: 30) { try container.status().notYetDurable == 0 }
+            #expect(try container.status().notYetDurable == 0)
             after.unlink("huge")
         }
     }
@@ -57,11 +57,5 @@ import Testing
         agent.truncate(file, size: size)
         agent.write(file, "beginning")
         agent.close(file)
-    }
-
-    private func unsealed(_ container: Container) throws -> String {
-        let status = try container.command("status", "--json").text
-        return status.split(separator: "\n").first { $0.contains("\"notYetDurable\"") }
-            .map { String($0.filter(\.isNumber)) } ?? "?"
     }
 }

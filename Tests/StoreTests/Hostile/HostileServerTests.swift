@@ -108,6 +108,20 @@ import Testing
         #expect(try get(within: 10, ranged) == [.corrupt, .corrupt])
     }
 
+    @Test func `a part in another coding is not taken for the bytes that were asked for`() throws {
+        let bytes = sample.bytes
+        let server = try HostileServer { connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
+            connection.send(bytes)
+        }
+        for store in try stores(server) {
+            let problem = kind { () throws(StoreError) in
+                _ = try store.bytes(sample.blob, 0..<1_000)
+            }
+            #expect(problem == .corrupt)
+        }
+    }
+
     @Test func `a head without end is refused`() throws {
         let found = try get(within: 10) { connection in
             connection.send("HTTP/1.1 200 OK\r\n")

@@ -72,6 +72,21 @@ import Testing
         #expect(try paths(server) == keys)
     }
 
+    @Test func `what is said to be larger than any file is passed over`() throws {
+        let server = try HostileServer { connection in
+            let sizes = ["5", "17592186044417", "1152921504606846976", "9223372036854775807"]
+            let body =
+                "<ListBucketResult>"
+                + sizes.enumerated().map {
+                    "<Contents><Key>k\($0)</Key><ETag>\"1\"</ETag><Size>\($1)</Size></Contents>"
+                }.joined() + "</ListBucketResult>"
+            connection.answer("200 OK", [], Array(body.utf8))
+        }
+        var passedOver = PassedOver()
+        for key in ["k1", "k2", "k3"] { passedOver.note(key) }
+        #expect(try paths(server, without: passedOver) == bytes("k0"))
+    }
+
     @Test func `names that are equal but for the form of a letter are two`() throws {
         let server = try Self.server(["e\u{301}/b", "\u{e9}/a", "x/\u{301}y"])
         #expect(

@@ -1,3 +1,4 @@
+import Glibc
 import Model
 import SystemCalls
 import TestSupport
@@ -34,7 +35,10 @@ import Testing
     @Test func `dates of listings`() {
         #expect(ISODate.seconds("2024-02-29T10:20:30.000Z") == 1_709_202_030)
         #expect(ISODate.seconds("1970-01-01T00:00:00Z") == 0)
-        for wrong in ["", "2024-02-29", "2024-02-29T10:20:30", "2024-13-01T00:00:00Z", "T", "TZ"] {
+        for wrong in [
+            "", "2024-02-29", "2024-02-29T10:20:30", "2024-13-01T00:00:00Z", "T", "TZ",
+            "2024-02-29TZ", "2024-02-29T.Z", "2024-02-29T.5Z",
+        ] {
             #expect(ISODate.seconds(wrong) == nil, "\(wrong)")
         }
     }
@@ -46,6 +50,30 @@ import Testing
         for name in ["a", "...", ".hidden", "two words", String(repeating: "x", count: 255)] {
             #expect(SourceEntry.isName(name.utf8), "\(name)")
         }
+    }
+
+    @Test func `a folder that goes while the tree is listed is passed over, not the tree`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let path = folder + "/tree"
+        for place in [path, path + "/gone", path + "/stays"] {
+            try #require(mkdir(place, 0o700) == 0)
+            try StoreUnderTest.write("x", to: place + "/file")
+        }
+        var shown: Set<String> = []
+        try FolderTree(path: path).walk(StoreCall()) { (entry) throws(StoreError) in
+            let name = String(decoding: entry.path, as: UTF8.self)
+            shown.insert(name)
+            // What is in it is listed later.
+            if name == "gone" { TemporaryDirectory.remove(path + "/gone") }
+        }
+        #expect(shown == ["file", "gone", "stays", "stays/file"])
+        let problem = kind { () throws(StoreError) in
+            _ = try FolderTree(path: path).walk(StoreCall()) { (entry) throws(StoreError) in
+                if entry.kind == .folder { _ = rename(path, folder + "/elsewhere") }
+            }
+        }
+        #expect(problem == .unreachable)
     }
 
     @Test func `members of a collection are told by their paths or URLs`() throws {

@@ -169,6 +169,66 @@ import Testing
         #expect(seen.withLock { $0 } == [false, true, true])
     }
 
+    @Test func `a token that has run out is replaced, though Amazon says so with 400`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let file = folder + "/credentials"
+        func write(_ identity: String) throws {
+            try StoreUnderTest.write(
+                "[default]\naws_access_key_id=\(identity)\naws_secret_access_key=b\n", to: file)
+        }
+        let server = try HostileServer { connection in
+            if connection.head.contains("Credential=fresh/") {
+                return connection.answer("200 OK", [], [9])
+            }
+            let body = "<Error><Code>ExpiredToken</Code><Message>It has.</Message></Error>"
+            connection.answer("400 Bad Request", [], Array(body.utf8))
+        }
+        let address = try StoreAddress(
+            parsing: "s3://blobs?endpoint=http://127.0.0.1:\(server.port)&region=us-east-1"
+                + "&credentials=\(file)")
+        for asksForSize in [false, true] {
+            try write("stale")
+            let store = address.connect()
+            #expect(
+                kind { () throws(StoreError) in _ = try store.bytes(Sample([9]).blob) } != nil)
+            try write("fresh")
+            if asksForSize {
+                // Without a body that would tell the reason.
+                #expect(try store.stat(Sample([9]).blob.hash, StoreCall()) == 1)
+            } else {
+                #expect(try store.bytes(Sample([9]).blob) == [9])
+            }
+        }
+    }
+
+    @Test func `where a redirect led is not asked for ever`() throws {
+        let isMoved = Lock(true)
+        let other = try HostileServer { connection in
+            let isRight = isMoved.withLock { $0 }
+            if isRight { connection.answer("200 OK", [], [9]) } else { connection.reset() }
+        }
+        let server = try HostileServer { connection in
+            if isMoved.withLock({ $0 }) {
+                let path = connection.head.split(separator: " ")[1]
+                connection.answer(
+                    "307 Temporary Redirect",
+                    ["Location: http://127.0.0.1:\(other.port)\(path)"])
+            } else {
+                connection.answer("200 OK", [], [9])
+            }
+        }
+        let store = try connected(server)
+        #expect(try store.bytes(Sample([9]).blob) == [9])
+        #expect(try store.bytes(Sample([9]).blob) == [9])
+        #expect(server.connections == 1)
+        isMoved.withLock { $0 = false }
+        let problem = kind { () throws(StoreError) in _ = try store.bytes(Sample([9]).blob) }
+        #expect(problem == .unreachable)
+        #expect(try store.bytes(Sample([9]).blob) == [9])
+        #expect(server.connections == 2)
+    }
+
     private func connected(_ server: HostileServer) throws -> S3Store {
         let address = try StoreAddress(
             parsing: "s3://blobs?endpoint=http://127.0.0.1:\(server.port)&region=us-east-1")

@@ -12,6 +12,7 @@ case "guard": guardMounts(arguments.dropFirst())
 case "torn-writer": runTornWriter(arguments.dropFirst())
 case "torn-reader": runTornReader(arguments.dropFirst())
 case "common-close": runCommonClose(arguments.dropFirst())
+case "late-listing": runLateListing(arguments.dropFirst())
 default:
     exit(EX_USAGE)
 }

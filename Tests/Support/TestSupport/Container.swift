@@ -201,6 +201,8 @@ package struct MountStatus: Decodable, Sendable {
     package let container: String?
     /// Whether the kernel reads and writes the backing files itself.
     package let passthrough: Bool?
+    /// Contents that are not on the disk for sure.
+    package let notYetDurable: Int?
     /// Bytes that came from the store; nil, like the next, for a container without one.
     package let fetchedBytes: Int?
     /// Contents that have still to go there.

@@ -30,7 +30,7 @@ final class BrowsedTree: Sendable {
     }
 
     /// The name to show.
-    var name: String { path.split(separator: "/").last.map(String.init) ?? "/" }
+    var name: String { path.pathNames.last.map(String.init) ?? "/" }
 
     /// The absolute path of a document.
     func file(_ entry: String) -> String { path + "/" + entry }

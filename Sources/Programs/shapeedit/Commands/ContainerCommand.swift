@@ -162,7 +162,8 @@ struct ContainerCommand: ParsableCommand {
             discussion: """
                 Everything is copied and verified before the container changes over; cut off \
                 anywhere, the next attempt goes on. The old store is left as it is. A container \
-                without a store gets one: its contents go there when it is mounted.
+                without a store gets one: its contents go there when it is mounted. If another \
+                container uses the new store, two minutes pass before the copying begins.
                 """)
         @Argument(help: "The container; it must not be mounted.") var name: String
         @Argument(
@@ -177,7 +178,11 @@ struct ContainerCommand: ParsableCommand {
             let container = try Container(
                 name, at: try Containers.path(name), holder: "being moved to another store")
             defer { container.close() }
-            if let target { ContainerStore.claim(target, try Containers.path(name)) }
+            if let target {
+                let path = try Containers.path(name)
+                ContainerStore.claim(target, path)
+                try ContainerStore.join(target, path)
+            }
             let isTerminal = isatty(2) == 1
             try StoreMove(container, to: target).run { done, all in
                 if isTerminal {

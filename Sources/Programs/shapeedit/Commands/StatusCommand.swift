@@ -102,9 +102,7 @@ struct StatusCommand: ParsableCommand {
     private static func read(_ point: String) -> String {
         do throws(Errno) {
             let file = try OwnedDescriptor.open(point + "/.shapeedit/status.json", O_RDONLY)
-            var bytes = [UInt8](repeating: 0, count: 65_536)
-            let count = bytes.withUnsafeMutableBytes { (try? file.read(into: $0, at: 0)) ?? 0 }
-            return String(decoding: bytes[..<count], as: UTF8.self)
+            return String(decoding: try WholeFile.read(file), as: UTF8.self)
         } catch {
             return error.code == EACCES ? denied : ""
         }

@@ -32,8 +32,14 @@ struct CancelCommand: ParsableCommand {
 
     func run() throws {
         try ContentReport.each(targets) { (document) throws(Failure) in
-            guard try document.state() == "downloading" else { return }
-            try document.set(DocumentContent.stateAttribute, "cancel")
+            // Who opened it to write waits for its content as well, and makes it dirty.
+            guard try ["downloading", "dirty"].contains(document.state()) else { return }
+            do throws(Failure) {
+                try document.set(DocumentContent.stateAttribute, "cancel")
+            } catch {
+                // Without a store nothing comes.
+                guard error.kind == .usage else { throw error }
+            }
         }
     }
 }

@@ -40,11 +40,23 @@ struct StoreMove {
             versions.compactMap { version in
                 version.hash.map { Blob(hash: $0, size: version.size) }
             })
-        let pictures = pictures(of: versions)
+        let pictures = new == nil ? [:] : pictures(of: versions)
+        var isOldSilent = false
         for (done, blob) in blobs.enumerated() {
             progress(done, blobs.count)
+            let isHere = container.content.hasBlob(blob.hash)
             try move(blob)
-            for picture in pictures[blob.hash] ?? [] { try move(picture) }
+            if isHere, isOldSilent { continue }
+            for picture in pictures[blob.hash] ?? [] {
+                let bytes: [UInt8]?
+                do throws(StoreError) { bytes = try old?.get(picture, StoreCall()) } catch {
+                    // The old store may be gone for good, and of what is here they can be made again.
+                    guard isHere else { throw Failure(.unavailable, "the store \(error)") }
+                    isOldSilent = true
+                    break
+                }
+                if let bytes { try put(picture, bytes) }
+            }
         }
         progress(blobs.count, blobs.count)
         if new == nil { try settle(versions) }
@@ -103,12 +115,10 @@ struct StoreMove {
         return found
     }
 
-    /// Takes a content's pictures along, if there are any: where the content is not here nothing else
-    /// could be shown of it.
-    private func move(_ picture: Companion) throws(Failure) {
-        guard let old, let new else { return }
+    /// Takes a content's pictures along: where the content is not here nothing else could be shown of it.
+    private func put(_ picture: Companion, _ bytes: [UInt8]) throws(Failure) {
+        guard let new else { return }
         do throws(StoreError) {
-            guard let bytes = try old.get(picture, StoreCall()) else { return }
             try new.put(picture, bytes, StoreCall())
             guard try new.get(picture, StoreCall()) == bytes else {
                 throw StoreError(

@@ -3,6 +3,7 @@ import Documents
 import Drawing
 import Editing
 import Model
+import PathText
 
 /// `shapeedit render`.
 struct RenderCommand: ParsableCommand {
@@ -124,7 +125,7 @@ enum DocumentPicture {
 
     /// A file's name without folders and ending.
     private static func title(_ name: String) -> String? {
-        let last = name.split(separator: "/").last.map(String.init) ?? name
+        let last = name.pathNames.last.map(String.init) ?? name
         guard last != "-" else { return nil }
         return last.lastIndex(of: ".").map { String(last[..<$0]) } ?? last
     }

@@ -2,7 +2,9 @@ import ArgumentParser
 import DocumentFiles
 import Documents
 import Editing
+import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// `shapeedit slide`.
@@ -61,11 +63,20 @@ struct ImportBulkCommand: ParsableCommand {
         for path in paths where FileStamp(path: path) != nil {
             throw Failure(.cannotCreate, "\(path) exists already; nothing was made")
         }
-        for (path, slide) in zip(paths, slides) {
-            try DocumentFile.create(path, .slide(slide))
-            if !json { Console.say("made \(path)") }
+        var made: [String] = []
+        do throws(Failure) {
+            for (path, slide) in zip(paths, slides) {
+                try DocumentFile.create(path, .slide(slide))
+                made.append(path)
+            }
+        } catch {
+            // A name that was taken meanwhile, or the disk is full: all or none.
+            for path in made { unlink(path.cPath) }
+            throw error
         }
-        if json {
+        if !json {
+            for path in made { Console.say("made \(path)") }
+        } else {
             Console.say(
                 JSONText.object([
                     ("made", JSONText.array(paths.map(JSONText.string))), ("addresses", "[]"),

@@ -2,6 +2,7 @@ import ArgumentParser
 import DocumentKit
 import Glibc
 import Model
+import PathText
 import Pictures
 import SystemCalls
 import Thumbnailing
@@ -48,7 +49,7 @@ struct ThumbnailCommand: ParsableCommand {
     }
 
     private func drawn() throws(Failure) -> [UInt8] {
-        let name = file.split(separator: "/").last.map(String.init) ?? file
+        let name = file.pathNames.last.map(String.init) ?? file
         try KeptPicture.requireContent(of: file)
         let opened = try open()
         do throws(ThumbnailFailure) {

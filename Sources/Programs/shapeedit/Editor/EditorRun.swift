@@ -33,7 +33,7 @@ struct EditorRun: ~Copyable {
         file = FileWorker(document, loaded.stamp, inbox)
         pictures = PictureWorker(inbox)
         watch = FileWatch(document.path)
-        let name = document.path.split(separator: "/").last.map(String.init) ?? document.path
+        let name = String(document.path.lastName)
         state = EditorState(
             name: name.repairedPath, document: loaded.document, notes: loaded.notes,
             shape: listener.shape)

@@ -7,15 +7,15 @@ import SystemCalls
 struct FileWatch: ~Copyable {
     private let watch: OwnedDescriptor?
 
+    /// - Parameter path: of the document, absolute.
     init(_ path: String) {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         guard number >= 0 else {
             watch = nil
             return
         }
         let kinds = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB
-        inotify_add_watch(number, folder.cPath, UInt32(kinds))
+        inotify_add_watch(number, path.parentPath.cPath, UInt32(kinds))
         watch = OwnedDescriptor(adopting: number)
     }
 

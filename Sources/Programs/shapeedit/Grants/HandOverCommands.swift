@@ -126,7 +126,7 @@ private struct AppMount {
         do throws(Errno) {
             let source = try OwnedDescriptor.open(original, O_RDONLY)
             let size = Int64(try source.status().st_size)
-            let name = original.split(separator: "/").last.map(String.init) ?? original
+            let name = original.pathNames.last.map(String.init) ?? original
             for number in 1... {
                 let path = "\(point)/\(number == 1 ? name : AddedName.numbered(name, number))"
                 guard access(path.cPath, F_OK) != 0 else { continue }

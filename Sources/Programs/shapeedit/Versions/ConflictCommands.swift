@@ -136,7 +136,7 @@ struct ResolveCommand: ParsableCommand {
         let name = try ConflictCopy.keep(of: file) { (path) throws(Failure) in
             try document.copy(version, to: path)
         }
-        let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
+        let folder = String(file[..<file.lastName.startIndex])
         return name.hasPrefix("/") ? name : folder + name
     }
 

@@ -36,10 +36,11 @@ int shim_rename_exclusively(const char *from, const char *to);
    0 if not, -1 if it cannot be told. descriptor must be the caller's only one for the file if it
    writes; with one that writes, readers count too. */
 int shim_is_written(int descriptor);
-/* fgetxattr, flistxattr and fsetxattr. */
+/* fgetxattr, flistxattr, fsetxattr and fremovexattr. */
 ssize_t shim_get_attribute(int descriptor, const char *name, void *value, size_t size);
 ssize_t shim_list_attributes(int descriptor, char *names, size_t size);
 int shim_set_attribute(int descriptor, const char *name, const void *value, size_t size);
+int shim_remove_attribute(int descriptor, const char *name);
 ssize_t shim_get_path_attribute(const char *path, const char *name, void *value, size_t size);
 ssize_t shim_list_path_attributes(const char *path, char *names, size_t size);
 int shim_set_path_attribute(
