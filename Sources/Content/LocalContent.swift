@@ -162,26 +162,52 @@ package final class LocalContent: Sendable {
         return ContentHash(bytes: digest).map { ($0, count) }
     }
 
-    /// Moves a staged content, which is durable and has `hash`, to its place among the blobs. If the
-    /// blob is there already the staged copy goes.
-    package func seal(_ node: NodeNumber, hash: ContentHash) throws(Errno) {
+    /// Makes what ``seal(_:hash:replacing:)`` needs: a file of its own, durable, and the folder that it
+    /// goes to.
+    package func prepareSealing(_ node: NodeNumber, hash: ContentHash) throws(Errno) {
+        defer { forget(node) }
+        _ = try openStaging(node).with { (file) throws(Errno) in
+            try check { fsync(file.number) }
+        }
+        try Directories.make(folder.blobs + "/" + hash.description.prefix(2))
+    }
+
+    /// Moves a staged content, which is durable and has `hash`, to its place among the blobs.
+    ///
+    /// - Parameter replacing: it takes the place of a blob that is there already, which is damaged. Else
+    ///   the staged copy goes then.
+    package func seal(
+        _ node: NodeNumber, hash: ContentHash, replacing: Bool = false
+    ) throws(Errno) {
         try spill(node)
         let target = folder.blob(hash)
         let source = folder.staging(node)
         do throws(Errno) { try Directories.renameExclusively(source, target) } catch {
-            if error.code == EPERM {
+            switch error.code {
+            case EPERM:
                 thaw(source)
                 try Directories.renameExclusively(source, target)
-                return
+            case EEXIST:
+                // One that must not change just now stays.
+                if !replacing || rename(source, target) != 0 { unlink(source) }
+            case ENOENT:
+                try Directories.make(folder.blobs + "/" + hash.description.prefix(2))
+                try Directories.renameExclusively(source, target)
+            default: throw error
             }
-            if error.code == EEXIST {
-                unlink(source)
-                return
-            }
-            guard error.code == ENOENT else { throw error }
-            try Directories.make(folder.blobs + "/" + hash.description.prefix(2))
-            try Directories.renameExclusively(source, target)
         }
+    }
+
+    /// Whether the blob that is here is not what its name says: a good copy is not to be given up for
+    /// it. Reads it, unless it is very large.
+    package func isDamaged(_ hash: ContentHash, size: Int64) -> Bool {
+        guard hasBlob(hash), let file = try? Self.openFile(folder.blob(hash), O_RDONLY),
+            let status = try? file.status()
+        else { return false }
+        if Int64(status.st_size) != size { return true }
+        if size >= PartialHashing.threshold { return false }
+        guard let (_, digest) = try? Hashing.sha256(of: file, size: size) else { return true }
+        return ContentHash(bytes: digest) != hash
     }
 
     // MARK: Contents that are in a store

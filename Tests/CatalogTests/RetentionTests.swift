@@ -11,7 +11,7 @@ import Testing
 
     /// A document's versions, published so many seconds before noon, in this order.
     private func versions(
-        _ ages: [Double], sizes: [Int64]? = nil, document: UInt64 = 1,
+        _ ages: [Double], sizes: [Int64]? = nil, blocks: Int64? = nil, document: UInt64 = 1,
         current: ContentPlace = .sealed
     ) -> [VersionRow] {
         ages.enumerated().map { index, age in
@@ -23,7 +23,8 @@ import Testing
                 seconds: Self.noon + seconds, nanoseconds: nanoseconds - seconds * 1_000_000_000)
             return VersionRow(
                 document: DocumentID(rawValue: document), item: ItemNumber(rawValue: document),
-                ordinal: UInt32(index + 1), size: sizes?[index] ?? 10, blocks: 8,
+                ordinal: UInt32(index + 1), size: sizes?[index] ?? 10,
+                blocks: blocks ?? (sizes?[index] ?? 10) / 512 + 1,
                 modified: published, published: published, author: 0,
                 place: index == ages.count - 1 ? current : .sealed, hash: nil)
         }
@@ -101,6 +102,23 @@ import Testing
         #expect(Retention.exceeding([rows], budget: 0).map(\.ordinal) == [2])
     }
 
+    @Test func `what a sync of the disk made durable stays until the current one is`() {
+        // A program that saves every second, on a disk that was synchronized 3.5 s ago.
+        var rows = versions([6, 5, 4, 3, 2, 1, 0.5], current: .staged)
+        for index in rows.indices { rows[index].place = .staged }
+        let synced = Timestamp(seconds: Self.noon - 4, nanoseconds: 500_000_000)
+        #expect(
+            Retention.superfluous(rows, durableUntil: synced, now: now).map(\.ordinal)
+                == [1, 2, 4, 5, 6])
+        #expect(
+            Retention.exceeding([rows], durableUntil: synced, budget: 0).map(\.ordinal)
+                == [1, 2, 4, 5, 6])
+        // Once the current one is on the disk, nothing has to stay for it.
+        #expect(
+            Retention.superfluous(rows, durableUntil: now, now: now).map(\.ordinal)
+                == [1, 2, 3, 4, 5, 6])
+    }
+
     @Test func `thinning after every save comes to the same as thinning once`() {
         let seed = UInt64.random(in: .min ... .max)
         print("retention test, seed \(seed)")
@@ -164,5 +182,27 @@ import Testing
         ]
         #expect(exceeding(documents, 0) == [[1, 1], [2, 1], [1, 2], [2, 2]])
         #expect(exceeding(documents, 930) == [[1, 1], [2, 1]])
+    }
+
+    @Test func `holes and what is only in the store take no room`() {
+        var sparse = versions([30, 20, 10], sizes: [1 << 40, 1 << 40, 1 << 40], blocks: 8)
+        #expect(exceeding([sparse], 8_192) == [])
+        #expect(exceeding([sparse], 8_191) == [[1, 1]])
+        sparse[0].place = .promised
+        #expect(exceeding([sparse], 4_096) == [])
+        let impossible = versions([30, 20, 10], sizes: [.max, .max, 9])
+        #expect(exceeding([impossible], 10) == [[1, 1], [1, 2]])
+    }
+
+    @Test func `what is too large takes no histories of others along`() {
+        let documents = [
+            versions([30, 20, 10], sizes: [900, 900, 900], document: 1),
+            versions([44, 33, 22, 11], sizes: [3, 4, 5, 9], document: 2),
+        ]
+        #expect(exceeding(documents, 899) == [[1, 1], [1, 2]])
+        #expect(exceeding(documents, 12) == [[1, 1], [1, 2]])
+        #expect(exceeding(documents, 11) == [[1, 1], [1, 2], [2, 1]])
+        // There is room for the newest of each, and for no more.
+        #expect(exceeding(documents, 905) == [[1, 1], [2, 1], [2, 2]])
     }
 }

@@ -124,4 +124,89 @@ struct PowerLossTests {
         reader.end()
         try container.unmount()
     }
+
+    @Test func `what fsync returned for survives also when more was written before the close`()
+        throws
+    {
+        let disk = try FragileDisk(mebibytes: 512)
+        defer { disk.remove() }
+        let container = try Container(dataHome: "\(disk.mountPoint)/data")
+        defer { container.remove() }
+        try container.mount()
+        let agent = try Agent(in: container.mountPoint)
+        defer { agent.end() }
+        let calls = CarefulCalls(agent)
+        let (first, second) = (
+            Documents.content(name: "first", size: 5_000),
+            Documents.content(name: "second", size: 100_000)
+        )
+        try calls.store("log", Documents.content(name: "before", size: 100), synchronizing: true)
+        let log = try calls.open("log", O_WRONLY | O_TRUNC)
+        try calls.write(log, first)
+        try calls.synchronize(log)
+        try calls.write(log, second)
+        try calls.close(log)
+        // The version is published, and that is on the disk: its content need not be.
+        let witness = try Agent(in: container.mountPoint)
+        defer { witness.end() }
+        #expect(try CarefulCalls(witness).content("log").get() == first + second)
+        let folder = try CarefulCalls(witness).open(".", O_RDONLY | O_DIRECTORY)
+        try CarefulCalls(witness).synchronize(folder)
+        try disk.losePower()
+        witness.end()
+        let daemon = try #require(try container.status().pid)
+        kill(pid_t(daemon), SIGKILL)
+        container.waitForEnd(of: daemon)
+        MountTable.detach(container.mountPoint)
+        agent.end()
+        try disk.returnPower()
+        try bootAgain(container)
+        try container.mount()
+        let reader = try Agent(in: container.mountPoint)
+        defer { reader.end() }
+        let found = try CarefulCalls(reader).content("log").get() ?? []
+        #expect(Array(found.prefix(first.count)) == first, "\(found.count) bytes")
+        reader.end()
+        try container.unmount()
+    }
+
+    @Test func `a document that is saved all the time goes back to a save that reached the disk`()
+        throws
+    {
+        let disk = try FragileDisk(mebibytes: 512)
+        defer { disk.remove() }
+        let container = try Container(dataHome: "\(disk.mountPoint)/data")
+        defer { container.remove() }
+        try container.mount()
+        let agent = try Agent(in: container.mountPoint)
+        defer { agent.end() }
+        var saves: [[UInt8]] = []
+        func save() throws {
+            saves.append(Documents.content(name: "notes", size: 5_000 + saves.count))
+            try CarefulCalls(agent).store("notes", saves[saves.count - 1], flags: O_TRUNC)
+            usleep(300_000)
+        }
+        // Each is a step of the save after it and is thinned out for that, but for the one that a sync
+        // of the disk was in time for.
+        try waitUntil(seconds: 60) {
+            try save()
+            return access("\(container.folder)/durable", F_OK) == 0
+        }
+        for _ in 0..<6 { try save() }
+        try disk.losePower()
+        let daemon = try #require(try container.status().pid)
+        kill(pid_t(daemon), SIGKILL)
+        container.waitForEnd(of: daemon)
+        MountTable.detach(container.mountPoint)
+        agent.end()
+        try disk.returnPower()
+        try bootAgain(container)
+        try container.mount()
+        let reader = try Agent(in: container.mountPoint)
+        defer { reader.end() }
+        let found = try CarefulCalls(reader).content("notes").get() ?? []
+        #expect(saves.contains(found), "\(found.count) bytes")
+        reader.end()
+        try container.unmount()
+    }
 }

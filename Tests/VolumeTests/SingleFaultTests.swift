@@ -112,4 +112,79 @@ struct SingleFaultTests {
         }
         #expect(count > 20, "the work has only \(count) steps")
     }
+
+    /// A container as a loss of power leaves it: of `a` the first version is known to be on the disk, in
+    /// a file that has no hash yet, and the second is not.
+    private func losePower(_ path: String, to lost: String) throws {
+        let container = try InsideContainer(path)
+        defer { container.close() }
+        try container.save("a", Self.content(1))
+        var moment = Timestamp(WallClock.now).successor.rawValue.littleEndian
+        let durable = withUnsafeBytes(of: &moment) { Array($0) }
+        try OwnedDescriptor.open(path + "/durable", O_RDWR | O_CREAT, mode: 0o600)
+            .write(durable, at: 0)
+        usleep(1_000)
+        try container.save("a", Self.content(2))
+        try copy(path, lost)
+        let catalog = try CatalogDatabase(path: lost + "/catalog.sqlite", create: false)
+        try catalog.setMeta("boot", "another")
+        catalog.close()
+    }
+
+    private func copy(_ folder: String, _ other: String) throws {
+        try Directories.removeTree(other)
+        try #require(system("cp -a '\(folder)' '\(other)'") == 0)
+    }
+
+    @Test func `recovery that fails at any step takes nothing from the next one`() throws {
+        try InsideContainer.withFolder { path in
+            let (lost, again) = (path + "-lost", path + "-again")
+            var isLost = false
+            // On a slow machine the disk may have been synchronized once more meanwhile.
+            for attempt in 0..<5 where !isLost {
+                try losePower(path + "-\(attempt)", to: lost)
+                try copy(lost, again)
+                let container = try InsideContainer(again)
+                isLost = try container.read("a") == Self.content(1)
+                container.close()
+            }
+            try #require(isLost)
+            var count = 0
+            var consumed = true
+            while consumed, count < 400 {
+                count += 1
+                try copy(lost, again)
+                StatementFaults.arm(
+                    after: count, code: .inputOutput, database: again + "/catalog.sqlite")
+                let failed = try? InsideContainer(again)
+                consumed = StatementFaults.left == 0
+                StatementFaults.disarm()
+                failed?.close()
+                let container = try InsideContainer(again)
+                #expect(try container.read("a") == Self.content(1), "step \(count) failed")
+                container.close()
+                let report = try ContainerCheck.run("test", at: again)
+                #expect(report.findings.map(\.problem) == [], "step \(count) failed")
+            }
+            #expect(count > 20, "an opening has only \(count) steps")
+        }
+    }
+
+    @Test func `a container whose making failed at any step can be made`() throws {
+        var count = 0
+        var consumed = true
+        while consumed, count < 400 {
+            count += 1
+            try InsideContainer.withFolder { path in
+                StatementFaults.arm(after: count, code: .full)
+                let isMade = (try? Container.create("test", at: path)) != nil
+                consumed = StatementFaults.left == 0
+                StatementFaults.disarm()
+                if !isMade { try Container.create("test", at: path) }
+                let report = try ContainerCheck.run("test", at: path)
+                #expect(report.findings.map(\.problem) == [], "step \(count) failed")
+            }
+        }
+        #expect(count > 20, "the making has only \(count) steps")
+    }
 }

@@ -18,6 +18,37 @@ extension MemoryIndex {
         return min(rank, NameRecord.lastRank)
     }
 
+    /// Counts the links of all items that have a name anew, as far as the catalog had them wrong: one
+    /// that was counted too few times would be gone, or below zero, before its last name is.
+    package func countLinks(_ directories: [Position]) {
+        var wrong: [(Position, UInt32)] = []
+        forEachPosition { position in
+            let record = self[item: position]
+            if record.pointee.isDirectory || record.pointee.firstName == 0 { return }
+            var count: UInt32 = 0
+            var name = record.pointee.firstName
+            while name != 0 {
+                count += 1
+                name = self[name: name].pointee.nextOfItem
+            }
+            if record.pointee.links != count { wrong.append((position, count)) }
+        }
+        var links: [Position: UInt32] = [:]
+        for directory in directories {
+            var name = self[item: directory].pointee.firstName
+            while name != 0 {
+                links[self[name: name].pointee.parent, default: 2] += 1
+                name = self[name: name].pointee.nextOfItem
+            }
+        }
+        let root = find(.root)
+        for directory in directories where directory == root || parent(of: directory) != 0 {
+            let count = links[directory] ?? 2
+            if self[item: directory].pointee.links != count { wrong.append((directory, count)) }
+        }
+        for (position, count) in wrong { self[item: position].pointee.links = count }
+    }
+
     /// Gives the item a name. Of several that are as old, the one that was there stays first.
     @inline(__always)
     func attach(_ name: Position, to item: Position) {

@@ -1,3 +1,4 @@
+internal import Glibc
 package import Model
 
 /// Rows of the catalog in and out of the index.
@@ -19,6 +20,24 @@ extension MemoryIndex {
             target: record.isSymlink ? Array(target(position)) : nil)
     }
 
+    /// Bytes of the longest target of a symlink, and of the longest name.
+    package static let longestTarget = 4_095
+    private static let longestName = 255
+
+    /// Whether an item can have the name: what is none ends the listing of its directory.
+    package static func canBeName(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let start = bytes.baseAddress, 1...longestName ~= bytes.count,
+            memchr(start, Int32(UInt8(ascii: "/")), bytes.count) == nil,
+            memchr(start, 0, bytes.count) == nil
+        else { return false }
+        return bytes.count > 2 || !bytes.allSatisfy { $0 == UInt8(ascii: ".") }
+    }
+
+    /// Blocks of 4 KiB that so many of 512 bytes fill.
+    package static func pages(of blocks: Int64) -> UInt32 {
+        UInt32(clamping: blocks / 8 + (blocks % 8 > 0 ? 1 : 0))
+    }
+
     /// Puts in an item that is not there yet, with its target; names come separately.
     @discardableResult
     package func insert(_ row: ItemRow) -> Position {
@@ -35,12 +54,15 @@ extension MemoryIndex {
         record.pointee.links = row.links
         record.pointee.ordinal = row.ordinal
         record.pointee.nextOrdinal = row.nextOrdinal
-        record.pointee.blocks = UInt32(clamping: (row.blocks + 7) / 8)
+        record.pointee.blocks = Self.pages(of: row.blocks)
         if record.pointee.isRegular {
             record.pointee.place = row.place
             record.pointee.hash = row.hash
         } else if let target = row.target {
-            target.withUnsafeBytes { setTarget(position, $0) }
+            // One that is too long is damage.
+            if target.count <= Self.longestTarget {
+                target.withUnsafeBytes { setTarget(position, $0) }
+            }
         } else if !record.pointee.isDirectory {
             record.pointee.word0 = row.device
         }

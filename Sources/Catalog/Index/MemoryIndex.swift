@@ -101,6 +101,11 @@ package final class MemoryIndex {
         }
     }
 
+    /// Shows where every item is, in no order.
+    func forEachPosition(_ body: (Position) -> Void) {
+        for position in 1..<itemsUsed where items[position].pointee.number != 0 { body(position) }
+    }
+
     /// Shows the items at up to `count` positions; where to go on, or `nil` after the last. Items that
     /// come and go meanwhile may or may not be shown.
     package func forEach(from start: Position, count: Int, _ body: (ItemRecord) -> Void)
@@ -212,6 +217,19 @@ package final class MemoryIndex {
             position = names[position].pointee.next
         }
         return position
+    }
+
+    /// Up to `count` names of the directory behind `cursor`, see ``child(of:after:)``.
+    package func children(of directory: Position, after cursor: UInt64, atMost count: Int)
+        -> [Position]
+    {
+        var children: [Position] = []
+        var name = child(of: directory, after: cursor)
+        while name != 0, children.count < count {
+            children.append(name)
+            name = names[name].pointee.next
+        }
+        return children
     }
 
     /// A cursor that stands on the name; at least 2^31 only after two thousand million names.

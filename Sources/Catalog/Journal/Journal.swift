@@ -13,6 +13,8 @@ package final class Journal {
     private static let sizes = [16 << 20, 4 << 20, leastSize]
     /// No file of a journal that was made is smaller, in bytes.
     private static let leastSize = 1 << 20
+    /// Nothing was ever written behind this, in bytes: what makes a file larger is damage.
+    private static let mostSize = 64 << 20
     /// What its files are called.
     package static let names = ["0", "1"]
 
@@ -41,7 +43,7 @@ package final class Journal {
         first = try OwnedDescriptor.open(paths[0], O_RDWR | O_CREAT, mode: 0o600)
         second = try OwnedDescriptor.open(paths[1], O_RDWR | O_CREAT, mode: 0o600)
         let sizes = (Int(try first.status().st_size), Int(try second.status().st_size))
-        var capacity = min(sizes.0, sizes.1)
+        var capacity = min(sizes.0, sizes.1, Self.sizes[0])
         isNew = capacity == 0
         for size in Self.sizes where capacity < Self.leastSize {
             do throws(Errno) {
@@ -81,7 +83,8 @@ package final class Journal {
 
     private func read(_ index: Int) throws(Errno) -> JournalContents.File {
         let bytes = try withFile(index) { (file) throws(Errno) -> [UInt8] in
-            var bytes = [UInt8](repeating: 0, count: Int(try file.status().st_size))
+            let size = min(Int(try file.status().st_size), Self.mostSize)
+            var bytes = [UInt8](repeating: 0, count: size)
             try file.read(into: &bytes, at: 0)
             return bytes
         }
@@ -120,6 +123,31 @@ package final class Journal {
     /// Makes the written records survive power loss.
     package func synchronize() throws(Errno) {
         try withFile(current) { (file) throws(Errno) in try file.synchronizeData() }
+    }
+
+    /// Takes out of both files what they hold, durably: after a loss of power records can stand behind a
+    /// place where some are missing, and what is recorded from now on has their numbers.
+    ///
+    /// Nothing may have been written since it was opened, and SQLite has everything, durably.
+    package func clear() throws(Errno) {
+        for index in fills.indices {
+            try withFile(index) { (file) throws(Errno) in
+                let size = min(Int64(try file.status().st_size), Int64(Self.mostSize))
+                do throws(Errno) {
+                    try file.allocate([.zeroRange, .keepSize], offset: 0, length: size)
+                } catch {
+                    // A file system that cannot do this at once.
+                    let zeros = [UInt8](repeating: 0, count: 1 << 20)
+                    var offset: Int64 = 0
+                    while offset < size {
+                        let count = min(Int(size - offset), zeros.count)
+                        try file.write(Array(zeros[..<count]), at: offset)
+                        offset += Int64(count)
+                    }
+                }
+                try file.synchronizeData()
+            }
+        }
     }
 
     /// Goes on in the other file, from its start. The full one is made durable first.

@@ -56,11 +56,21 @@ extension CatalogDatabase {
     package func changeLogGaps() throws(Failure) -> [String] {
         let mostLines = 100
         var gaps: [String] = []
-        var next = try counter(.pruned) + 1
+        let largest = Int64(Self.largestSequence)
+        let pruned = try counter(.pruned)
+        if !(0...largest ~= pruned) { gaps.append("it cannot begin after change \(pruned)") }
+        if appliedSequence > Self.largestSequence {
+            gaps.append("it cannot go to change \(appliedSequence)")
+        }
+        var next = min(max(pruned, 0), largest) + 1
         let select = try connection.statement("SELECT seq FROM change ORDER BY seq")
         defer { select.reset() }
         while gaps.count < mostLines, try select.step() {
             let sequence = select.integer(0)
+            if sequence > largest {
+                gaps.append("change \(sequence) cannot be")
+                break
+            }
             if sequence < next {
                 gaps.append("change \(sequence) is in the log, but was taken out before")
                 continue
@@ -68,6 +78,7 @@ extension CatalogDatabase {
             if sequence > next { gaps.append(Self.gap(from: next, to: sequence - 1)) }
             next = sequence + 1
         }
+        if appliedSequence > Self.largestSequence { return gaps }
         let applied = Int64(bitPattern: appliedSequence)
         if gaps.count < mostLines, next <= applied {
             gaps.append(Self.gap(from: next, to: applied))
@@ -78,10 +89,15 @@ extension CatalogDatabase {
     }
 
     /// Makes the log whole where ``changeLogGaps()`` found it is not, in one transaction: what comes
-    /// before the last gap is taken out of it, as if for its age.
+    /// before the last gap is taken out of it, as if for its age, and so is what cannot be.
     package func closeChangeLogGaps() throws(Failure) {
+        let largest = Int64(Self.largestSequence)
+        try connection.transaction { () throws(Failure) in
+            try connection.execute("DELETE FROM change WHERE seq NOT BETWEEN 1 AND \(largest)")
+        }
         let newest = try connection.integer("SELECT max(seq) FROM change")
-        let applied = max(newest, Int64(bitPattern: appliedSequence))
+        let isCounter = appliedSequence <= Self.largestSequence
+        let applied = max(newest, isCounter ? Int64(bitPattern: appliedSequence) : 0)
         // The last change whose predecessor is missing begins the log.
         let first = try connection.integer(
             """

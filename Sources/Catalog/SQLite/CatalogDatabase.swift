@@ -17,6 +17,8 @@ package final class CatalogDatabase {
     package var path: String { connection.path }
     /// The sequence of the last change in the tables; 0 in a new catalog.
     package internal(set) var appliedSequence: ChangeSequence = 0
+    /// No change has a higher one: a counter beyond it is damaged.
+    package static let largestSequence: ChangeSequence = 1 << 62
     /// The highest item number and document identity ever put in, removed ones included; new
     /// numbers start above. Never decreases.
     package internal(set) var highestNumber: UInt64 = 0

@@ -16,12 +16,22 @@ extension ContainerCheck {
         case unreadable(String)
     }
 
+    /// Versions by what they are of: to look through all of them for each document takes hours where
+    /// there are many.
+    private struct Histories {
+        var ofItems: [ItemNumber: [NodeNumber]] = [:]
+        var ofDocuments: [DocumentID: [NodeNumber]] = [:]
+    }
+
     mutating func checkContents() throws(Failure) {
         var versions: [NodeNumber: VersionRow] = [:]
         var order: [NodeNumber] = []
+        var histories = Histories()
         try database.forEachVersion {
             versions[$0.node] = $0
             order.append($0.node)
+            histories.ofItems[$0.item, default: []].append($0.node)
+            histories.ofDocuments[$0.document, default: []].append($0.node)
         }
         var lost: Set<NodeNumber> = []
         var known: [ContentHash: Verdict] = [:]
@@ -31,6 +41,10 @@ extension ContainerCheck {
             if let hash = version.hash, version.place.isBlob { known[hash] = verdict }
             let name = "\(path(version.item)), version \(version.ordinal)"
             switch verdict {
+            case .damaged(let problem) where isUnasked(version):
+                find(
+                    "\(name): \(problem); the store may have another copy, but did not answer: check "
+                        + "again when it does", repaired: false)
             case .damaged(let problem)
             where version.place == .stored && isStored(version):
                 versions[node] = refer(version, name, problem)
@@ -53,7 +67,7 @@ extension ContainerCheck {
         }
         for (item, row) in rows.sorted(by: { $0.key < $1.key }) {
             switch row.mode & S_IFMT {
-            case S_IFREG: try checkCurrent(row, &versions, &lost)
+            case S_IFREG: try checkCurrent(row, histories, &versions, &lost)
             case S_IFLNK: checkTarget(row)
             case S_IFDIR, S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK: break
             default: find("\(path(item)) has no type that there is", repaired: false)
@@ -87,6 +101,15 @@ extension ContainerCheck {
         fix(
             "\(gone.count) versions of documents that are gone were kept", first.item,
             gone.map { .removeVersion($0.item, $0.ordinal) })
+    }
+
+    /// Whether it is not known if the store has a content: as long as it may not, what is here is all
+    /// there is of it, damaged or not.
+    private func isUnasked(_ version: VersionRow) -> Bool {
+        guard stored == nil, version.place == .stored || version.place == .promised else {
+            return false
+        }
+        return version.hash.map(content.hasBlob) ?? false
     }
 
     /// Whether the store has the content, as far as is known.
@@ -183,9 +206,10 @@ extension ContainerCheck {
 
     /// The current version of a file: there, whole, and told alike by the item.
     private mutating func checkCurrent(
-        _ row: ItemRow, _ versions: inout [NodeNumber: VersionRow], _ lost: inout Set<NodeNumber>
+        _ row: ItemRow, _ histories: Histories, _ versions: inout [NodeNumber: VersionRow],
+        _ lost: inout Set<NodeNumber>
     ) throws(Failure) {
-        let own = versions.values.filter { $0.item == row.number }.map(\.ordinal).max() ?? 0
+        let own = histories.ofItems[row.number]?.map(\.ordinal).max() ?? 0
         if max(own, row.ordinal) >= row.nextOrdinal, row.nextOrdinal <= NodeNumber.largestOrdinal {
             var right = row
             right.nextOrdinal = max(own, row.ordinal) + 1
@@ -197,7 +221,7 @@ extension ContainerCheck {
         guard let row = rows[row.number], row.ordinal != 0 else { return }
         if versions[row.node] == nil { restoreVersion(of: row, &versions, &lost) }
         if lost.contains(row.node) {
-            fallBack(row, versions, lost)
+            fallBack(row, histories, versions, lost)
         } else if let version = versions[row.node],
             row.size != version.size || row.place.isNamed && row.hash != version.hash
         {
@@ -235,13 +259,16 @@ extension ContainerCheck {
 
     /// The newest version that is whole becomes the current one.
     private mutating func fallBack(
-        _ row: ItemRow, _ versions: [NodeNumber: VersionRow], _ lost: Set<NodeNumber>
+        _ row: ItemRow, _ histories: Histories, _ versions: [NodeNumber: VersionRow],
+        _ lost: Set<NodeNumber>
     ) {
-        let whole = versions.values.filter {
-            // Also what the file held as another document, as one that became a backup did.
-            ($0.document == row.document || $0.item == row.number)
-                && !lost.contains($0.node) && $0.place.isNamed
-        }.max { ($0.published, $0.ordinal) < ($1.published, $1.ordinal) }
+        // Also what the file held as another document, as one that became a backup did.
+        let nodes =
+            histories.ofDocuments[row.document, default: []]
+            + histories.ofItems[row.number, default: []]
+        let whole = nodes.compactMap { versions[$0] }
+            .filter { !lost.contains($0.node) && $0.place.isNamed }
+            .max { ($0.published, $0.ordinal) < ($1.published, $1.ordinal) }
         guard var earlier = whole else {
             find("\(path(row.number)) has no whole version left", repaired: false)
             return
@@ -265,7 +292,7 @@ extension ContainerCheck {
     }
 
     private mutating func checkTarget(_ row: ItemRow) {
-        guard let target = row.target else {
+        guard let target = row.target, target.count <= MemoryIndex.longestTarget else {
             find("the symlink \(path(row.number)) has lost where it leads", repaired: false)
             return
         }

@@ -59,8 +59,7 @@ extension ContainerCheck {
     }
 
     private static func isPossible(_ name: [UInt8]) -> Bool {
-        !name.isEmpty && name.count <= 255 && !name.contains(0) && !name.contains(UInt8(ascii: "/"))
-            && name != Array(".".utf8) && name != Array("..".utf8)
+        name.withUnsafeBytes(MemoryIndex.canBeName)
     }
 
     private static func text(_ name: [UInt8]) -> String { String(decoding: name, as: UTF8.self) }

@@ -173,6 +173,7 @@ package struct ContainerCheck {
         let recovery = try Recovery(
             index: index, database: database, content: content, orphans: orphans.sorted())
         guard let report = try recovery.run(after: journal, replayed: replayed) else { return nil }
+        try Recovery.forget(journal, report, database)
         try database.setMeta("boot", Recovery.boot())
         try database.checkpoint()
         try Recovery.removeUnneeded(report, database, content)

@@ -49,13 +49,17 @@ package final class Container: @unchecked Sendable {
         throws(Failure)
     {
         let folder = ContainerFolder(path: path)
-        if access(folder.catalog, F_OK) == 0 {
-            throw Failure(.cannotCreate, "there is a container \(name) already")
-        }
+        let isTaken = Failure(.cannotCreate, "there is a container \(name) already")
+        if access(folder.catalog, F_OK) == 0 { throw isTaken }
         if let lost = folder.lostCatalog { throw lost }
         try folder.make(isNew: true)
         let lock = try ContainerLock(folder, name: name, holder: "being created")
-        let database = try CatalogDatabase(path: folder.catalog, create: true)
+        // Somebody else may have made it since.
+        if access(folder.catalog, F_OK) == 0 { throw isTaken }
+        // Under another name until it is whole: what was cut off is made anew.
+        let draft = folder.catalog + ".new"
+        for end in ["", "-wal", "-shm"] { unlink(draft + end) }
+        let database = try CatalogDatabase(path: draft, create: true)
         let time = Timestamp(WallClock.now)
         let root = ItemRow(
             number: .root, mode: S_IFDIR | 0o755, user: getuid(), group: getgid(), links: 2,
@@ -70,6 +74,10 @@ package final class Container: @unchecked Sendable {
         try database.setMeta("clean", "1")
         try database.checkpoint()
         database.close()
+        guard rename(draft, folder.catalog) == 0 else {
+            throw Failure(.cannotCreate, "\(folder.catalog): \(Errno.last)")
+        }
+        try? Directories.synchronize(path)
         withExtendedLifetime(lock) {}
     }
 
@@ -156,6 +164,7 @@ package final class Container: @unchecked Sendable {
         let recovery = try Recovery(
             index: index, database: database, content: content, orphans: orphans)
         let report = try recovery.run(after: journal, replayed: replayed)
+        if let report { try Recovery.forget(journal, report, database) }
         content.adoptSpares()
         let bookmarks = Bookmarks(
             try database.bookmarks(), key: try BookmarkKey.load(database))
@@ -247,6 +256,7 @@ package final class Container: @unchecked Sendable {
         var orphans: [ItemNumber] = []
         var directories: [MemoryIndex.Position] = []
         var impossible = database.highestNumber > NodeNumber.largestItem ? 1 : 0
+        if database.appliedSequence > CatalogDatabase.largestSequence { impossible += 1 }
         try database.loadItems { row in
             guard NodeNumber.isItem(row.number.rawValue),
                 NodeNumber.isItem(row.document.rawValue),
@@ -274,12 +284,17 @@ package final class Container: @unchecked Sendable {
                 || !index[item: directory].pointee.isDirectory
             {
                 dangling += 1
+            } else if !MemoryIndex.canBeName(bytes) {
+                impossible += 1
             } else {
                 index.insertName(directory, bytes, item: position, rank: rank)
             }
         }
         if dangling > 0 {
             throw Failure(.badData, "\(database.path): \(dangling) names lead nowhere")
+        }
+        if impossible > 0 {
+            throw Failure(.badData, "\(database.path): \(impossible) names cannot be")
         }
         if hasLoop(directories, in: index) {
             throw Failure(.badData, "\(database.path): directories are inside themselves")
@@ -290,6 +305,7 @@ package final class Container: @unchecked Sendable {
             index.attributes[position, default: [:]][Array(attribute)] = Array(value)
             index[item: position].pointee.flags.insert(.hasAttributes)
         }
+        index.countLinks(directories)
         // One that has a name is not an orphan, whatever it counts.
         return orphans.filter { index[item: index.find($0)].pointee.firstName == 0 }
     }

@@ -17,7 +17,7 @@ struct Recovery {
     private let orphans: [ItemNumber]
     private var mutations: [Mutation] = []
     private var report = RecoveryReport()
-    /// Versions whose contents were moved among the blobs.
+    /// Versions whose contents are to be moved among the blobs.
     private var sealedHere: [NodeNumber: VersionRow] = [:]
     private(set) var nextNumber: UInt64
     /// Now, and not before any version was published.
@@ -87,6 +87,7 @@ struct Recovery {
         if report.afterPowerLoss { try recovery.forgetArrivals() }
         for item in orphans { try recovery.remove(item, &kept) }
         try recovery.apply()
+        try recovery.moveSealed()
         if recovery.report.lacksJournal {
             recovery.report.setAside = try lost.setAside(except: kept)
         }
@@ -160,7 +161,7 @@ struct Recovery {
         record.pointee.ordinal = row.ordinal
         record.pointee.nextOrdinal = max(record.pointee.nextOrdinal, row.ordinal + 1)
         record.pointee.size = status.size
-        record.pointee.blocks = UInt32(clamping: (status.blocks + 7) / 8)
+        record.pointee.blocks = MemoryIndex.pages(of: status.blocks)
         record.pointee.modified = status.modified.rawValue
         record.pointee.changed = max(record.pointee.changed, status.changed.rawValue)
         record.pointee.place = row.synced ? .durable : .staged
@@ -237,7 +238,7 @@ struct Recovery {
             record.pointee.nextOrdinal += 1
             record.pointee.ordinal = earlier == nil ? 0 : ordinal
             record.pointee.size = earlier?.size ?? 0
-            record.pointee.blocks = UInt32(clamping: ((earlier?.blocks ?? 0) + 7) / 8)
+            record.pointee.blocks = MemoryIndex.pages(of: earlier?.blocks ?? 0)
             record.pointee.place = .none
             record.pointee.hash = nil
             if var earlier {
@@ -258,24 +259,42 @@ struct Recovery {
         report.fellBack += 1
     }
 
-    /// The version with its content among the blobs; `nil` if it has none that can be read.
+    /// The version as it is when its content is among the blobs, where ``moveSealed()`` takes it; `nil`
+    /// if it has none that can be read.
     private mutating func sealed(_ version: VersionRow) throws(Failure) -> VersionRow? {
         if version.place.isNamed { return version }
         // Two items may go back to the same version: a backup that was renamed away, and the
         // document that was written in its place.
         if let known = sealedHere[version.node] { return known }
         guard let hash = hash(version.node, version.size) else { return nil }
-        do throws(Errno) { try content.seal(version.node, hash: hash) } catch {
-            // Another time it may work: the document is not to be given up for that.
-            throw Failure(
-                .inputOutput, "\(content.folder.blob(hash)): \(error)",
-                isDiskFull: error.code == ENOSPC)
+        do throws(Errno) { try content.prepareSealing(version.node, hash: hash) } catch {
+            throw Self.sealingFailed(content.folder.blob(hash), error)
         }
         var sealed = version
         sealed.place = .sealed
         sealed.hash = hash
         sealedHere[version.node] = sealed
         return sealed
+    }
+
+    /// Moves the contents of versions that others went back to among the blobs.
+    ///
+    /// Only when the catalog is sure to know: it does not look there for a content whose hash it does not
+    /// have. Of what is cut off here ``sweep(_:)`` does the rest at the next opening.
+    private func moveSealed() throws(Failure) {
+        if sealedHere.isEmpty { return }
+        try database.checkpoint()
+        for (node, version) in sealedHere {
+            guard let hash = version.hash else { continue }
+            do throws(Errno) { try content.seal(node, hash: hash) } catch {
+                throw Self.sealingFailed(content.folder.blob(hash), error)
+            }
+        }
+    }
+
+    /// Another time it may work: the document is not to be given up for that.
+    private static func sealingFailed(_ path: String, _ error: Errno) -> Failure {
+        Failure(.inputOutput, "\(path): \(error)", isDiskFull: error.code == ENOSPC)
     }
 
     /// What came of promises shortly before a power loss may not have reached the disk: it comes
@@ -318,6 +337,19 @@ struct Recovery {
 
     private func isHeld(_ document: DocumentID) throws(Failure) -> Bool {
         index.isHeld(document, by: try database.writers(of: document))
+    }
+
+    /// Empties the journal after a loss of power, before the catalog says that this boot has it open: what
+    /// did not reach the disk in order would be taken for damage, or for changes that follow on new ones.
+    static func forget(
+        _ journal: Journal, _ report: RecoveryReport, _ database: CatalogDatabase
+    ) throws(Failure) {
+        if !report.afterPowerLoss { return }
+        try database.checkpoint()
+        do throws(Errno) { try journal.clear() } catch {
+            throw Failure(
+                .inputOutput, "\(journal.folder): \(error)", isDiskFull: error.code == ENOSPC)
+        }
     }
 
     /// Removes the blobs of what ``run(after:replayed:)`` removed. The catalog has to be on the disk.

@@ -58,12 +58,11 @@ final class Keeper: Sendable {
         }
     }
 
-    /// Ends the thread after everything is sealed; returns when it is gone.
+    /// Ends the thread after everything is sealed, or at least on the disk, however long a slow one
+    /// takes: what is called closed is not looked at after a loss of power. Returns when it is gone.
     func stop() {
         state.signal { $0.ended = true }
-        let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 60_000)) {
-            $0.done ? true : nil
-        }
+        let _: Bool? = state.wait { $0.done ? true : nil }
         work.withLock { $0 = nil }
     }
 
@@ -138,7 +137,10 @@ final class Keeper: Sendable {
         // Whatever nobody waited for is in the journal within a second, and on the disk.
         weeding.synchronizeLog()
         weeding.settleRecents(ending: plan.ended)
-        if plan.sync { weeding.synchronizeContents() }
+        if plan.sync, !weeding.synchronizeContents() {
+            // Another time it may work.
+            state.withLock { $0.firstUnsynced = MonotonicClock.now }
+        }
         if plan.accessed { weeding.recordAccessTimes() }
         let tight = plan.room || weeding.isTight
         weeding.keepReserve(tight: tight)

@@ -93,8 +93,13 @@ extension Weeding {
         // What has no file of its own gets one before all are made durable.
         for version in versions { try? content.spill(version.node) }
         let many = versions.count > Self.manyVersions
-        if many, let folder = try? OwnedDescriptor.open(content.folder.path, O_RDONLY) {
-            try? folder.synchronizeFileSystem()
+        if many {
+            // Nothing counts as durable that was not written out.
+            do throws(Errno) {
+                try OwnedDescriptor.open(content.folder.path, O_RDONLY).synchronizeFileSystem()
+            } catch {
+                return (nodes, [])
+            }
         }
         for var version in versions {
             let reference = ContentReference(
@@ -129,6 +134,7 @@ extension Weeding {
         }
         // While nobody waits; what comes in between is little.
         try? synchronizeBlobs(of: ready)
+        let damaged = Set(ready.filter(isBlobDamaged).compactMap(\.hash))
         let failed = volume.blobs.withLock { _ in
             do throws(Errno) { try synchronizeBlobs(of: ready) } catch {
                 return retry + ready.map(\.node)
@@ -140,7 +146,9 @@ extension Weeding {
             }
             for version in ready {
                 guard let hash = version.hash else { continue }
-                do throws(Errno) { try content.seal(version.node, hash: hash) } catch {
+                do throws(Errno) {
+                    try content.seal(version.node, hash: hash, replacing: damaged.contains(hash))
+                } catch {
                     retry.append(version.node)
                 }
             }
@@ -157,6 +165,12 @@ extension Weeding {
         for version in versions {
             if let hash = version.hash { try content.synchronizeBlob(hash) }
         }
+    }
+
+    /// Whether a blob that is here already has been damaged since: the document may just have been saved
+    /// once more for that.
+    private func isBlobDamaged(_ version: VersionRow) -> Bool {
+        version.hash.map { content.isDamaged($0, size: version.size) } ?? false
     }
 
     /// Goes on with the hashing of a large content for a while; `nil` if there is more to do.

@@ -26,11 +26,13 @@ final class Weeding: Sendable {
             < max(space.total / Self.tightShare, min(Self.tightBytes, space.total / 8))
     }
 
-    /// Makes everything published so far durable, and what came from the store.
-    func synchronizeContents() {
+    /// Makes everything published so far durable, and what came from the store; says whether it could.
+    @discardableResult
+    func synchronizeContents() -> Bool {
         let (moment, arrived) = volume.state.withLock { ($0.publishTime(), Set($0.arrived.keys)) }
-        do throws(Errno) { try content.synchronize(until: moment) } catch { return }
+        do throws(Errno) { try content.synchronize(until: moment) } catch { return false }
         volume.recordArrivals(arrived)
+        return true
     }
 
     /// Holds room for the next time the container is opened, while there is enough.
@@ -191,14 +193,19 @@ final class Weeding: Sendable {
         }
         let now = VolumeState.now()
         var drop: [VersionRow] = []
+        // Of these some stay only as long as the current one is not on the disk.
+        var again: Set<DocumentID> = []
         if tight || everything {
             drop = superfluous(now, keeping: pinned, budget: tight ? 0 : share())
+            if !tight { again = documents }
         } else if !documents.isEmpty {
             let found: [VersionRow]? = try? volume.container.query {
                 (database) throws(Failure) in
                 var drop: [VersionRow] = []
                 for document in documents {
-                    drop += try Self.aged(document, database, keeping: pinned, now: now).old
+                    let versions = try aged(document, database, keeping: pinned, now: now)
+                    drop += versions.old
+                    if versions.staysForNow { again.insert(document) }
                 }
                 return drop
             }
@@ -216,6 +223,7 @@ final class Weeding: Sendable {
                 return true
             }
             state.followLosses(of: Set(idle.map(\.document)))
+            state.thinning.formUnion(again)
             return idle
         }
         if idle.isEmpty { return false }
@@ -241,11 +249,9 @@ final class Weeding: Sendable {
             // together, only if what age leaves of them takes too much.
             var bytes: Int64 = 0
             for document in documents {
-                let (versions, old) = try Self.aged(
-                    document, database, keeping: pinned, now: now)
+                let (versions, old, _) = try aged(document, database, keeping: pinned, now: now)
                 drop += old
-                bytes += versions.dropLast().reduce(0) { $0 + $1.size }
-                bytes -= old.reduce(0) { $0 + $1.size }
+                bytes += Retention.bytesHere(versions.dropLast()) - Retention.bytesHere(old)
             }
             if bytes <= budget { return drop }
             let gone = Set(drop.map(\.node))
@@ -253,21 +259,31 @@ final class Weeding: Sendable {
             for document in documents {
                 kept.append(try database.versions(of: document).filter { !gone.contains($0.node) })
             }
-            return drop + Retention.exceeding(kept, keeping: pinned, budget: budget)
+            return drop
+                + Retention.exceeding(
+                    kept, keeping: pinned, durableUntil: content.durableUntil(), budget: budget)
         }
         return found ?? []
     }
 
-    /// The versions of a document, and which of them their age drops.
-    private static func aged(
+    /// The versions of a document, which of them their age drops, and whether it will drop more of them
+    /// as soon as the current one is on the disk.
+    private func aged(
         _ document: DocumentID, _ database: CatalogDatabase, keeping pinned: Set<NodeNumber>,
         now: Timestamp
-    ) throws(Failure) -> (versions: [VersionRow], old: [VersionRow]) {
+    ) throws(Failure) -> (versions: [VersionRow], old: [VersionRow], staysForNow: Bool) {
         let versions = try database.versions(of: document)
         // Asked after the versions: a mark comes before what replaces the marked one.
         let apart = try database.versionsKeptApart(of: document)
-        let old = Retention.superfluous(versions, keeping: pinned, apart: apart, now: now)
-        return (versions, old)
+        if versions.count < 2 { return (versions, [], false) }
+        // Before they are sealed only the syncs of the disk tell what a power loss would leave.
+        let old = Retention.superfluous(
+            versions, keeping: pinned, apart: apart, durableUntil: content.durableUntil(), now: now)
+        // What comes later is published later.
+        let later = Retention.superfluous(
+            versions, keeping: pinned, apart: apart, durableUntil: Timestamp(rawValue: .max),
+            now: now)
+        return (versions, old, later.count > old.count)
     }
 
     /// Removes the bytes of versions that are out of the catalog; blobs only if nothing refers to

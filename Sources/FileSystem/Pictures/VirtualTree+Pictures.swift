@@ -106,11 +106,6 @@ extension VirtualTree {
         }
     }
 
-    /// Names that are looked at in one hold of the volume's lock.
-    private static let namesAtOnce = 64
-    /// Cursors 1 and 2 stand on `.` and `..`; those of names are larger by this.
-    private static let firstCursor: UInt64 = 3
-
     /// Lists a folder of pictures from a cursor on. Cursors stand on names, as in the directory that it
     /// mirrors: they stay good while others come and go, and what is before them costs nothing.
     func listPictures(

@@ -313,9 +313,26 @@ final class VirtualTree: Sendable {
             return try listPictures(
                 number, of: mirrored, size, from: offset, counted: counted, body)
         }
+        /// Shows an entry; says whether there is room for more.
+        func show(_ name: String, _ node: VirtualNode?, _ next: UInt64) throws(Errno) -> Bool {
+            var found = Entry(node: 0, status: stat(), timeout: 0)
+            found.status.st_mode = S_IFDIR
+            found.status.st_ino = UInt(number)
+            if let node {
+                do throws(Errno) { found = try entry(node, counted: counted) } catch {
+                    // Thinned out since it was listed.
+                    if error.code == ENOENT { return true }
+                    throw error
+                }
+            }
+            if body(name, next, found) { return true }
+            if counted, node != nil { forget(found.node, 1) }
+            return false
+        }
         var entries: [(String, VirtualNode?)] = [(".", nil), ("..", nil)]
         // The place that the offset stands for, and what offsets begin with.
         var (first, start) = (offset, UInt64(0))
+        var mirrored: ItemNumber?
         switch directory {
         case .top:
             entries += [
@@ -329,8 +346,8 @@ final class VirtualTree: Sendable {
         case .thumbnails:
             entries += PictureSize.allCases.map { (String($0.pixels), .thumbnailsOf($0)) }
         case .thumbnailsOf, .thumbnailsBelow: break  // Above.
-        case .versions: entries += try mirroredNames(.root)
-        case .versionsBelow(let item): entries += try mirroredNames(item)
+        case .versions: mirrored = .root
+        case .versionsBelow(let item): mirrored = item
         case .history(let document):
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
         case .conflicts: entries += conflicts()
@@ -346,36 +363,45 @@ final class VirtualTree: Sendable {
             throw Errno(ENOTDIR)
         }
         for (index, (name, node)) in entries.enumerated() where UInt64(index) >= first {
-            var found = Entry(node: 0, status: stat(), timeout: 0)
-            found.status.st_mode = S_IFDIR
-            found.status.st_ino = UInt(number)
-            if let node {
-                do throws(Errno) { found = try entry(node, counted: counted) } catch {
-                    // Thinned out since it was listed.
-                    if error.code == ENOENT { continue }
-                    throw error
-                }
+            if try !show(name, node, start + UInt64(index) + 1) { return }
+        }
+        guard let mirrored else { return }
+        var cursor = offset <= Self.firstCursor ? 0 : offset - Self.firstCursor
+        while true {
+            let (names, last) = try mirroredNames(mirrored, after: cursor)
+            for (name, node, standing) in names {
+                if try !show(name, node, standing + Self.firstCursor) { return }
             }
-            if !body(name, start + UInt64(index) + 1, found) {
-                if counted, node != nil { forget(found.node, 1) }
-                return
-            }
+            guard let last else { return }
+            cursor = last
         }
     }
 
-    private func mirroredNames(_ directory: ItemNumber) throws(Errno) -> [(String, VirtualNode?)] {
-        try volume.read { (state) throws(Errno) in
+    /// Names that are looked at in one hold of the volume's lock.
+    static let namesAtOnce = 64
+    /// In a folder that mirrors a directory cursors 1 and 2 stand on `.` and `..`; those of names are
+    /// larger by this.
+    static let firstCursor: UInt64 = 3
+
+    /// Some names of a mirrored directory, behind a cursor, with cursors that stand on them, and the one
+    /// that stands on the last that was looked at; nil at the end. So what is before a cursor costs
+    /// nothing, and no name is left out while others go.
+    private func mirroredNames(
+        _ directory: ItemNumber, after cursor: UInt64
+    ) throws(Errno) -> (names: [(String, VirtualNode, UInt64)], last: UInt64?) {
+        try volume.read {
+            (state) throws(Errno) -> (names: [(String, VirtualNode, UInt64)], last: UInt64?) in
             let position = state.index.find(directory)
             guard position != 0 else { throw Errno(ENOENT) }
-            var list: [(String, VirtualNode?)] = []
-            var name = state.index.child(of: position, after: 0)
-            while name != 0 {
+            let found = state.index.children(of: position, after: cursor, atMost: Self.namesAtOnce)
+            var names: [(String, VirtualNode, UInt64)] = []
+            for name in found {
                 let item = state.index[name: name].pointee.item
+                guard let node = try? mirror(state, item) else { continue }
                 let text = String(path: state.index.nameBytes(name))
-                if let node = try? mirror(state, item) { list.append((text, node)) }
-                name = state.index[name: name].pointee.next
+                names.append((text, node, state.index.cursor(name)))
             }
-            return list
+            return (names, found.last.map { state.index.cursor($0) })
         }
     }
 }

@@ -38,6 +38,7 @@ extension Volume {
         }
         try checkWhole(session)
         try makeRoom { () throws(Errno) in try content.record(session.node) }
+        try keepSynchronized(session, status)
         try log.admit()
         let (sequence, drawing) = try state.withLock {
             (state) throws(Errno) -> (ChangeSequence, PictureDrawing?) in
@@ -56,6 +57,19 @@ extension Volume {
             state.withLock { _ in session.closing.noteDrawing(until: 0) }
             answer()
         }
+    }
+
+    /// What an fsync returned for is not lost with what was written after it: a version that is not
+    /// on the disk as a whole is given up after a power loss.
+    private func keepSynchronized(_ session: WriteSession, _ status: FileStatus) throws(Errno) {
+        let isOwed = state.withLock { _ in
+            session.isClosing && session.recorded?.synced == true
+                && session.syncedStatus != status
+        }
+        if !isOwed { return }
+        let file = try content.openStaging(session.node)
+        _ = try file.with { (file) throws(Errno) in try check { fsync(file.number) } }
+        state.withLock { _ in session.syncedStatus = status }
     }
 
     /// Whether it is the process that opened the handle which closes a descriptor of it, or that
@@ -287,7 +301,7 @@ extension VolumeState {
         }
         record.pointee.ordinal = node.ordinal
         record.pointee.size = status.size
-        record.pointee.blocks = UInt32(clamping: (status.blocks + 7) / 8)
+        record.pointee.blocks = MemoryIndex.pages(of: status.blocks)
         record.pointee.modified = status.modified.rawValue
         record.pointee.changed = max(record.pointee.changed, status.changed.rawValue)
         record.pointee.place = durable ? .durable : .staged

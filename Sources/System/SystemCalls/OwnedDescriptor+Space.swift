@@ -12,6 +12,8 @@ public struct AllocationMode: OptionSet, Sendable {
     public static let keepSize = AllocationMode(rawValue: 1)
     /// FALLOC_FL_PUNCH_HOLE.
     public static let punchHole = AllocationMode(rawValue: 2)
+    /// FALLOC_FL_ZERO_RANGE.
+    public static let zeroRange = AllocationMode(rawValue: 16)
 }
 
 extension OwnedDescriptor {

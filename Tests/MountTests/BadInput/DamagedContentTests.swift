@@ -57,6 +57,27 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "printf X | dd of=BLOB bs=1 seek=3 conv=notrunc status=none", "truncate -s 5 BLOB",
+    ])
+    func `the same content saved once more heals what was damaged`(damage: String) throws {
+        try withBrokenContainer { broken in
+            let blob = try broken.blob(of: "b's only content")
+            try broken.damage(damage.replacing("BLOB", with: blob))
+            #expect(try broken.container.check().status == Int(EX_DATAERR))
+            for _ in 1...2 {
+                try broken.whileMounted { agent in
+                    agent.store("folder/b", "b's only content")
+                    #expect(agent.content("folder/b") == "b's only content")
+                }
+            }
+            try broken.whileMounted { agent in
+                #expect(agent.content("folder/b") == "b's only content")
+            }
+            #expect(try broken.container.check().status == 0)
+        }
+    }
+
     @Test func `foreign files are reported and left alone`() throws {
         try withBrokenContainer { broken in
             let container = broken.container

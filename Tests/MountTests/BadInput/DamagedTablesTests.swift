@@ -67,6 +67,12 @@ struct DamagedTablesTests {
             says: ["\"x/y\" cannot be a name", ".shapeedit is taken"],
             moved: ["f1": "lost+ITEM(f1)", "f2": ".shapeedit~1"]),
         TableDamage(
+            testDescription: "a name that is too long",
+            statement: """
+                update name set name = cast(printf('%.5000c', 'y') as blob) where item = ITEM(f1)
+                """,
+            says: ["cannot be a name"], moved: ["f1": "lost+ITEM(f1)"]),
+        TableDamage(
             testDescription: "wrong link counts",
             statement: """
                 update item set links = 9 where id in (ITEM(a), ITEM(folder));
@@ -158,6 +164,18 @@ struct DamagedTablesTests {
             statement: "delete from change where seq = (select max(seq) from change)",
             says: ["is missing from the log"]),
         TableDamage(
+            testDescription: "a last change that cannot be",
+            statement: "update meta set value = -1 where key = 'applied'",
+            says: ["it cannot go to change 18446744073709551615"]),
+        TableDamage(
+            testDescription: "a last change that is the last of all",
+            statement: "update meta set value = 9223372036854775807 where key = 'applied'",
+            says: ["it cannot go to change 9223372036854775807"]),
+        TableDamage(
+            testDescription: "a first change that cannot be",
+            statement: "update meta set value = 9223372036854775807 where key = 'pruned'",
+            says: ["it cannot begin after change 9223372036854775807"]),
+        TableDamage(
             testDescription: "a change log that goes on too far",
             statement: "update meta set value = 100 where key = 'applied'",
             says: ["the log goes on to change"]),
@@ -214,6 +232,9 @@ struct DamagedTablesTests {
         "update item set id = -1 where id = ITEM(f1)",
         "update item set document = -1 where id = ITEM(f1)",
         "update meta set value = -1 where key = 'highest'",
+        "update meta set value = -1 where key = 'applied'",
+        "update name set name = cast('x/y' as blob) where item = ITEM(f1)",
+        "update name set name = cast(printf('%.5000c', 'y') as blob) where item = ITEM(f1)",
     ])
     func `a catalog that leads in circles or beyond all numbers is not served`(
         _ statement: String
@@ -225,6 +246,29 @@ struct DamagedTablesTests {
             #expect(refused.status == Int(EX_DATAERR), "\(refused)")
             #expect(refused.errorText.contains("container check test"), "\(refused)")
             #expect(!MountTable.isMounted(mountPoint))
+        }
+    }
+
+    @Test(arguments: [
+        "update item set links = 0 where id in (ITEM(f1), ITEM(folder))",
+        "update item set blocks = 9223372036854775807 where id = ITEM(f1)",
+        "update item set target = cast(printf('%.5000c', 'y') as blob) where id = ITEM(sym)",
+    ])
+    func `counts that cannot be end no mount`(_ statement: String) throws {
+        try withBrokenContainer { broken in
+            try broken.whileMounted { agent in _ = agent.shell("ln -s a sym") }
+            try broken.changeTables(broken.resolved(statement))
+            try broken.whileMounted { agent in
+                #expect(agent.content("folder/b") == "b's only content")
+                let removed = agent.shell(
+                    "cd folder && mkdir below && rmdir below && cd .. && rm -r folder f1 sym "
+                        + "&& printf gone")
+                #expect(removed == "gone")
+            }
+            try broken.whileMounted { agent in
+                #expect(agent.content("a") == "a's only content")
+                #expect(agent.content("f2") == ByteString(repeating: "x", count: 2802))
+            }
         }
     }
 

@@ -25,6 +25,48 @@ import Testing
         }
     }
 
+    @Test func `a journal that is far too large is read as far as one goes`() throws {
+        try withBrokenContainer { broken in
+            try broken.crash { agent in agent.store("new", "acknowledged") }
+            try broken.damage("truncate -s 1T journal/0 journal/1")
+            #expect(try broken.container.check().status == 0)
+            for _ in 1...2 {
+                try broken.whileMounted { agent in #expect(agent.content("new") == "acknowledged") }
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a journal that reached the disk with a gap is no damage afterwards`(checked: Bool) throws
+    {
+        try withBrokenContainer { broken in
+            try broken.crash { agent in
+                for number in 1...40 { agent.store("new\(number)", "acknowledged") }
+            }
+            // As a loss of power may leave it: records stand behind a place that was not written.
+            try broken.damage(
+                """
+                at=$(grep -abo new20 journal/0 | head -1 | cut -d: -f1)
+                head -c 64 /dev/zero | dd of=journal/0 bs=1 seek=$at conv=notrunc status=none
+                sqlite3 catalog.sqlite "update meta set value = 'another' where key = 'boot'"
+                """)
+            if checked { _ = try broken.container.check() }
+            for number in 1...3 {
+                try broken.whileMounted { agent in
+                    #expect(agent.content("a") == "a's only content")
+                    agent.store("later\(number)", "saved")
+                }
+            }
+            #expect(try broken.container.check().status == 0)
+            // Also where nothing was closed.
+            try broken.crash { agent in agent.store("last", "acknowledged") }
+            try broken.whileMounted { agent in
+                for number in 1...3 { #expect(agent.content("later\(number)") == "saved") }
+                #expect(agent.content("last") == "acknowledged")
+            }
+        }
+    }
+
     @Test(arguments: ["rm journal/0", "truncate -s 100 journal/0"])
     func `a journal that is cut off or gone after a crash is said`(_ damage: String) throws {
         try withBrokenContainer { broken in

@@ -205,6 +205,33 @@ struct StoreCleaningTests {
         }
     }
 
+    @Test func `the check lets no damaged copy go while the store does not answer`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.shell("echo content > one")
+            try volume.settle()
+            let hash = agent.shell("sha256sum < one").prefix(64)
+            volume.endAgents()
+            try container.unmount()
+            let blob = "\(container.folder)/blobs/\(hash.prefix(2))/\(hash)"
+            let damaged = try Probing.run([
+                "sh", "-c", "test -s \(blob) && printf X | dd of=\(blob) conv=notrunc status=none",
+            ])
+            #expect(damaged.status == 0, "\(damaged)")
+            let store = container.storeFolder
+            #expect(rename(store, store + ".away") == 0)
+            let told = try container.check()
+            #expect(told.status == 65 && told.text.contains("did not answer"), "\(told)")
+            #expect(access(blob, F_OK) == 0, "all that may be left of it is gone")
+            #expect(rename(store + ".away", store) == 0)
+            let repaired = try container.check()
+            #expect(repaired.status == 1 && !repaired.text.contains("damaged:"), "\(repaired)")
+            try volume.remountAfterCrash()
+            #expect(try volume.agent().content("one") == "content\n")
+        }
+    }
+
     @Test(arguments: ["rm -f", "truncate -s 3"])
     func `the check leaves a promise what it is when the copy of another document is damaged`(
         _ damage: String

@@ -67,6 +67,31 @@ struct VersionTests {
 
     /// The file before the save goes for good 15 s after it, maybe while the document has no name.
     @Test(arguments: DataPath.mounts)
+    func `documents with versions are listed whole while others of the folder are removed`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory("many")
+            let all = Set((0..<500).map { ByteString("document\($0)") })
+            for name in all { agent.store("many/" + name, "") }
+            let folder = agent.open(
+                volume.root + "/.shapeedit/versions/work/many", O_RDONLY | O_DIRECTORY)
+            var listed: [ByteString] = []
+            while true {
+                // Small buffers, so that there are many places to go on from.
+                let some = agent.nextEntries(folder, count: 600).map(\.name)
+                    .filter { $0 != "." && $0 != ".." }
+                if some.isEmpty { break }
+                for name in some { agent.unlink("many/" + name) }
+                listed += some
+            }
+            agent.close(folder)
+            #expect(listed.count == all.count && Set(listed) == all, "\(listed.count)")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
     func `earlier versions stay while a document is removed and made again`(
         _ dataPath: DataPath
     ) throws {
