@@ -80,4 +80,25 @@ import Testing
         }
         owners.open()
     }
+
+    @Test func `a signal ends a call that takes long, and none that is done soon`() {
+        let owners = Owners()
+        let forwarding = Forwarding(patience: 8_000) { _ in }
+        defer { forwarding.stop() }
+        // The error of a call that gets a signal before it begins; 0: it was done.
+        func interrupted(_ work: @escaping @Sendable () -> Void) -> Int32? {
+            let answer = Monitor<Int32?>(nil)
+            forwarding.call(
+                "owner", prepare: { forwarding.interrupt($0) },
+                fail: { error in answer.signal { $0 = error.code } }
+            ) { () throws(Errno) in
+                work()
+                return { isAwaited in if isAwaited { answer.signal { $0 = 0 } } }
+            }
+            return answer.wait(until: MonotonicClock.after(milliseconds: 20_000)) { $0 }
+        }
+        for _ in 0..<20 { #expect(interrupted({}) == 0) }
+        #expect(interrupted({ owners.hang() }) == EINTR)
+        owners.open()
+    }
 }

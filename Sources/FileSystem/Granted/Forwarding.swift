@@ -5,10 +5,11 @@ internal import SystemCalls
 /// the threads that serve a mount may wait for another.
 ///
 /// Any thread. Each owner has a few threads and a queue of its own, so that one that does not answer
-/// stands in nobody's way. Whoever waits longer than ``patience`` gets ETIMEDOUT, and EINTR when
-/// interrupted; the call itself then ends unheard. An owner that somebody waited for in vain is
-/// *probed*: until it answers that, whoever waits for it, or comes to, gets ETIMEDOUT at once. So a
-/// program that makes several calls waits once, and one slow call does not shut out the others.
+/// stands in nobody's way. Whoever waits longer than ``patience`` gets ETIMEDOUT, and EINTR when a
+/// call is not done half a second after a signal; the call itself then ends unheard. An owner that
+/// somebody waited for in vain is *probed*: until it answers that, whoever waits for it, or comes to,
+/// gets ETIMEDOUT at once. So a program that makes several calls waits once, and one slow call does
+/// not shut out the others.
 final class Forwarding: Sendable {
     /// Called when the call is done: with true if somebody still waits for the answer, with false to
     /// undo what they do not learn of.
@@ -20,8 +21,8 @@ final class Forwarding: Sendable {
     private static let longest = 512
     /// How long a call may take, in milliseconds.
     static let patience: UInt64 = 30_000
-    /// How long a call that has begun may take when it was interrupted, and a probe, in milliseconds:
-    /// what is about to be done is not said to have failed.
+    /// How long a call may take when it was interrupted, and a probe, in milliseconds: what is about to
+    /// be done is not said to have failed.
     private static let grace: UInt64 = 500
     /// How often it is looked for calls that take too long, in milliseconds.
     private static let pace: UInt64 = 100
@@ -44,7 +45,6 @@ final class Forwarding: Sendable {
         /// When it began to wait.
         let since: UInt64
         var deadline: UInt64
-        var hasBegun = false
         var isInterrupted = false
     }
     private struct State {
@@ -128,18 +128,16 @@ final class Forwarding: Sendable {
         _ = enqueue(queue, atMost: .max, 0, work)
     }
 
-    /// The process of a call got a signal; says whether the call is to be answered with EINTR now.
-    func interrupt(_ ticket: UInt64) -> Bool {
+    /// The process of a call got a signal: if the call takes much longer it is answered with EINTR.
+    ///
+    /// Not at once, even if it has not begun: a signal is mostly a timer's or a child's, and no program
+    /// that catches it expects that stat(2) or rename(2) fails for it.
+    func interrupt(_ ticket: UInt64) {
         state.withLock { state in
-            guard let wait = state.waits[ticket] else { return false }
-            if !wait.hasBegun {
-                state.waits[ticket] = nil
-                return true
-            }
+            guard let wait = state.waits[ticket] else { return }
             state.waits[ticket]?.isInterrupted = true
             let soon = MonotonicClock.after(milliseconds: Self.grace)
             state.waits[ticket]?.deadline = min(wait.deadline, soon)
-            return false
         }
     }
 
@@ -199,13 +197,8 @@ final class Forwarding: Sendable {
         }
     }
 
-    private func begin(_ ticket: UInt64) -> Bool {
-        state.withLock { state in
-            guard state.waits[ticket] != nil else { return false }
-            state.waits[ticket]?.hasBegun = true
-            return true
-        }
-    }
+    /// Whether anybody still waits for the call.
+    private func begin(_ ticket: UInt64) -> Bool { state.withLock { $0.waits[ticket] != nil } }
 
     @discardableResult
     private func end(_ ticket: UInt64) -> Wait? {

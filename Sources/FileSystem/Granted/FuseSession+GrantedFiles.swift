@@ -177,6 +177,10 @@ extension FuseSession {
                 guard waits, error.code == EAGAIN else { throw error }
                 return { [self] isAwaited in
                     guard isAwaited else { return }
+                    // Each try is a call that is done soon, so none of them ends by the signal.
+                    if fuse_req_interrupted(request.pointer) != 0 {
+                        return request.fail(Errno(EINTR))
+                    }
                     volume.scheduler.at(MonotonicClock.after(milliseconds: Self.lockPace)) {
                         do throws(Errno) {
                             try self.lockGranted(
