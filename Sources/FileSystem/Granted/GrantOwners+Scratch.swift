@@ -36,21 +36,22 @@ extension GrantOwners {
         let source = try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
         let size = Int64(try source.status().st_size)
         try on(document, of: owner, shared: false) { (shown) throws(Errno) in
-            let text = try PathAttributes.value(attribute(of: document), of: shown)
-            guard GrantTerms(String(decoding: text, as: UTF8.self))?.access == .write else {
-                throw Errno(EACCES)
-            }
+            try requireWriting(document, at: shown)
             do throws(Errno) {
                 let place = try Self.place(of: document, in: point)
                 let model = try OwnedDescriptor.open(place, O_RDONLY | O_NOCTTY)
                 _ = try WholeFile.replace(
                     place, like: model,
-                    write: { (file) throws(Errno) in
-                        try WholeFile.copy(source, to: file, size: size)
-                        // It may have been moved while this took its time.
+                    lastly: { () throws(Errno) in
+                        // To write it and make it durable takes its time: meanwhile the document may
+                        // have been revoked, or moved, and another one have its name.
+                        try requireWriting(document, at: shown)
                         if try Self.place(of: document, in: point) != place {
                             throw Errno(EAGAIN)
                         }
+                    },
+                    write: { (file) throws(Errno) in
+                        try WholeFile.copy(source, to: file, size: size)
                     })
                 return
             } catch {
@@ -60,6 +61,17 @@ extension GrantOwners {
                 let file = try OwnedDescriptor.open(shown, O_WRONLY | O_TRUNC | O_NOCTTY)
                 try WholeFile.copy(source, to: file, size: size)
             }
+        }
+    }
+
+    /// Throws EACCES if a document, shown at this path, is not granted for writing at this moment.
+    private func requireWriting(_ document: DocumentID, at shown: String) throws(Errno) {
+        let text: [UInt8]
+        do throws(Errno) {
+            text = try PathAttributes.value(attribute(of: document), of: shown)
+        } catch { throw error.code == ENODATA ? Errno(EACCES) : error }
+        guard GrantTerms(String(decoding: text, as: UTF8.self))?.access == .write else {
+            throw Errno(EACCES)
         }
     }
 

@@ -75,11 +75,14 @@ package enum WholeFile {
     /// Writes a new file beside `path` and gives it that name: whoever opens `path` finds the old
     /// content or the new one. Mode, owner and extended attributes are those of `model`.
     ///
-    /// - Parameter write: fills the file; if it throws, everything stays as it is.
+    /// - Parameters:
+    ///   - lastly: called when all is done but the renaming; if it throws, everything stays as it is.
+    ///   - write: fills the file; if it throws, everything stays as it is.
     /// - Returns: the new file, locked (flock) since before it had its name: whoever waits for the
     ///   lock waits on until this is closed.
     package static func replace(
         _ path: String, like model: borrowing OwnedDescriptor,
+        lastly: () throws(Errno) -> Void = {},
         write: (borrowing OwnedDescriptor) throws(Errno) -> Void
     ) throws(Errno) -> OwnedDescriptor {
         let status = try model.status()
@@ -96,6 +99,7 @@ package enum WholeFile {
             name: { file, temporary throws(Errno) in
                 // Where there are no locks, writing whole must be enough.
                 _ = flock(file.number, LOCK_EX | LOCK_NB)
+                try lastly()
                 _ = try check { rename(temporary.cPath, path.cPath) }
             })
     }

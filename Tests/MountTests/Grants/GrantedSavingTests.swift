@@ -1,3 +1,4 @@
+import CKernel
 import Glibc
 import Probing
 import TestSupport
@@ -124,5 +125,70 @@ struct GrantedSavingTests {
             try both.run("revoke", "a.txt")
             there.rename(Self.temporary, Self.document, fails: ENOENT, EXDEV)
         }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a document that is revoked or moved while it is saved by renaming is not replaced`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            let grant: ByteString = "user.shapeedit.grant.notes"
+            here.setAttribute("a.txt", grant, "write")
+            try both.whileSaving(Self.temporary, Self.document, there, here) {
+                here.removeAttribute("a.txt", grant)
+            }
+            there.finish("rename over what was revoked", fails: EACCES)
+            #expect(here.content("a.txt") == "one")
+            #expect(here.names(".") == ["a.txt", "secret.txt"])
+            // Another document under its name is another document.
+            here.setAttribute("a.txt", grant, "write")
+            let id = here.attribute("a.txt", "user.shapeedit.id")
+            try both.whileSaving(Self.temporary, Self.document, there, here) {
+                here.rename("a.txt", "b.txt")
+                here.rename("secret.txt", "a.txt")
+            }
+            there.finish("rename over what was moved")
+            #expect(here.content("a.txt") == "nobody's business")
+            #expect(here.names(".") == ["a.txt", "b.txt"])
+            #expect(here.status("b.txt").size == OwnerAndApp.largeSize)
+            #expect(here.attribute("b.txt", "user.shapeedit.id") == id)
+        }
+    }
+}
+
+extension OwnerAndApp {
+    fileprivate static let largeSize = 64 << 20
+
+    /// Begins to save a large file by renaming, and does something while the app's daemon is about it.
+    fileprivate func whileSaving(
+        _ temporary: ByteString, _ document: ByteString, _ there: Agent, _ here: Agent,
+        _ change: () -> Void
+    ) throws {
+        let daemon = pid_t(try #require(app.daemon))
+        let content = here.content("a.txt")
+        for _ in 0..<20 {
+            there.store(temporary, "")
+            there.truncate(temporary, size: Self.largeSize)
+            there.begin(
+                "rename",
+                .call(
+                    number: Int(SYS_renameat2),
+                    arguments: [
+                        .integer(Int(AT_FDCWD)), .input(temporary.bytes), .integer(Int(AT_FDCWD)),
+                        .input(document.bytes), .integer(0),
+                    ], onNewThread: false))
+            // What it writes stands beside the document.
+            func isSaving() -> Bool { here.names(".").contains { $0.hasPrefix(".gout") } }
+            while !isSaving(), !there.hasFinished(within: 0) {}
+            kill(daemon, SIGSTOP)
+            defer { kill(daemon, SIGCONT) }
+            if isSaving() { return change() }
+            kill(daemon, SIGCONT)
+            // It was faster.
+            there.finish("rename")
+            here.store("a.txt", content)
+        }
+        Issue.record("saving was never seen")
     }
 }
