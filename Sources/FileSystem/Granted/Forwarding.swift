@@ -46,6 +46,8 @@ final class Forwarding: Sendable {
         let since: UInt64
         var deadline: UInt64
         var isInterrupted = false
+        /// What it does cannot be taken back any more: its outcome is waited for.
+        var isDecided = false
     }
     private struct State {
         var queues: [String: Monitor<Queue>] = [:]
@@ -134,11 +136,28 @@ final class Forwarding: Sendable {
     /// that catches it expects that stat(2) or rename(2) fails for it.
     func interrupt(_ ticket: UInt64) {
         state.withLock { state in
-            guard let wait = state.waits[ticket] else { return }
+            guard let wait = state.waits[ticket], !wait.isDecided else { return }
             state.waits[ticket]?.isInterrupted = true
             let soon = MonotonicClock.after(milliseconds: Self.grace)
             state.waits[ticket]?.deadline = min(wait.deadline, soon)
         }
+    }
+
+    /// Says that a call of many steps gets on, so that it may take longer.
+    ///
+    /// - Parameter toTheEnd: it is about to do what cannot be taken back: from here on nothing but its
+    ///   outcome is what it is answered with, if the owner does not hang.
+    /// - Throws: EINTR if nobody waits for the call any more: then nothing is to come of it.
+    func goOn(_ ticket: UInt64, toTheEnd: Bool) throws(Errno) {
+        let isAwaited = state.withLock { state -> Bool in
+            guard let wait = state.waits[ticket] else { return false }
+            if toTheEnd { state.waits[ticket]?.isDecided = true }
+            if toTheEnd || !wait.isInterrupted {
+                state.waits[ticket]?.deadline = MonotonicClock.after(milliseconds: patience)
+            }
+            return true
+        }
+        if !isAwaited { throw Errno(EINTR) }
     }
 
     /// Ends the threads that are not in a call; whoever waits is told EIO.

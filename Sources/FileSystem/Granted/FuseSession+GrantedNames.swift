@@ -19,6 +19,24 @@ extension FuseSession {
             fail: { request.fail($0) }, work)
     }
 
+    /// As ``forward(_:_:to:_:)``, for work of many steps.
+    ///
+    /// - Parameter work: gets the call's ticket, by which it says that it gets on.
+    func forwardSteps(
+        _ request: Request, _ granted: GrantedTree, to owner: String,
+        _ work: @escaping @Sendable (_ ticket: UInt64) throws(Errno) -> Forwarding.Outcome
+    ) {
+        let ticket = Lock<UInt64>(0)
+        granted.forwarding.call(
+            owner,
+            prepare: { number in
+                ticket.withLock { $0 = number }
+                answerInterrupts(of: request, .forwarding, number)
+            },
+            fail: { request.fail($0) }
+        ) { () throws(Errno) in try work(ticket.withLock { $0 }) }
+    }
+
     /// LOOKUP of the folder of an owner, of its documents or of their pictures.
     func lookupFolder(_ request: Request, _ granted: GrantedTree, _ folder: GrantedNode) {
         forward(request, granted, to: folder.owner) { () throws(Errno) in

@@ -63,13 +63,16 @@ extension FuseSession {
         // RENAME_NOREPLACE, and nothing else.
         guard flags & ~1 == 0 else { throw Errno(EINVAL) }
         let isExclusive = flags != 0
-        forward(request, granted, to: owner) { () throws(Errno) in
+        forwardSteps(request, granted, to: owner) { (ticket) throws(Errno) in
             let scratch = granted.owners.scratch
             let path = scratch.path(owner, name)
             let documents = try granted.documents(of: owner)
             if let target = documents.first(where: { $0.name == newName }) {
                 if isExclusive { throw Errno(EEXIST) }
-                try granted.owners.replace(target.document, of: owner, with: path)
+                try granted.owners.replace(target.document, of: owner, with: path) {
+                    (toTheEnd) throws(Errno) in
+                    try granted.forwarding.goOn(ticket, toTheEnd: toTheEnd)
+                }
                 Glibc.unlink(path.cPath)
             } else if !ScratchFolder.takes(newName) {
                 throw Errno(EXDEV)

@@ -29,8 +29,13 @@ extension GrantOwners {
     /// a new file beside it gets its name, so that whoever reads finds the old content or the new one,
     /// also if this process dies. Where no file can be made there it is written in place.
     ///
+    /// - Parameter goOn: called again and again, and in the end with true, before what cannot be taken
+    ///   back; throws if nothing is to come of it.
     /// - Throws: EACCES if the document is not granted for writing.
-    func replace(_ document: DocumentID, of owner: String, with path: String) throws(Errno) {
+    func replace(
+        _ document: DocumentID, of owner: String, with path: String,
+        goOn: (_ toTheEnd: Bool) throws(Errno) -> Void
+    ) throws(Errno) {
         let point: String
         do throws(Errno) { point = try self.point(of: owner) } catch { throw Errno(EIO) }
         let source = try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
@@ -49,17 +54,21 @@ extension GrantOwners {
                         if try Self.place(of: document, in: point) != place {
                             throw Errno(EAGAIN)
                         }
+                        try goOn(true)
                     },
                     write: { (file) throws(Errno) in
-                        try WholeFile.copy(source, to: file, size: size)
+                        try WholeFile.copy(source, to: file, size: size) { () throws(Errno) in
+                            try goOn(false)
+                        }
                     })
                 return
             } catch {
                 guard [EACCES, EPERM, EROFS, EAGAIN].contains(error.code) else { throw error }
             }
+            try goOn(true)
             try on(document, of: owner, shared: true) { (shown) throws(Errno) in
                 let file = try OwnedDescriptor.open(shown, O_WRONLY | O_TRUNC | O_NOCTTY)
-                try WholeFile.copy(source, to: file, size: size)
+                try WholeFile.copy(source, to: file, size: size) { try? goOn(true) }
             }
         }
     }

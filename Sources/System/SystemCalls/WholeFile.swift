@@ -35,12 +35,16 @@ package enum WholeFile {
 
     /// Writes the first `size` bytes of a file over those of another one, which may be on another disk;
     /// EIO if there are fewer.
+    ///
+    /// - Parameter goOn: called before each MiB; if it throws, the rest is not written.
     package static func copy(
-        _ source: borrowing OwnedDescriptor, to target: borrowing OwnedDescriptor, size: Int64
+        _ source: borrowing OwnedDescriptor, to target: borrowing OwnedDescriptor, size: Int64,
+        goOn: () throws(Errno) -> Void = {}
     ) throws(Errno) {
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
         var offset: Int64 = 0
         while offset < size {
+            try goOn()
             let count = try source.read(into: &bytes, at: offset)
             if count == 0 { throw Errno(EIO) }
             let part = Array(bytes[..<min(count, Int(size - offset))])
