@@ -334,7 +334,8 @@ extension FuseSession {
             let isDone = serve(request, GrantedTree.has(number)) {
                 (session, request, granted) throws(Errno) in
                 try session.lockGranted(
-                    request, granted, info?.pointee.fh ?? 0, waits: operation & LOCK_NB == 0
+                    request, granted, info?.pointee.fh ?? 0, waits: operation & LOCK_NB == 0,
+                    givesBack: operation & LOCK_UN != 0
                 ) { (descriptor) throws(Errno) in
                     try check { lockWhole(descriptor, operation | LOCK_NB) }
                 }
@@ -346,7 +347,8 @@ extension FuseSession {
                 (session, request, granted) throws(Errno) in
                 guard let wanted = lock?.pointee else { throw Errno(EINVAL) }
                 try session.lockGranted(
-                    request, granted, info?.pointee.fh ?? 0, waits: wait != 0
+                    request, granted, info?.pointee.fh ?? 0, waits: wait != 0,
+                    givesBack: Int32(wanted.l_type) == F_UNLCK
                 ) { (descriptor) throws(Errno) in
                     var lock = wanted
                     lock.l_pid = 0

@@ -24,13 +24,16 @@ extension FuseSession {
     }
 
     /// Runs `work` with an open document that is still granted, and answers with its outcome.
+    ///
+    /// - Parameter asks: whether it has to be granted.
     func withGranted(
         _ request: Request, _ granted: GrantedTree, _ handle: UInt64, writes: Bool = false,
+        asks: Bool = true,
         _ work: @escaping @Sendable (GrantedFile) throws(Errno) -> Forwarding.Outcome
     ) throws(Errno) {
         let file = try granted.file(handle)
         forward(request, granted, to: file.owner) { () throws(Errno) in
-            try Self.requireGrant(file, granted, writes: writes)
+            if asks { try Self.requireGrant(file, granted, writes: writes) }
             do throws(Errno) { return try work(file) } catch { throw GrantOwners.answer(error) }
         }
     }
@@ -167,12 +170,15 @@ extension FuseSession {
     ///
     /// - Parameters:
     ///   - waits: whether to try again while somebody else has it.
+    ///   - givesBack: whether it is given back: also when the grant has gone, or it would be in
+    ///     everybody's way until the file is closed.
     ///   - attempt: the system call, which must not wait: EAGAIN while somebody else has it.
     func lockGranted(
         _ request: Request, _ granted: GrantedTree, _ handle: UInt64, waits: Bool,
-        _ attempt: @escaping @Sendable (Int32) throws(Errno) -> Void
+        givesBack: Bool, _ attempt: @escaping @Sendable (Int32) throws(Errno) -> Void
     ) throws(Errno) {
-        try withGranted(request, granted, handle) { [self] (file) throws(Errno) in
+        try withGranted(request, granted, handle, asks: !givesBack) {
+            [self] (file) throws(Errno) in
             do throws(Errno) { try attempt(file.descriptor.number) } catch {
                 guard waits, error.code == EAGAIN else { throw error }
                 return { [self] isAwaited in
@@ -184,7 +190,8 @@ extension FuseSession {
                     volume.scheduler.at(MonotonicClock.after(milliseconds: Self.lockPace)) {
                         do throws(Errno) {
                             try self.lockGranted(
-                                request, granted, handle, waits: true, attempt)
+                                request, granted, handle, waits: true, givesBack: givesBack,
+                                attempt)
                         } catch {
                             request.fail(error)
                         }

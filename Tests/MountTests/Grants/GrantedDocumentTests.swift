@@ -262,6 +262,12 @@ struct GrantedDocumentTests {
                 there.read(writing, count: 1, fails: EACCES)
                 there.write(writing, "x", fails: EACCES)
                 there.truncate(writing, size: 0, fails: EACCES)
+                // A lock is given back all the same, and no new one is taken.
+                there.lock(writing, LOCK_UN)
+                there.lock(writing, LOCK_SH | LOCK_NB, fails: EACCES)
+                let mine = here.open("a.txt", O_RDONLY)
+                here.lock(mine, LOCK_EX | LOCK_NB)
+                here.close(mine)
                 there.status(Self.document, fails: ENOENT)
                 there.open(Self.document, O_RDONLY, fails: ENOENT)
                 #expect(there.names(".") == [])
