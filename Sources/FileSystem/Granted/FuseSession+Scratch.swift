@@ -46,6 +46,9 @@ extension FuseSession {
     ) throws(Errno) {
         let owner = try Self.scratchOwner(granted, parent, name, refusal: EROFS)
         forward(request, granted, to: owner) { () throws(Errno) in
+            // A document may be called so, too, and it is what the name shows then.
+            let documents = (try? granted.documents(of: owner)) ?? []
+            if documents.contains(where: { $0.name == name }) { throw Errno(EROFS) }
             guard Glibc.unlink(granted.owners.scratch.path(owner, name).cPath) == 0 else {
                 throw Errno.last
             }
@@ -67,6 +70,7 @@ extension FuseSession {
             let scratch = granted.owners.scratch
             let path = scratch.path(owner, name)
             let documents = try granted.documents(of: owner)
+            if documents.contains(where: { $0.name == name }) { throw Errno(EXDEV) }
             if let target = documents.first(where: { $0.name == newName }) {
                 if isExclusive { throw Errno(EEXIST) }
                 try granted.owners.replace(target.document, of: owner, with: path) {
