@@ -193,6 +193,13 @@ extension FuseSession {
             let isDone = listing(request, number, size, offset, info, plus: true)
             if !isDone { plain.readdirplus?(request, number, size, offset, info) }
         }
+        table.fsyncdir = { request, number, dataOnly, info in
+            let isDone = serve(request, GrantedTree.has(number)) {
+                (session, request, granted) throws(Errno) in
+                try session.synchronizeGranted(directory: number, request, granted)
+            }
+            if !isDone { plain.fsyncdir?(request, number, dataOnly, info) }
+        }
         table.releasedir = { request, _, info in
             guard let request else { return }
             if let info { FuseSession.of(request)?.granted?.letGoOfListing(info.pointee.fh) }

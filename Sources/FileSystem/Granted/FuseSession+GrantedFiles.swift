@@ -151,6 +151,22 @@ extension FuseSession {
         }
     }
 
+    /// FSYNCDIR: programs that save by renaming make the new name durable with it, so what the owner's
+    /// folders have.
+    func synchronizeGranted(
+        directory number: UInt64, _ request: Request, _ granted: GrantedTree
+    ) throws(Errno) {
+        let owner = try granted.node(number).owner
+        forward(request, granted, to: owner) { () throws(Errno) in
+            do throws(Errno) {
+                try Directories.synchronize(try granted.owners.place(of: owner))
+            } catch {
+                throw error.code == ENOENT ? Errno(EIO) : GrantOwners.answer(error)
+            }
+            return { isAwaited in if isAwaited { request.succeed() } }
+        }
+    }
+
     func seekGranted(
         _ request: Request, _ granted: GrantedTree, _ handle: UInt64, _ offset: Int64,
         _ whence: Int32
