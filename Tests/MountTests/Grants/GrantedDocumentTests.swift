@@ -228,6 +228,8 @@ struct GrantedDocumentTests {
             there.rename(Self.document, "own", fails: EXDEV, EACCES)
             there.link(Self.document, "linked", fails: EXDEV)
             there.changeMode(Self.document, 0o777, fails: EPERM)
+            there.changeMode("in test", 0o777, fails: EPERM)
+            there.changeMode("in test", there.status("in test").mode & 0o7777)
             there.setAttribute(Self.document, "user.shapeedit.grant.mail", "read", fails: EPERM)
             there.setAttribute(Self.document, "user.shapeedit.bookmark", "", fails: EPERM)
             #expect(here.content("a.txt") == "one")
