@@ -143,6 +143,21 @@ struct GrantedDocumentTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `the folder of an owner has a name that nothing had when it was looked for`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let there = try both.appAgent()
+            there.status("in test", fails: ENOENT)
+            there.status("in test (2)", fails: ENOENT)
+            there.makeDirectory("in test")
+            try both.run("grant", "a.txt", "--to", "notes")
+            #expect(there.names(".") == ["in test", "in test (2)"])
+            #expect(there.content("in test (2)/a.txt") == "one")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `the grant follows the document wherever it goes`(_ place: DataPath) throws {
         try withOwnerAndApp(place) { both in
             let (here, there) = (try both.owner.agent(), try both.appAgent())
