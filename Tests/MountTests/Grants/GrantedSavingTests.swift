@@ -53,6 +53,11 @@ struct GrantedSavingTests {
             #expect(here.content("a.txt") == "two\n")
             there.store("in test/.~lock.a.txt#", "me")
             there.open("in test/.~lock.a.txt#", O_WRONLY | O_CREAT | O_EXCL, fails: EEXIST)
+            // Its mode is what the program asked for, by its own mask.
+            _ = there.setMask(0)
+            there.close(there.open("in test/.b.txt.swp", O_RDWR | O_CREAT, mode: 0o666))
+            #expect(there.status("in test/.b.txt.swp").mode & 0o7777 == 0o666)
+            there.unlink("in test/.b.txt.swp")
             there.store("in test/a.txt~", "two\n")
             there.rename("in test/a.txt~", "in test/.a.txt.swp")
             there.changeMode("in test/.a.txt.swp", 0o600)
