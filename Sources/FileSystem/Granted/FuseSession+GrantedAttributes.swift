@@ -51,6 +51,7 @@ extension FuseSession {
                 do throws(Errno) { try change(file.descriptor.number) } catch {
                     throw GrantOwners.answer(error)
                 }
+                if file.document == nil, settings.size != nil { file.noteChange() }
             } else if let flags {
                 try granted.owners.on(node, shared: true) { (path) throws(Errno) in
                     let opened = try OwnedDescriptor.open(path, flags | O_NOCTTY)

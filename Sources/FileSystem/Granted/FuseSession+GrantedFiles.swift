@@ -119,20 +119,36 @@ extension FuseSession {
             } else {
                 try file.descriptor.write(bytes, at: offset)
             }
+            if file.document == nil { file.noteChange() }
             return { isAwaited in if isAwaited { request.answer(written: bytes.count) } }
         }
     }
 
     /// FLUSH: closes a duplicate, so that the owner takes note as of a close of its own. Also after the
-    /// grant was revoked: what was written before counts.
+    /// grant was revoked: what was written before counts. What was written to a file of the app's after
+    /// it was renamed over a document is made the document's next version.
     func flushGranted(_ request: Request, _ granted: GrantedTree, _ handle: UInt64) throws(Errno) {
         let file = try granted.file(handle)
         guard file.writes else { return request.succeed() }
-        forward(request, granted, to: file.owner) { () throws(Errno) in
+        forwardSteps(request, granted, to: file.owner) { (ticket) throws(Errno) in
             do throws(Errno) {
                 let copy = try check { fcntl(file.descriptor.number, F_DUPFD_CLOEXEC, 0) }
                 if close(copy) != 0 { throw Errno.last }
             } catch { throw GrantOwners.answer(error) }
+            let owners = granted.owners
+            // What others have saved since is not this file's any more.
+            if let (document, content) = file.takeChanged(),
+                try owners.content(document, of: file.owner) == content
+            {
+                // It has no name any more, and may be open for writing only.
+                let source = try OwnedDescriptor.open(
+                    "/proc/self/fd/\(file.descriptor.number)", O_RDONLY)
+                try owners.replace(document, of: file.owner, with: source) {
+                    (toTheEnd) throws(Errno) in
+                    try granted.forwarding.goOn(ticket, toTheEnd: toTheEnd)
+                }
+                file.noteSaved(as: try? owners.content(document, of: file.owner))
+            }
             return { isAwaited in if isAwaited { request.succeed() } }
         }
     }

@@ -73,9 +73,22 @@ extension FuseSession {
             if documents.contains(where: { $0.name == name }) { throw Errno(EXDEV) }
             if let target = documents.first(where: { $0.name == newName }) {
                 if isExclusive { throw Errno(EEXIST) }
-                try granted.owners.replace(target.document, of: owner, with: path) {
-                    (toTheEnd) throws(Errno) in
-                    try granted.forwarding.goOn(ticket, toTheEnd: toTheEnd)
+                let source = try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
+                // Whoever has it open may write on, or has not written yet what is in a buffer.
+                let writers = granted.writers(inode: UInt64(try source.status().st_ino))
+                for file in writers { file.follow(target.document) }
+                do throws(Errno) {
+                    try granted.owners.replace(target.document, of: owner, with: source) {
+                        (toTheEnd) throws(Errno) in
+                        try granted.forwarding.goOn(ticket, toTheEnd: toTheEnd)
+                    }
+                } catch {
+                    for file in writers { file.follow(nil) }
+                    throw error
+                }
+                if !writers.isEmpty {
+                    let content = try? granted.owners.content(target.document, of: owner)
+                    for file in writers { file.noteSaved(as: content) }
                 }
                 Glibc.unlink(path.cPath)
             } else if !ScratchFolder.takes(newName) {

@@ -33,12 +33,11 @@ extension GrantOwners {
     ///   back; throws if nothing is to come of it.
     /// - Throws: EACCES if the document is not granted for writing.
     func replace(
-        _ document: DocumentID, of owner: String, with path: String,
+        _ document: DocumentID, of owner: String, with source: borrowing OwnedDescriptor,
         goOn: (_ toTheEnd: Bool) throws(Errno) -> Void
     ) throws(Errno) {
         let point: String
         do throws(Errno) { point = try self.point(of: owner) } catch { throw Errno(EIO) }
-        let source = try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
         let size = Int64(try source.status().st_size)
         try on(document, of: owner, shared: false) { (shown) throws(Errno) in
             try requireWriting(document, at: shown)
@@ -70,6 +69,16 @@ extension GrantOwners {
                 let file = try OwnedDescriptor.open(shown, O_WRONLY | O_TRUNC | O_NOCTTY)
                 try WholeFile.copy(source, to: file, size: size) { try? goOn(true) }
             }
+        }
+    }
+
+    /// Tells the current content of a document from any other that it had or will have.
+    func content(_ document: DocumentID, of owner: String) throws(Errno) -> String {
+        try on(document, of: owner, shared: false) { (shown) throws(Errno) in
+            var status = stat()
+            try check { stat(shown.cPath, &status) }
+            let version = try PathAttributes.value("user.shapeedit.version", of: shown)
+            return "\(status.st_ino) \(String(decoding: version, as: UTF8.self))"
         }
     }
 

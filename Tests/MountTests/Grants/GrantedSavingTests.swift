@@ -133,6 +133,42 @@ struct GrantedSavingTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `what is written to a file after it was renamed over a document is the document's`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let id = here.attribute("a.txt", "user.shapeedit.id")
+            // A program whose words are in a buffer still when it renames.
+            for (early, late): (ByteString, ByteString) in [("", "two"), ("thr", "ee"), ("", "")] {
+                let file = there.open(Self.temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+                there.write(file, early)
+                there.rename(Self.temporary, Self.document)
+                there.write(file, late)
+                there.close(file)
+                #expect(here.content("a.txt") == early + late)
+                #expect(there.content(Self.document) == early + late)
+                #expect(here.names(".") == ["a.txt", "secret.txt"])
+            }
+            #expect(here.attribute("a.txt", "user.shapeedit.id") == id)
+            // Not over what others have saved, nor what is revoked by then.
+            let files = [true, false].map { isSaved in
+                let file = there.open(Self.temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+                there.rename(Self.temporary, Self.document)
+                there.write(file, "late")
+                if isSaved { here.store("a.txt", "the owner's") }
+                return file
+            }
+            there.close(files[0])
+            #expect(here.content("a.txt") == "")
+            try both.run("revoke", "a.txt")
+            there.close(files[1], fails: EACCES)
+            #expect(here.content("a.txt") == "")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `a document that is called like a temporary file is a document`(_ place: DataPath) throws {
         try withOwnerAndApp(place) { both in
             let (here, there) = (try both.owner.agent(), try both.appAgent())
