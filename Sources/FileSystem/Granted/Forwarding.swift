@@ -15,8 +15,9 @@ final class Forwarding: Sendable {
     /// undo what they do not learn of.
     typealias Outcome = @Sendable (_ isAwaited: Bool) -> Void
 
-    /// Threads for each owner.
-    private static let most = 8
+    /// Threads for each owner, one for each call that waits there: many programs may wait for a claim or
+    /// for a promise, and others go on beside them.
+    private static let most = 32
     /// Calls that wait for a thread, for each owner.
     private static let longest = 512
     /// How long a call may take, in milliseconds.

@@ -25,6 +25,29 @@ struct GrantedDocumentTests {
         }
     }
 
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `many that wait for a claim at the owner's keep nobody from another document`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            try both.owner.agent().store("b.txt", "another")
+            for document in ["a.txt", "b.txt"] {
+                try both.run("grant", document, "--to", "notes", "--write")
+            }
+            let there = try both.appAgent()
+            #expect(there.content("in test/b.txt") == "another")
+            let claim = try HeldClaim(both.owner, "--write", "a.txt")
+            claim.waitUntilGranted()
+            let waiting = try (0..<12).map { _ in try both.appAgent() }
+            for agent in waiting { agent.beginOpen(Self.document, O_RDONLY) }
+            for agent in waiting { agent.waitUntilBlocked(in: SYS_openat) }
+            #expect(there.content("in test/b.txt") == "another")
+            for agent in waiting { #expect(!agent.hasFinished(within: 0)) }
+            claim.end()
+            for agent in waiting { agent.finish("open of what was claimed") }
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `programs of the app and of the owner append to each other`(_ place: DataPath) throws {
         try withOwnerAndApp(place) { both in
