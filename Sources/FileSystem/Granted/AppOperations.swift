@@ -285,7 +285,8 @@ extension FuseSession {
         table.getattr = { request, number, info in
             let isDone = serve(request, GrantedTree.has(number)) {
                 (session, request, granted) throws(Errno) in
-                try session.tellGrantedAttributes(request, granted, number)
+                try session.tellGrantedAttributes(
+                    request, granted, number, handle: info?.pointee.fh)
             }
             if !isDone { plain.getattr?(request, number, info) }
         }

@@ -11,16 +11,25 @@ extension FuseSession {
     static func requireGrant(
         _ file: GrantedFile, _ granted: GrantedTree, writes: Bool = false
     ) throws(Errno) {
-        guard let document = file.document else { return }
+        guard file.document != nil else { return }
+        if try grantedAccess(file, granted) == .read, writes { throw Errno(EACCES) }
+    }
+
+    /// What the app may do with an open document; EACCES if it is not granted any more.
+    static func grantedAccess(
+        _ file: GrantedFile, _ granted: GrantedTree
+    ) throws(Errno) -> GrantedAccess {
+        guard let document = file.document else { return .write }
         let text: [UInt8]
         do throws(Errno) {
             text = try file.descriptor.value(ofAttribute: granted.owners.attribute(of: document))
         } catch {
             throw error.code == ENODATA ? Errno(EACCES) : GrantOwners.answer(error)
         }
-        guard let terms = GrantTerms(String(decoding: text, as: UTF8.self)),
-            !writes || terms.access == .write
-        else { throw Errno(EACCES) }
+        guard let terms = GrantTerms(String(decoding: text, as: UTF8.self)) else {
+            throw Errno(EACCES)
+        }
+        return terms.access
     }
 
     /// Runs `work` with an open document that is still granted, and answers with its outcome.
