@@ -67,6 +67,11 @@ import Testing
             """,
         ])
         try #require(aged.status == 0, "\(aged)")
+        // Who only looks at it leaves it as it is.
+        let looking = try CatalogDatabase(lookingAt: path, busyMilliseconds: 5_000)
+        #expect(try looking.grants() == [])
+        looking.close()
+        #expect(try run(["sqlite3", path, "PRAGMA user_version"]).text == "8\n")
         let database = try CatalogDatabase(path: path, create: false)
         #expect(try database.origins() == [origin])
         origin.waitsAt = NamePlace(parent: .root, name: [98])

@@ -97,6 +97,47 @@ struct PowerLossTests {
         try container.unmount()
     }
 
+    @Test func `what an app saved by renaming survives if its folder was synchronized`() throws {
+        let disk = try FragileDisk(mebibytes: 512)
+        defer { disk.remove() }
+        let owner = try Container(dataHome: "\(disk.mountPoint)/data")
+        defer { owner.remove() }
+        try owner.mount()
+        let app = try Container(name: "notes", dataHome: owner.dataHome)
+        defer { app.remove() }
+        try app.mount(asApp: true)
+        let agent = try Agent(in: owner.mountPoint)
+        defer { agent.end() }
+        agent.shell("printf one > a.txt && sync a.txt")
+        let granted = try owner.command(
+            "grant", "\(owner.mountPoint)/a.txt", "--to", "notes", "--write")
+        try #require(granted.status == 0, "\(granted)")
+        let writer = try Agent(in: app.mountPoint)
+        defer { writer.end() }
+        writer.shell(
+            """
+            cd "in "* && printf two > .goutputstream-Q7K2PD && sync .goutputstream-Q7K2PD &&
+            mv .goutputstream-Q7K2PD a.txt && sync .
+            """)
+        try disk.losePower()
+        for container in [app, owner] {
+            let daemon = try #require(container.daemon)
+            kill(pid_t(daemon), SIGKILL)
+            container.waitForEnd(of: daemon)
+            MountTable.detach(container.mountPoint)
+        }
+        agent.end()
+        writer.end()
+        try disk.returnPower()
+        try bootAgain(owner)
+        try owner.mount()
+        let reader = try Agent(in: owner.mountPoint)
+        defer { reader.end() }
+        #expect(reader.content("a.txt") == "two")
+        reader.end()
+        try owner.unmount()
+    }
+
     @Test func `what was closed is safe by itself after some seconds`() throws {
         let disk = try FragileDisk(mebibytes: 512)
         defer { disk.remove() }

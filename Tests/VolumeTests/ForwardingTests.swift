@@ -80,4 +80,78 @@ import Testing
         }
         owners.open()
     }
+
+    @Test func `a signal ends a call that takes long, and none that is done soon`() {
+        let owners = Owners()
+        let forwarding = Forwarding(patience: 8_000) { _ in }
+        defer { forwarding.stop() }
+        // The error of a call that gets a signal before it begins; 0: it was done.
+        func interrupted(_ work: @escaping @Sendable () -> Void) -> Int32? {
+            let answer = Monitor<Int32?>(nil)
+            forwarding.call(
+                "owner", prepare: { forwarding.interrupt($0) },
+                fail: { error in answer.signal { $0 = error.code } }
+            ) { () throws(Errno) in
+                work()
+                return { isAwaited in if isAwaited { answer.signal { $0 = 0 } } }
+            }
+            return answer.wait(until: MonotonicClock.after(milliseconds: 20_000)) { $0 }
+        }
+        for _ in 0..<20 { #expect(interrupted({}) == 0) }
+        #expect(interrupted({ owners.hang() }) == EINTR)
+        owners.open()
+    }
+
+    @Test func `a call that gets on may take longer, and learns that nobody waits for it`() {
+        let forwarding = Forwarding(patience: Self.patience) { _ in }
+        defer { forwarding.stop() }
+        // The error of a call; 0: it was done.
+        func outcome(
+            interrupted: Bool = false,
+            _ work: @escaping @Sendable (_ ticket: UInt64) throws(Errno) -> Void
+        ) -> Int32? {
+            let (ticket, answer) = (Lock<UInt64>(0), Monitor<Int32?>(nil))
+            forwarding.call(
+                "owner",
+                prepare: { number in
+                    ticket.withLock { $0 = number }
+                    if interrupted { forwarding.interrupt(number) }
+                },
+                fail: { error in answer.signal { $0 = error.code } }
+            ) { () throws(Errno) in
+                try work(ticket.withLock { $0 })
+                return { isAwaited in if isAwaited { answer.signal { $0 = 0 } } }
+            }
+            return answer.wait(until: MonotonicClock.after(milliseconds: 20_000)) { $0 }
+        }
+        let long = outcome { (ticket) throws(Errno) in
+            for _ in 0..<Self.patience * 3 / 200 {
+                usleep(100_000)
+                try forwarding.goOn(ticket, toTheEnd: false)
+            }
+        }
+        #expect(long == 0)
+        let ended = Monitor<Bool?>(nil)
+        let interrupted = outcome(interrupted: true) { (ticket) throws(Errno) in
+            do throws(Errno) {
+                for _ in 0..<200 {
+                    usleep(100_000)
+                    try forwarding.goOn(ticket, toTheEnd: false)
+                }
+            } catch {
+                ended.signal { $0 = true }
+                throw error
+            }
+        }
+        #expect(interrupted == EINTR)
+        let hasEnded = ended.wait(until: MonotonicClock.after(milliseconds: 20_000)) { $0 }
+        #expect(hasEnded == true)
+        // What cannot be taken back is not said to have failed.
+        let decided = outcome { (ticket) throws(Errno) in
+            try forwarding.goOn(ticket, toTheEnd: true)
+            forwarding.interrupt(ticket)
+            usleep(1_000_000)
+        }
+        #expect(decided == 0)
+    }
 }

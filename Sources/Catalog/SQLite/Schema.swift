@@ -22,7 +22,10 @@ enum Schema {
     }
 
     /// Refuses whatever is not a catalog that this program can read; changes nothing.
-    private static func check(_ connection: Connection, create: Bool) throws(Failure) -> Int {
+    ///
+    /// - Returns: the version of the catalog.
+    @discardableResult
+    static func check(_ connection: Connection, create: Bool) throws(Failure) -> Int {
         let version = try connection.integer("PRAGMA user_version")
         let application = try connection.integer("PRAGMA application_id")
         if application == 0, version == 0, create,

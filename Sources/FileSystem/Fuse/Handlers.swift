@@ -21,7 +21,14 @@ extension FuseSession {
             return
         }
         switch try volume.lookup(parent, name, request.caller, waited: false) {
-        case .done(let entry): request.answer(entry)
+        case .done(let entry):
+            // The folder of an owner may get the name: that it is free the kernel must not keep.
+            if entry.node == 0, granted != nil, parent.rawValue == ItemNumber.root.rawValue,
+                GrantedTree.owner(name) != nil
+            {
+                throw Errno(ENOENT)
+            }
+            request.answer(entry)
         case .wait(let item):
             let kept = Array(name)
             volume.afterClosing(item) { [self] in

@@ -58,7 +58,10 @@ extension FuseSession {
         case .foreignContent: return volume.sources?.downloads.interrupt(ticket)
         case .claim: return volume.coordinator.interrupt(ticket) ? fail : nil
         case .texts: return volume.texts?.interrupt(ticket) == true ? fail : nil
-        case .forwarding: return granted?.forwarding.interrupt(ticket) == true ? fail : nil
+        case .forwarding:
+            // It answers by itself.
+            granted?.forwarding.interrupt(ticket)
+            return nil
         case .events:
             guard let parked = volume.events.interrupt(ticket) else { return nil }
             return { parked.fail($0) }

@@ -193,6 +193,13 @@ extension FuseSession {
             let isDone = listing(request, number, size, offset, info, plus: true)
             if !isDone { plain.readdirplus?(request, number, size, offset, info) }
         }
+        table.fsyncdir = { request, number, dataOnly, info in
+            let isDone = serve(request, GrantedTree.has(number)) {
+                (session, request, granted) throws(Errno) in
+                try session.synchronizeGranted(directory: number, request, granted)
+            }
+            if !isDone { plain.fsyncdir?(request, number, dataOnly, info) }
+        }
         table.releasedir = { request, _, info in
             guard let request else { return }
             if let info { FuseSession.of(request)?.granted?.letGoOfListing(info.pointee.fh) }
@@ -278,7 +285,8 @@ extension FuseSession {
         table.getattr = { request, number, info in
             let isDone = serve(request, GrantedTree.has(number)) {
                 (session, request, granted) throws(Errno) in
-                try session.tellGrantedAttributes(request, granted, number)
+                try session.tellGrantedAttributes(
+                    request, granted, number, handle: info?.pointee.fh)
             }
             if !isDone { plain.getattr?(request, number, info) }
         }
@@ -334,7 +342,8 @@ extension FuseSession {
             let isDone = serve(request, GrantedTree.has(number)) {
                 (session, request, granted) throws(Errno) in
                 try session.lockGranted(
-                    request, granted, info?.pointee.fh ?? 0, waits: operation & LOCK_NB == 0
+                    request, granted, info?.pointee.fh ?? 0, waits: operation & LOCK_NB == 0,
+                    givesBack: operation & LOCK_UN != 0
                 ) { (descriptor) throws(Errno) in
                     try check { lockWhole(descriptor, operation | LOCK_NB) }
                 }
@@ -346,7 +355,8 @@ extension FuseSession {
                 (session, request, granted) throws(Errno) in
                 guard let wanted = lock?.pointee else { throw Errno(EINVAL) }
                 try session.lockGranted(
-                    request, granted, info?.pointee.fh ?? 0, waits: wait != 0
+                    request, granted, info?.pointee.fh ?? 0, waits: wait != 0,
+                    givesBack: Int32(wanted.l_type) == F_UNLCK
                 ) { (descriptor) throws(Errno) in
                     var lock = wanted
                     lock.l_pid = 0

@@ -5,23 +5,25 @@ internal import SystemCalls
 /// the threads that serve a mount may wait for another.
 ///
 /// Any thread. Each owner has a few threads and a queue of its own, so that one that does not answer
-/// stands in nobody's way. Whoever waits longer than ``patience`` gets ETIMEDOUT, and EINTR when
-/// interrupted; the call itself then ends unheard. An owner that somebody waited for in vain is
-/// *probed*: until it answers that, whoever waits for it, or comes to, gets ETIMEDOUT at once. So a
-/// program that makes several calls waits once, and one slow call does not shut out the others.
+/// stands in nobody's way. Whoever waits longer than ``patience`` gets ETIMEDOUT, and EINTR when a
+/// call is not done half a second after a signal; the call itself then ends unheard. An owner that
+/// somebody waited for in vain is *probed*: until it answers that, whoever waits for it, or comes to,
+/// gets ETIMEDOUT at once. So a program that makes several calls waits once, and one slow call does
+/// not shut out the others.
 final class Forwarding: Sendable {
     /// Called when the call is done: with true if somebody still waits for the answer, with false to
     /// undo what they do not learn of.
     typealias Outcome = @Sendable (_ isAwaited: Bool) -> Void
 
-    /// Threads for each owner.
-    private static let most = 8
+    /// Threads for each owner, one for each call that waits there: many programs may wait for a claim or
+    /// for a promise, and others go on beside them.
+    private static let most = 32
     /// Calls that wait for a thread, for each owner.
     private static let longest = 512
     /// How long a call may take, in milliseconds.
     static let patience: UInt64 = 30_000
-    /// How long a call that has begun may take when it was interrupted, and a probe, in milliseconds:
-    /// what is about to be done is not said to have failed.
+    /// How long a call may take when it was interrupted, and a probe, in milliseconds: what is about to
+    /// be done is not said to have failed.
     private static let grace: UInt64 = 500
     /// How often it is looked for calls that take too long, in milliseconds.
     private static let pace: UInt64 = 100
@@ -44,8 +46,9 @@ final class Forwarding: Sendable {
         /// When it began to wait.
         let since: UInt64
         var deadline: UInt64
-        var hasBegun = false
         var isInterrupted = false
+        /// What it does cannot be taken back any more: its outcome is waited for.
+        var isDecided = false
     }
     private struct State {
         var queues: [String: Monitor<Queue>] = [:]
@@ -128,19 +131,34 @@ final class Forwarding: Sendable {
         _ = enqueue(queue, atMost: .max, 0, work)
     }
 
-    /// The process of a call got a signal; says whether the call is to be answered with EINTR now.
-    func interrupt(_ ticket: UInt64) -> Bool {
+    /// The process of a call got a signal: if the call takes much longer it is answered with EINTR.
+    ///
+    /// Not at once, even if it has not begun: a signal is mostly a timer's or a child's, and no program
+    /// that catches it expects that stat(2) or rename(2) fails for it.
+    func interrupt(_ ticket: UInt64) {
         state.withLock { state in
-            guard let wait = state.waits[ticket] else { return false }
-            if !wait.hasBegun {
-                state.waits[ticket] = nil
-                return true
-            }
+            guard let wait = state.waits[ticket], !wait.isDecided else { return }
             state.waits[ticket]?.isInterrupted = true
             let soon = MonotonicClock.after(milliseconds: Self.grace)
             state.waits[ticket]?.deadline = min(wait.deadline, soon)
-            return false
         }
+    }
+
+    /// Says that a call of many steps gets on, so that it may take longer.
+    ///
+    /// - Parameter toTheEnd: it is about to do what cannot be taken back: from here on nothing but its
+    ///   outcome is what it is answered with, if the owner does not hang.
+    /// - Throws: EINTR if nobody waits for the call any more: then nothing is to come of it.
+    func goOn(_ ticket: UInt64, toTheEnd: Bool) throws(Errno) {
+        let isAwaited = state.withLock { state -> Bool in
+            guard let wait = state.waits[ticket] else { return false }
+            if toTheEnd { state.waits[ticket]?.isDecided = true }
+            if toTheEnd || !wait.isInterrupted {
+                state.waits[ticket]?.deadline = MonotonicClock.after(milliseconds: patience)
+            }
+            return true
+        }
+        if !isAwaited { throw Errno(EINTR) }
     }
 
     /// Ends the threads that are not in a call; whoever waits is told EIO.
@@ -199,13 +217,8 @@ final class Forwarding: Sendable {
         }
     }
 
-    private func begin(_ ticket: UInt64) -> Bool {
-        state.withLock { state in
-            guard state.waits[ticket] != nil else { return false }
-            state.waits[ticket]?.hasBegun = true
-            return true
-        }
-    }
+    /// Whether anybody still waits for the call.
+    private func begin(_ ticket: UInt64) -> Bool { state.withLock { $0.waits[ticket] != nil } }
 
     @discardableResult
     private func end(_ ticket: UInt64) -> Wait? {

@@ -27,6 +27,9 @@ extension FuseSession {
     ) throws(Errno) {
         let node = try granted.node(number)
         let (settings, flags) = try Self.allowed(wanted, of: node, granted)
+        if node.isFolder, flags == nil {
+            return request.answer(attributes: granted.folderEntry(node, counted: false))
+        }
         let times = [Self.time(settings.accessed), Self.time(settings.modified)]
         let file = try handle.map { (handle) throws(Errno) in try granted.file(handle) }
         let change: @Sendable (Int32) throws(Errno) -> Void = { (descriptor) throws(Errno) in
@@ -48,6 +51,7 @@ extension FuseSession {
                 do throws(Errno) { try change(file.descriptor.number) } catch {
                     throw GrantOwners.answer(error)
                 }
+                if file.document == nil, settings.size != nil { file.noteChange() }
             } else if let flags {
                 try granted.owners.on(node, shared: true) { (path) throws(Errno) in
                     let opened = try OwnedDescriptor.open(path, flags | O_NOCTTY)
@@ -61,7 +65,8 @@ extension FuseSession {
     /// What is set of what is wanted for a node, and the flags with which its file is opened for that;
     /// `nil` if nothing is set.
     ///
-    /// - Throws: EPERM if the rights or the owner of a document would change; EROFS for pictures.
+    /// - Throws: EPERM if the rights or the owner of a document or folder would change; EROFS for
+    ///   pictures.
     private static func allowed(
         _ wanted: Settings, of node: GrantedNode, _ granted: GrantedTree
     ) throws(Errno) -> (settings: Settings, flags: Int32?) {
@@ -70,7 +75,10 @@ extension FuseSession {
         case .scratch: return (wanted, wanted.size == nil ? O_RDONLY : O_WRONLY)
         case .document, .folder:
             // Rights and owners are the owner's matter; what changes nothing is what editors do.
-            if let shown = granted.lastShown(node) {
+            let now: stat? =
+                node.isFolder
+                ? granted.folderEntry(node, counted: false).status : granted.lastShown(node)
+            if let shown = now {
                 guard wanted.mode.map({ $0 & 0o7777 == shown.st_mode & 0o7777 }) ?? true,
                     wanted.user.map({ $0 == shown.st_uid }) ?? true,
                     wanted.group.map({ $0 == shown.st_gid }) ?? true

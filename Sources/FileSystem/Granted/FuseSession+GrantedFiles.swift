@@ -11,26 +11,38 @@ extension FuseSession {
     static func requireGrant(
         _ file: GrantedFile, _ granted: GrantedTree, writes: Bool = false
     ) throws(Errno) {
-        guard let document = file.document else { return }
+        guard file.document != nil else { return }
+        if try grantedAccess(file, granted) == .read, writes { throw Errno(EACCES) }
+    }
+
+    /// What the app may do with an open document; EACCES if it is not granted any more.
+    static func grantedAccess(
+        _ file: GrantedFile, _ granted: GrantedTree
+    ) throws(Errno) -> GrantedAccess {
+        guard let document = file.document else { return .write }
         let text: [UInt8]
         do throws(Errno) {
             text = try file.descriptor.value(ofAttribute: granted.owners.attribute(of: document))
         } catch {
             throw error.code == ENODATA ? Errno(EACCES) : GrantOwners.answer(error)
         }
-        guard let terms = GrantTerms(String(decoding: text, as: UTF8.self)),
-            !writes || terms.access == .write
-        else { throw Errno(EACCES) }
+        guard let terms = GrantTerms(String(decoding: text, as: UTF8.self)) else {
+            throw Errno(EACCES)
+        }
+        return terms.access
     }
 
     /// Runs `work` with an open document that is still granted, and answers with its outcome.
+    ///
+    /// - Parameter asks: whether it has to be granted.
     func withGranted(
         _ request: Request, _ granted: GrantedTree, _ handle: UInt64, writes: Bool = false,
+        asks: Bool = true,
         _ work: @escaping @Sendable (GrantedFile) throws(Errno) -> Forwarding.Outcome
     ) throws(Errno) {
         let file = try granted.file(handle)
         forward(request, granted, to: file.owner) { () throws(Errno) in
-            try Self.requireGrant(file, granted, writes: writes)
+            if asks { try Self.requireGrant(file, granted, writes: writes) }
             do throws(Errno) { return try work(file) } catch { throw GrantOwners.answer(error) }
         }
     }
@@ -116,20 +128,36 @@ extension FuseSession {
             } else {
                 try file.descriptor.write(bytes, at: offset)
             }
+            if file.document == nil { file.noteChange() }
             return { isAwaited in if isAwaited { request.answer(written: bytes.count) } }
         }
     }
 
     /// FLUSH: closes a duplicate, so that the owner takes note as of a close of its own. Also after the
-    /// grant was revoked: what was written before counts.
+    /// grant was revoked: what was written before counts. What was written to a file of the app's after
+    /// it was renamed over a document is made the document's next version.
     func flushGranted(_ request: Request, _ granted: GrantedTree, _ handle: UInt64) throws(Errno) {
         let file = try granted.file(handle)
         guard file.writes else { return request.succeed() }
-        forward(request, granted, to: file.owner) { () throws(Errno) in
+        forwardSteps(request, granted, to: file.owner) { (ticket) throws(Errno) in
             do throws(Errno) {
                 let copy = try check { fcntl(file.descriptor.number, F_DUPFD_CLOEXEC, 0) }
                 if close(copy) != 0 { throw Errno.last }
             } catch { throw GrantOwners.answer(error) }
+            let owners = granted.owners
+            // What others have saved since is not this file's any more.
+            if let (document, content) = file.takeChanged(),
+                try owners.content(document, of: file.owner) == content
+            {
+                // It has no name any more, and may be open for writing only.
+                let source = try OwnedDescriptor.open(
+                    "/proc/self/fd/\(file.descriptor.number)", O_RDONLY)
+                try owners.replace(document, of: file.owner, with: source) {
+                    (toTheEnd) throws(Errno) in
+                    try granted.forwarding.goOn(ticket, toTheEnd: toTheEnd)
+                }
+                file.noteSaved(as: try? owners.content(document, of: file.owner))
+            }
             return { isAwaited in if isAwaited { request.succeed() } }
         }
     }
@@ -144,6 +172,22 @@ extension FuseSession {
     {
         try withGranted(request, granted, handle) { (file) throws(Errno) in
             try check { fsync(file.descriptor.number) }
+            return { isAwaited in if isAwaited { request.succeed() } }
+        }
+    }
+
+    /// FSYNCDIR: programs that save by renaming make the new name durable with it, so what the owner's
+    /// folders have.
+    func synchronizeGranted(
+        directory number: UInt64, _ request: Request, _ granted: GrantedTree
+    ) throws(Errno) {
+        let owner = try granted.node(number).owner
+        forward(request, granted, to: owner) { () throws(Errno) in
+            do throws(Errno) {
+                try Directories.synchronize(try granted.owners.place(of: owner))
+            } catch {
+                throw error.code == ENOENT ? Errno(EIO) : GrantOwners.answer(error)
+            }
             return { isAwaited in if isAwaited { request.succeed() } }
         }
     }
@@ -167,20 +211,28 @@ extension FuseSession {
     ///
     /// - Parameters:
     ///   - waits: whether to try again while somebody else has it.
+    ///   - givesBack: whether it is given back: also when the grant has gone, or it would be in
+    ///     everybody's way until the file is closed.
     ///   - attempt: the system call, which must not wait: EAGAIN while somebody else has it.
     func lockGranted(
         _ request: Request, _ granted: GrantedTree, _ handle: UInt64, waits: Bool,
-        _ attempt: @escaping @Sendable (Int32) throws(Errno) -> Void
+        givesBack: Bool, _ attempt: @escaping @Sendable (Int32) throws(Errno) -> Void
     ) throws(Errno) {
-        try withGranted(request, granted, handle) { [self] (file) throws(Errno) in
+        try withGranted(request, granted, handle, asks: !givesBack) {
+            [self] (file) throws(Errno) in
             do throws(Errno) { try attempt(file.descriptor.number) } catch {
                 guard waits, error.code == EAGAIN else { throw error }
                 return { [self] isAwaited in
                     guard isAwaited else { return }
+                    // Each try is a call that is done soon, so none of them ends by the signal.
+                    if fuse_req_interrupted(request.pointer) != 0 {
+                        return request.fail(Errno(EINTR))
+                    }
                     volume.scheduler.at(MonotonicClock.after(milliseconds: Self.lockPace)) {
                         do throws(Errno) {
                             try self.lockGranted(
-                                request, granted, handle, waits: true, attempt)
+                                request, granted, handle, waits: true, givesBack: givesBack,
+                                attempt)
                         } catch {
                             request.fail(error)
                         }

@@ -19,6 +19,24 @@ extension FuseSession {
             fail: { request.fail($0) }, work)
     }
 
+    /// As ``forward(_:_:to:_:)``, for work of many steps.
+    ///
+    /// - Parameter work: gets the call's ticket, by which it says that it gets on.
+    func forwardSteps(
+        _ request: Request, _ granted: GrantedTree, to owner: String,
+        _ work: @escaping @Sendable (_ ticket: UInt64) throws(Errno) -> Forwarding.Outcome
+    ) {
+        let ticket = Lock<UInt64>(0)
+        granted.forwarding.call(
+            owner,
+            prepare: { number in
+                ticket.withLock { $0 = number }
+                answerInterrupts(of: request, .forwarding, number)
+            },
+            fail: { request.fail($0) }
+        ) { () throws(Errno) in try work(ticket.withLock { $0 }) }
+    }
+
     /// LOOKUP of the folder of an owner, of its documents or of their pictures.
     func lookupFolder(_ request: Request, _ granted: GrantedTree, _ folder: GrantedNode) {
         forward(request, granted, to: folder.owner) { () throws(Errno) in
@@ -76,15 +94,25 @@ extension FuseSession {
         }
     }
 
-    func tellGrantedAttributes(_ request: Request, _ granted: GrantedTree, _ number: UInt64)
-        throws(Errno)
-    {
+    /// - Parameter handle: through which the kernel asks: where a file ends (lseek(2) and what is read
+    ///   through the page cache) is for the version that is open to say. fstat(2) comes without one.
+    func tellGrantedAttributes(
+        _ request: Request, _ granted: GrantedTree, _ number: UInt64, handle: UInt64?
+    ) throws(Errno) {
         let node = try granted.node(number)
         if node.isFolder {
             return request.answer(attributes: granted.folderEntry(node, counted: false))
         }
+        let file = handle.flatMap { try? granted.file($0) }
         forward(request, granted, to: node.owner) { [self] () throws(Errno) in
-            try described(request, granted, node, counted: false)
+            if let file, file.document != nil, let access = try? Self.grantedAccess(file, granted),
+                let status = try? file.descriptor.status()
+            {
+                let entry = granted.entry(
+                    node, GrantedTree.masked(status, access), counted: false)
+                return { if $0 { request.answer(attributes: entry) } }
+            }
+            return try described(request, granted, node, counted: false)
         }
     }
 

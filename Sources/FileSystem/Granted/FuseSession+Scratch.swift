@@ -46,6 +46,9 @@ extension FuseSession {
     ) throws(Errno) {
         let owner = try Self.scratchOwner(granted, parent, name, refusal: EROFS)
         forward(request, granted, to: owner) { () throws(Errno) in
+            // A document may be called so, too, and it is what the name shows then.
+            let documents = (try? granted.documents(of: owner)) ?? []
+            if documents.contains(where: { $0.name == name }) { throw Errno(EROFS) }
             guard Glibc.unlink(granted.owners.scratch.path(owner, name).cPath) == 0 else {
                 throw Errno.last
             }
@@ -63,13 +66,30 @@ extension FuseSession {
         // RENAME_NOREPLACE, and nothing else.
         guard flags & ~1 == 0 else { throw Errno(EINVAL) }
         let isExclusive = flags != 0
-        forward(request, granted, to: owner) { () throws(Errno) in
+        forwardSteps(request, granted, to: owner) { (ticket) throws(Errno) in
             let scratch = granted.owners.scratch
             let path = scratch.path(owner, name)
             let documents = try granted.documents(of: owner)
+            if documents.contains(where: { $0.name == name }) { throw Errno(EXDEV) }
             if let target = documents.first(where: { $0.name == newName }) {
                 if isExclusive { throw Errno(EEXIST) }
-                try granted.owners.replace(target.document, of: owner, with: path)
+                let source = try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
+                // Whoever has it open may write on, or has not written yet what is in a buffer.
+                let writers = granted.writers(inode: UInt64(try source.status().st_ino))
+                for file in writers { file.follow(target.document) }
+                do throws(Errno) {
+                    try granted.owners.replace(target.document, of: owner, with: source) {
+                        (toTheEnd) throws(Errno) in
+                        try granted.forwarding.goOn(ticket, toTheEnd: toTheEnd)
+                    }
+                } catch {
+                    for file in writers { file.follow(nil) }
+                    throw error
+                }
+                if !writers.isEmpty {
+                    let content = try? granted.owners.content(target.document, of: owner)
+                    for file in writers { file.noteSaved(as: content) }
+                }
                 Glibc.unlink(path.cPath)
             } else if !ScratchFolder.takes(newName) {
                 throw Errno(EXDEV)

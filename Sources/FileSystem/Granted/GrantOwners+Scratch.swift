@@ -29,37 +29,67 @@ extension GrantOwners {
     /// a new file beside it gets its name, so that whoever reads finds the old content or the new one,
     /// also if this process dies. Where no file can be made there it is written in place.
     ///
+    /// - Parameter goOn: called again and again, and in the end with true, before what cannot be taken
+    ///   back; throws if nothing is to come of it.
     /// - Throws: EACCES if the document is not granted for writing.
-    func replace(_ document: DocumentID, of owner: String, with path: String) throws(Errno) {
+    func replace(
+        _ document: DocumentID, of owner: String, with source: borrowing OwnedDescriptor,
+        goOn: (_ toTheEnd: Bool) throws(Errno) -> Void
+    ) throws(Errno) {
         let point: String
         do throws(Errno) { point = try self.point(of: owner) } catch { throw Errno(EIO) }
-        let source = try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
         let size = Int64(try source.status().st_size)
         try on(document, of: owner, shared: false) { (shown) throws(Errno) in
-            let text = try PathAttributes.value(attribute(of: document), of: shown)
-            guard GrantTerms(String(decoding: text, as: UTF8.self))?.access == .write else {
-                throw Errno(EACCES)
-            }
+            try requireWriting(document, at: shown)
             do throws(Errno) {
                 let place = try Self.place(of: document, in: point)
                 let model = try OwnedDescriptor.open(place, O_RDONLY | O_NOCTTY)
                 _ = try WholeFile.replace(
                     place, like: model,
-                    write: { (file) throws(Errno) in
-                        try WholeFile.copy(source, to: file, size: size)
-                        // It may have been moved while this took its time.
+                    lastly: { () throws(Errno) in
+                        // To write it and make it durable takes its time: meanwhile the document may
+                        // have been revoked, or moved, and another one have its name.
+                        try requireWriting(document, at: shown)
                         if try Self.place(of: document, in: point) != place {
                             throw Errno(EAGAIN)
+                        }
+                        try goOn(true)
+                    },
+                    write: { (file) throws(Errno) in
+                        try WholeFile.copy(source, to: file, size: size) { () throws(Errno) in
+                            try goOn(false)
                         }
                     })
                 return
             } catch {
                 guard [EACCES, EPERM, EROFS, EAGAIN].contains(error.code) else { throw error }
             }
+            try goOn(true)
             try on(document, of: owner, shared: true) { (shown) throws(Errno) in
                 let file = try OwnedDescriptor.open(shown, O_WRONLY | O_TRUNC | O_NOCTTY)
-                try WholeFile.copy(source, to: file, size: size)
+                try WholeFile.copy(source, to: file, size: size) { try? goOn(true) }
             }
+        }
+    }
+
+    /// Tells the current content of a document from any other that it had or will have.
+    func content(_ document: DocumentID, of owner: String) throws(Errno) -> String {
+        try on(document, of: owner, shared: false) { (shown) throws(Errno) in
+            var status = stat()
+            try check { stat(shown.cPath, &status) }
+            let version = try PathAttributes.value("user.shapeedit.version", of: shown)
+            return "\(status.st_ino) \(String(decoding: version, as: UTF8.self))"
+        }
+    }
+
+    /// Throws EACCES if a document, shown at this path, is not granted for writing at this moment.
+    private func requireWriting(_ document: DocumentID, at shown: String) throws(Errno) {
+        let text: [UInt8]
+        do throws(Errno) {
+            text = try PathAttributes.value(attribute(of: document), of: shown)
+        } catch { throw error.code == ENODATA ? Errno(EACCES) : error }
+        guard GrantTerms(String(decoding: text, as: UTF8.self))?.access == .write else {
+            throw Errno(EACCES)
         }
     }
 

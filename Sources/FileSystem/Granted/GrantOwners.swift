@@ -57,7 +57,7 @@ package struct GrantOwners: Sendable {
     func isInCatalog(_ owner: String) -> Bool {
         guard
             let database = try? CatalogDatabase(
-                path: folder(owner).catalog, create: false, busyMilliseconds: 500)
+                lookingAt: folder(owner).catalog, busyMilliseconds: 500)
         else { return false }
         defer { database.close() }
         let now = VolumeState.now()

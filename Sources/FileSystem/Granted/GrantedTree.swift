@@ -51,6 +51,18 @@ final class GrantedFile: Sendable {
     let process: Int32
     /// Of a file of the app's.
     let inode: UInt64
+    /// Of a file of the app's.
+    private let followed = Lock(Followed())
+
+    /// The document that a file of the app's was renamed over.
+    struct Followed: Sendable {
+        /// `nil` if it was over none.
+        var document: DocumentID?
+        /// Which of its contents is this file's; `nil` as long as it is being made.
+        var content: String?
+        /// Whether the file was written since.
+        var isChanged = false
+    }
 
     init(
         owner: String, document: DocumentID?, descriptor: consuming OwnedDescriptor, flags: Int32,
@@ -62,6 +74,30 @@ final class GrantedFile: Sendable {
         writes = flags & O_ACCMODE != O_RDONLY
         self.process = process
         inode = document == nil ? UInt64((try? self.descriptor.status().st_ino) ?? 0) : 0
+    }
+
+    /// The file of the app's is renamed over a document: what is written from here on is to get there.
+    /// `nil`: it is not, after all.
+    func follow(_ document: DocumentID?) {
+        followed.withLock { $0 = Followed(document: document) }
+    }
+
+    /// The document has what was in the file of the app's.
+    func noteSaved(as content: String?) { followed.withLock { $0.content = content } }
+
+    /// The file of the app's was written.
+    func noteChange() { followed.withLock { $0.isChanged = true } }
+
+    /// The document that does not have yet what was written, and the content that it has if nobody
+    /// else changed it; from here on it counts as if it had.
+    func takeChanged() -> (document: DocumentID, content: String)? {
+        followed.withLock { followed in
+            guard followed.isChanged, let document = followed.document,
+                let content = followed.content
+            else { return nil }
+            followed.isChanged = false
+            return (document, content)
+        }
     }
 }
 
@@ -173,10 +209,16 @@ final class GrantedTree: Sendable {
     /// The status that a document or a picture has here, when it has this one at its owner's. It is kept
     /// for the time when the owner does not answer.
     func shown(_ node: GrantedNode, _ status: stat, _ access: GrantedAccess) -> stat {
+        let shown = Self.masked(status, access)
+        state.withLock { $0.statuses[node] = shown }
+        return shown
+    }
+
+    /// The same, not kept.
+    static func masked(_ status: stat, _ access: GrantedAccess) -> stat {
         var shown = status
         shown.st_mode = S_IFREG | status.st_mode & (access == .write ? 0o777 : 0o555)
         shown.st_nlink = 1
-        state.withLock { $0.statuses[node] = shown }
         return shown
     }
 
@@ -221,6 +263,13 @@ final class GrantedTree: Sendable {
     /// An open file of the app's that may have lost its name.
     func file(inode: UInt64) -> GrantedFile? {
         state.withLock { $0.files.values.first { $0.document == nil && $0.inode == inode } }
+    }
+
+    /// Those that a file of the app's is open by for writing.
+    func writers(inode: UInt64) -> [GrantedFile] {
+        state.withLock { state in
+            state.files.values.filter { $0.document == nil && $0.writes && $0.inode == inode }
+        }
     }
 
     func letGo(_ handle: UInt64) -> GrantedFile? {

@@ -44,13 +44,32 @@ struct ScratchFolder: Sendable {
 
     /// Opens a file that is made if it is not there.
     ///
-    /// - Parameter flags: of open(2); EEXIST with O_EXCL if it is there.
+    /// - Parameters:
+    ///   - flags: of open(2); EEXIST with O_EXCL if it is there.
+    ///   - mode: of a new file, as it is: the program's mask has been taken off, and this process's
+    ///     is nobody's business.
     func open(_ owner: String, _ name: String, _ flags: Int32, mode: mode_t) throws(Errno)
         -> OwnedDescriptor
     {
         try make(owner)
-        return try OwnedDescriptor.open(
-            path(owner, name), flags | O_CREAT | O_NOFOLLOW | O_NOCTTY, mode: mode)
+        let place = path(owner, name)
+        let flags = flags | O_NOFOLLOW | O_NOCTTY
+        while true {
+            if flags & O_EXCL == 0 {
+                do throws(Errno) { return try OwnedDescriptor.open(place, flags) } catch {
+                    guard error.code == ENOENT else { throw error }
+                }
+            }
+            do throws(Errno) {
+                let file = try OwnedDescriptor.open(
+                    place, flags | O_CREAT | O_EXCL, mode: mode)
+                try check { fchmod(file.number, mode) }
+                return file
+            } catch {
+                // Somebody else has just made it.
+                guard flags & O_EXCL == 0, error.code == EEXIST else { throw error }
+            }
+        }
     }
 
     /// Makes a file that has what another one has, whole or not at all; EEXIST if the name is

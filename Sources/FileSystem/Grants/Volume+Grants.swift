@@ -78,21 +78,25 @@ extension Volume {
         _ node: NodeNumber, from application: Substring, _ caller: Caller
     ) throws(Errno) {
         guard caller.user == 0 || caller.user == geteuid() else { throw Errno(EPERM) }
-        try change { (state) throws(Errno) in
+        let wasThere = try change { (state) throws(Errno) -> (Bool, ChangeSequence) in
             let record = state.index[item: try state.position(node)]
             let document = DocumentID(rawValue: record.pointee.document)
             let now = VolumeState.now()
-            let expired = state.grants.dropExpired(at: now)
+            // Those of others may go with it, or without it.
+            var effects = state.grants.dropExpired(at: now)
             let isThere = state.grants.remove(document, String(application))
-            guard isThere || !expired.isEmpty else { throw Errno(ENODATA) }
+            if isThere {
+                effects.append(.removeGrant(document, application: String(application)))
+            }
+            guard !effects.isEmpty else { throw Errno(ENODATA) }
             state.bells.ring(for: String(application))
             let mutation = Mutation(
                 time: now, kind: .granted, item: node.item,
-                process: CallerProcess.process(of: caller.thread),
-                effects: expired + [.removeGrant(document, application: String(application))])
-            return ((), state.log.append(mutation))
+                process: CallerProcess.process(of: caller.thread), effects: effects)
+            return (isThere, state.log.append(mutation))
         }
         settleGrants()
+        if !wasThere { throw Errno(ENODATA) }
     }
 
     /// Mounts of applications read the catalog while this container is not mounted.

@@ -4,7 +4,8 @@ internal import SystemCalls
 /// The numbers of nodes that are no items of the catalog, from their first LOOKUP until the kernel
 /// forgets them.
 ///
-/// A value: the lock of whoever holds it guards it. A number is never given twice.
+/// A value: the lock of whoever holds it guards it. A number is never given twice, not in a later mount
+/// either: a file handle (name_to_handle_at(2)) of this one would lead to something else there.
 struct NodeTable<Node: Hashable & Sendable>: Sendable {
     private struct Known {
         var node: Node
@@ -13,10 +14,15 @@ struct NodeTable<Node: Hashable & Sendable>: Sendable {
     private let bits: UInt64
     private var numbers: [Node: UInt64] = [:]
     private var known: [UInt64: Known] = [:]
-    private var next: UInt64 = 1
+    private var next: UInt64
 
-    /// - Parameter bits: those that mark the numbers of this table.
-    init(bits: UInt64) { self.bits = bits }
+    /// - Parameter bits: those that mark the numbers of this table; of the two highest.
+    init(bits: UInt64) {
+        self.bits = bits
+        // Nobody looks a million names up in every millisecond of a mount.
+        let (seconds, nanoseconds) = WallClock.now
+        next = UInt64(max(seconds * 1000 + nanoseconds / 1_000_000, 1)) << 20 & (1 << 62 - 1)
+    }
 
     /// The node of a number that the kernel knows; ESTALE for any other.
     func node(_ number: UInt64) throws(Errno) -> Node {

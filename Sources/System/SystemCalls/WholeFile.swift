@@ -35,12 +35,16 @@ package enum WholeFile {
 
     /// Writes the first `size` bytes of a file over those of another one, which may be on another disk;
     /// EIO if there are fewer.
+    ///
+    /// - Parameter goOn: called before each MiB; if it throws, the rest is not written.
     package static func copy(
-        _ source: borrowing OwnedDescriptor, to target: borrowing OwnedDescriptor, size: Int64
+        _ source: borrowing OwnedDescriptor, to target: borrowing OwnedDescriptor, size: Int64,
+        goOn: () throws(Errno) -> Void = {}
     ) throws(Errno) {
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
         var offset: Int64 = 0
         while offset < size {
+            try goOn()
             let count = try source.read(into: &bytes, at: offset)
             if count == 0 { throw Errno(EIO) }
             let part = Array(bytes[..<min(count, Int(size - offset))])
@@ -75,11 +79,14 @@ package enum WholeFile {
     /// Writes a new file beside `path` and gives it that name: whoever opens `path` finds the old
     /// content or the new one. Mode, owner and extended attributes are those of `model`.
     ///
-    /// - Parameter write: fills the file; if it throws, everything stays as it is.
+    /// - Parameters:
+    ///   - lastly: called when all is done but the renaming; if it throws, everything stays as it is.
+    ///   - write: fills the file; if it throws, everything stays as it is.
     /// - Returns: the new file, locked (flock) since before it had its name: whoever waits for the
     ///   lock waits on until this is closed.
     package static func replace(
         _ path: String, like model: borrowing OwnedDescriptor,
+        lastly: () throws(Errno) -> Void = {},
         write: (borrowing OwnedDescriptor) throws(Errno) -> Void
     ) throws(Errno) -> OwnedDescriptor {
         let status = try model.status()
@@ -101,6 +108,7 @@ package enum WholeFile {
             name: { file, temporary throws(Errno) in
                 // Where there are no locks, writing whole must be enough.
                 _ = flock(file.number, LOCK_EX | LOCK_NB)
+                try lastly()
                 _ = try check { rename(temporary.cPath, path.cPath) }
             })
     }

@@ -40,6 +40,11 @@ struct GrantCommandTests {
             #expect(try desk.run("revoke", "b.txt") == "b.txt: revoked from notes\n")
             #expect(try desk.run("revoke", "b.txt") == "b.txt: nothing was granted\n")
             #expect(try Self.listed(desk) == ["test:work/e/c.txt  notes may write"])
+            // That another grant has ended is no answer to what was never granted.
+            try desk.run("grant", "b.txt", "--to", "mail", "--until", "1s")
+            try waitUntil(seconds: 30) { try Self.listed(desk).count == 1 }
+            #expect(try desk.fail(66, "revoke", "e/c.txt", "--to", "other").contains("other"))
+            #expect(try desk.fail(66, "revoke", "b.txt", "--to", "mail").contains("mail"))
             // A deleted document is granted to nobody; another of its name neither.
             try desk.shell("rm e/c.txt && sleep 0.1")
             try desk.volume.remount()

@@ -25,6 +25,45 @@ struct GrantedDocumentTests {
         }
     }
 
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `the end of an open file is that of the version that is read`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            try both.run("grant", "a.txt", "--to", "notes")
+            let file = there.open(Self.document, O_RDONLY)
+            for text: ByteString in ["a longer one", "x"] {
+                here.store("a.txt", text)
+                #expect(there.status(Self.document).size == text.count)
+                #expect(there.seek(file, 0, Int(SEEK_END)) == 3)
+            }
+            #expect(there.read(file, count: 10, offset: 0) == "one")
+            there.close(file)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `many that wait for a claim at the owner's keep nobody from another document`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            try both.owner.agent().store("b.txt", "another")
+            for document in ["a.txt", "b.txt"] {
+                try both.run("grant", document, "--to", "notes", "--write")
+            }
+            let there = try both.appAgent()
+            #expect(there.content("in test/b.txt") == "another")
+            let claim = try HeldClaim(both.owner, "--write", "a.txt")
+            claim.waitUntilGranted()
+            let waiting = try (0..<12).map { _ in try both.appAgent() }
+            for agent in waiting { agent.beginOpen(Self.document, O_RDONLY) }
+            for agent in waiting { agent.waitUntilBlocked(in: SYS_openat) }
+            #expect(there.content("in test/b.txt") == "another")
+            for agent in waiting { #expect(!agent.hasFinished(within: 0)) }
+            claim.end()
+            for agent in waiting { agent.finish("open of what was claimed") }
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `programs of the app and of the owner append to each other`(_ place: DataPath) throws {
         try withOwnerAndApp(place) { both in
@@ -143,6 +182,21 @@ struct GrantedDocumentTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `the folder of an owner has a name that nothing had when it was looked for`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let there = try both.appAgent()
+            there.status("in test", fails: ENOENT)
+            there.status("in test (2)", fails: ENOENT)
+            there.makeDirectory("in test")
+            try both.run("grant", "a.txt", "--to", "notes")
+            #expect(there.names(".") == ["in test", "in test (2)"])
+            #expect(there.content("in test (2)/a.txt") == "one")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `the grant follows the document wherever it goes`(_ place: DataPath) throws {
         try withOwnerAndApp(place) { both in
             let (here, there) = (try both.owner.agent(), try both.appAgent())
@@ -228,6 +282,8 @@ struct GrantedDocumentTests {
             there.rename(Self.document, "own", fails: EXDEV, EACCES)
             there.link(Self.document, "linked", fails: EXDEV)
             there.changeMode(Self.document, 0o777, fails: EPERM)
+            there.changeMode("in test", 0o777, fails: EPERM)
+            there.changeMode("in test", there.status("in test").mode & 0o7777)
             there.setAttribute(Self.document, "user.shapeedit.grant.mail", "read", fails: EPERM)
             there.setAttribute(Self.document, "user.shapeedit.bookmark", "", fails: EPERM)
             #expect(here.content("a.txt") == "one")
@@ -262,6 +318,12 @@ struct GrantedDocumentTests {
                 there.read(writing, count: 1, fails: EACCES)
                 there.write(writing, "x", fails: EACCES)
                 there.truncate(writing, size: 0, fails: EACCES)
+                // A lock is given back all the same, and no new one is taken.
+                there.lock(writing, LOCK_UN)
+                there.lock(writing, LOCK_SH | LOCK_NB, fails: EACCES)
+                let mine = here.open("a.txt", O_RDONLY)
+                here.lock(mine, LOCK_EX | LOCK_NB)
+                here.close(mine)
                 there.status(Self.document, fails: ENOENT)
                 there.open(Self.document, O_RDONLY, fails: ENOENT)
                 #expect(there.names(".") == [])

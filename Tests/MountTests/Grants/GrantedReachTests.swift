@@ -87,6 +87,27 @@ struct GrantedReachTests {
             there.close(file)
         }
     }
+
+    @Test(
+        .enabled(if: DataPath.isPrivileged, "needs open_by_handle_at"),
+        arguments: DataPath.mounts.prefix(1))
+    func `a file handle leads to nothing else in a later mount`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            for document in ["a.txt", "secret.txt"] {
+                try both.run("grant", document, "--to", "notes")
+            }
+            let there = try both.appAgent()
+            let known = UInt64(bitPattern: Int64(there.status(Self.document).inode))
+            both.endAppAgents()
+            try both.app.unmount()
+            try both.mountApp()
+            let later = try both.appAgent()
+            #expect(later.content("in test/secret.txt") == "nobody's business")
+            let folder = later.open(".", O_RDONLY | O_DIRECTORY)
+            #expect(later.openByHandle(folder, node: known) == nil)
+            later.close(folder)
+        }
+    }
 }
 
 extension Agent {

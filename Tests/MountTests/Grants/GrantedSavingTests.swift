@@ -1,3 +1,4 @@
+import CKernel
 import Glibc
 import Probing
 import TestSupport
@@ -52,6 +53,11 @@ struct GrantedSavingTests {
             #expect(here.content("a.txt") == "two\n")
             there.store("in test/.~lock.a.txt#", "me")
             there.open("in test/.~lock.a.txt#", O_WRONLY | O_CREAT | O_EXCL, fails: EEXIST)
+            // Its mode is what the program asked for, by its own mask.
+            _ = there.setMask(0)
+            there.close(there.open("in test/.b.txt.swp", O_RDWR | O_CREAT, mode: 0o666))
+            #expect(there.status("in test/.b.txt.swp").mode & 0o7777 == 0o666)
+            there.unlink("in test/.b.txt.swp")
             there.store("in test/a.txt~", "two\n")
             there.rename("in test/a.txt~", "in test/.a.txt.swp")
             there.changeMode("in test/.a.txt.swp", 0o600)
@@ -124,5 +130,129 @@ struct GrantedSavingTests {
             try both.run("revoke", "a.txt")
             there.rename(Self.temporary, Self.document, fails: ENOENT, EXDEV)
         }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `what is written to a file after it was renamed over a document is the document's`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let id = here.attribute("a.txt", "user.shapeedit.id")
+            // A program whose words are in a buffer still when it renames.
+            for (early, late): (ByteString, ByteString) in [("", "two"), ("thr", "ee"), ("", "")] {
+                let file = there.open(Self.temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+                there.write(file, early)
+                there.rename(Self.temporary, Self.document)
+                there.write(file, late)
+                there.close(file)
+                #expect(here.content("a.txt") == early + late)
+                #expect(there.content(Self.document) == early + late)
+                #expect(here.names(".") == ["a.txt", "secret.txt"])
+            }
+            #expect(here.attribute("a.txt", "user.shapeedit.id") == id)
+            // Not over what others have saved, nor what is revoked by then.
+            let files = [true, false].map { isSaved in
+                let file = there.open(Self.temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+                there.rename(Self.temporary, Self.document)
+                there.write(file, "late")
+                if isSaved { here.store("a.txt", "the owner's") }
+                return file
+            }
+            there.close(files[0])
+            #expect(here.content("a.txt") == "")
+            try both.run("revoke", "a.txt")
+            there.close(files[1], fails: EACCES)
+            #expect(here.content("a.txt") == "")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a document that is called like a temporary file is a document`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            let (grant, name): (ByteString, ByteString) = ("user.shapeedit.grant.notes", "a.txt~")
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            // The app's own file of the name is behind it, and stays.
+            there.store("in test/" + name, "the app's")
+            here.store(name, "the owner's")
+            here.setAttribute(name, grant, "write")
+            #expect(there.names("in test") == ["a.txt", "a.txt~"])
+            #expect(there.content("in test/" + name) == "the owner's")
+            there.unlink("in test/" + name, fails: EROFS)
+            there.rename("in test/" + name, Self.document, fails: EXDEV)
+            there.rename("in test/" + name, "in test/b.txt~", fails: EXDEV)
+            there.store("in test/" + name, "two")
+            #expect(here.content(name) == "two")
+            here.removeAttribute(name, grant)
+            #expect(there.content("in test/" + name) == "the app's")
+            #expect(here.content("a.txt") == "one")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a document that is revoked or moved while it is saved by renaming is not replaced`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            let grant: ByteString = "user.shapeedit.grant.notes"
+            here.setAttribute("a.txt", grant, "write")
+            try both.whileSaving(Self.temporary, Self.document, there, here) {
+                here.removeAttribute("a.txt", grant)
+            }
+            there.finish("rename over what was revoked", fails: EACCES)
+            #expect(here.content("a.txt") == "one")
+            #expect(here.names(".") == ["a.txt", "secret.txt"])
+            // Another document under its name is another document.
+            here.setAttribute("a.txt", grant, "write")
+            let id = here.attribute("a.txt", "user.shapeedit.id")
+            try both.whileSaving(Self.temporary, Self.document, there, here) {
+                here.rename("a.txt", "b.txt")
+                here.rename("secret.txt", "a.txt")
+            }
+            there.finish("rename over what was moved")
+            #expect(here.content("a.txt") == "nobody's business")
+            #expect(here.names(".") == ["a.txt", "b.txt"])
+            #expect(here.status("b.txt").size == OwnerAndApp.largeSize)
+            #expect(here.attribute("b.txt", "user.shapeedit.id") == id)
+        }
+    }
+}
+
+extension OwnerAndApp {
+    fileprivate static let largeSize = 64 << 20
+
+    /// Begins to save a large file by renaming, and does something while the app's daemon is about it.
+    fileprivate func whileSaving(
+        _ temporary: ByteString, _ document: ByteString, _ there: Agent, _ here: Agent,
+        _ change: () -> Void
+    ) throws {
+        let daemon = pid_t(try #require(app.daemon))
+        let content = here.content("a.txt")
+        for _ in 0..<20 {
+            there.store(temporary, "")
+            there.truncate(temporary, size: Self.largeSize)
+            there.begin(
+                "rename",
+                .call(
+                    number: Int(SYS_renameat2),
+                    arguments: [
+                        .integer(Int(AT_FDCWD)), .input(temporary.bytes), .integer(Int(AT_FDCWD)),
+                        .input(document.bytes), .integer(0),
+                    ], onNewThread: false))
+            // What it writes stands beside the document.
+            func isSaving() -> Bool { here.names(".").contains { $0.hasPrefix(".gout") } }
+            while !isSaving(), !there.hasFinished(within: 0) {}
+            kill(daemon, SIGSTOP)
+            defer { kill(daemon, SIGCONT) }
+            if isSaving() { return change() }
+            kill(daemon, SIGCONT)
+            // It was faster.
+            there.finish("rename")
+            here.store("a.txt", content)
+        }
+        Issue.record("saving was never seen")
     }
 }

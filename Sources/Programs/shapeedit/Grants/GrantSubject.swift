@@ -94,15 +94,17 @@ struct GrantSubject {
             } else {
                 applications = try self.applications(at: path)
             }
-            do throws(Errno) {
-                for application in applications {
+            var revoked: [String] = []
+            for application in applications {
+                do throws(Errno) {
                     try MountAttributes.remove(Self.attribute(application), of: path)
+                    revoked.append(application)
+                } catch {
+                    // That one has ended, or somebody else was faster: the others are still to go.
+                    if error.code != ENODATA { throw problem(error) }
                 }
-            } catch {
-                if error.code == ENODATA { return [] }
-                throw problem(error)
             }
-            return applications
+            return revoked
         }
     }
 
