@@ -33,7 +33,10 @@ package struct Closing {
 
     /// Whether every one of so many handles was flushed, something was written before, and the
     /// RELEASEs may still come.
-    func isAwaited(of handles: Int) -> Bool { since > 0 && flushed.count == handles }
+    func isAwaited(of handles: Int) -> Bool { since > 0 && areFlushed(handles) }
+
+    /// Whether every one of so many handles was flushed.
+    func areFlushed(_ handles: Int) -> Bool { flushed.count == handles }
 
     /// A descriptor of the handle is being closed.
     ///

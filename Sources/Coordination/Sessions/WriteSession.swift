@@ -135,6 +135,9 @@ package final class WriteSession: @unchecked Sendable {
         return expected.values.contains { $0.process == process && $0.until > now }
     }
 
+    /// Whether all that had it open are known to have closed it, and nobody else is on the way.
+    package var isLeft: Bool { closing.areFlushed(handles) && expected.isEmpty }
+
     /// Whether others should wait: all that had it open are known to have closed it, and nobody else
     /// is on the way.
     package var isClosing: Bool { closing.isAwaited(of: handles) && expected.isEmpty }

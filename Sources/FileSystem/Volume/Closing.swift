@@ -63,8 +63,7 @@ extension Volume {
     /// on the disk as a whole is given up after a power loss.
     private func keepSynchronized(_ session: WriteSession, _ status: FileStatus) throws(Errno) {
         let isOwed = state.withLock { _ in
-            session.isClosing && session.recorded?.synced == true
-                && session.syncedStatus != status
+            session.isLeft && session.recorded?.synced == true && session.syncedStatus != status
         }
         if !isOwed { return }
         let file = try content.openStaging(session.node)

@@ -1,5 +1,6 @@
 import CKernel
 import Glibc
+import Probing
 import TestSupport
 import Testing
 

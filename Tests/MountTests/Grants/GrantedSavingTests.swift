@@ -208,9 +208,11 @@ struct GrantedSavingTests {
             // Another document under its name is another document.
             here.setAttribute("a.txt", grant, "write")
             let id = here.attribute("a.txt", "user.shapeedit.id")
+            // Renamed by the same process it would be the same one, and the other its backup.
+            let other = try both.owner.agent()
             try both.whileSaving(Self.temporary, Self.document, there, here) {
                 here.rename("a.txt", "b.txt")
-                here.rename("secret.txt", "a.txt")
+                other.rename("secret.txt", "a.txt")
             }
             there.finish("rename over what was moved")
             #expect(here.content("a.txt") == "nobody's business")
