@@ -60,7 +60,7 @@ import Testing
         let before = slide
         #expect(
             try slide.run("set title=Two line.1.endx=5") == [
-                "title: One -> Two", "line.1.endx: 1 -> 5",
+                "title: One -> Two", "element.1.endx: 1 -> 5",
             ])
         #expect(before.differences(to: slide).count == 2)
     }

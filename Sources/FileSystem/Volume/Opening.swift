@@ -272,8 +272,8 @@ extension Volume {
             // block, when the program takes O_DIRECT back (dd does, for the last bytes). What is to be
             // durable at once has to be known, or it would go with the session if the daemon dies.
             let isToBeSeen =
-                way == .passthrough
-                && (flags & OwnedDescriptor.uncached != 0 || session != nil && flags & O_DSYNC != 0)
+                way == .passthrough && flags & O_ACCMODE != O_RDONLY
+                && flags & (OwnedDescriptor.uncached | O_DSYNC) != 0
             let handle = Handle(
                 reads: flags & O_ACCMODE != O_WRONLY,
                 writes: flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0,

@@ -173,7 +173,9 @@ struct DamagedTablesTests {
             says: ["it cannot go to change 9223372036854775807"]),
         TableDamage(
             testDescription: "a first change that cannot be",
-            statement: "update meta set value = 9223372036854775807 where key = 'pruned'",
+            statement: """
+                insert or replace into meta (key, value) values ('pruned', 9223372036854775807)
+                """,
             says: ["it cannot begin after change 9223372036854775807"]),
         TableDamage(
             testDescription: "a change log that goes on too far",
