@@ -231,7 +231,9 @@ struct PowerLossTests {
         // of the disk was in time for.
         try waitUntil(seconds: 60) {
             try save()
-            return access("\(container.folder)/durable", F_OK) == 0
+            // It is there before the sync, and has its moment after it.
+            var status = stat()
+            return stat("\(container.folder)/durable", &status) == 0 && status.st_size == 8
         }
         for _ in 0..<6 { try save() }
         try disk.losePower()

@@ -110,7 +110,7 @@ import Thumbnailing
         let identifier = try #require(worker.processIdentifier)
         // Stopped, it has the document and does not draw it.
         kill(identifier, SIGSTOP)
-        let ending = "sleep 2; kill -\(signal) \(identifier); kill -CONT \(identifier)"
+        let ending = "sleep 5; kill -\(signal) \(identifier); kill -CONT \(identifier)"
         _ = try Surroundings.run("(\(ending)) > /dev/null 2>&1 &")
         let problem = #expect(throws: ThumbnailFailure.self) {
             try worker.picture(request("three.shape"))

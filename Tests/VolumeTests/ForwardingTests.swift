@@ -97,7 +97,12 @@ import Testing
             }
             return answer.wait(until: MonotonicClock.after(milliseconds: 20_000)) { $0 }
         }
-        for _ in 0..<20 { #expect(interrupted({}) == 0) }
+        for _ in 0..<20 {
+            let begun = MonotonicClock.now
+            let error = interrupted({})
+            // On a busy machine even this may take long.
+            #expect(error == 0 || error == EINTR && MonotonicClock.now - begun >= 500_000_000)
+        }
         #expect(interrupted({ owners.hang() }) == EINTR)
         owners.open()
     }

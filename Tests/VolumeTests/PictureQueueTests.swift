@@ -81,6 +81,7 @@ import Testing
                 queue.ask(order(1, version: version), isLasting: true)
             }
             #expect(!queue.isPending(order(1, version: 1)))
+            #expect(queue.isBehind(order(1, version: 1)) && !queue.isBehind(order(1, version: 2)))
             #expect(queue.isPending(order(1, version: 2)))
             // Under way.
             for item in Self.busy { #expect(queue.ask(order(item), isLasting: true)) }

@@ -175,8 +175,10 @@ package struct ClaimTable: Sendable {
 
     // MARK: Listing
 
-    /// All claims in the order they came.
-    package var listings: [ClaimListing] { claims.keys.sorted().compactMap(listing) }
+    /// All claims in the order they came, but those of files that have no name any more.
+    package var listings: [ClaimListing] {
+        claims.keys.sorted().compactMap(listing).filter { !$0.targets.isEmpty }
+    }
 
     func listing(_ id: ClaimID) -> ClaimListing? {
         claims[id].map {

@@ -286,7 +286,10 @@ struct Recovery {
         try database.checkpoint()
         for (node, version) in sealedHere {
             guard let hash = version.hash else { continue }
-            do throws(Errno) { try content.seal(node, hash: hash) } catch {
+            do throws(Errno) {
+                try content.seal(
+                    node, hash: hash, replacing: content.isDamaged(hash, size: version.size))
+            } catch {
                 throw Self.sealingFailed(content.folder.blob(hash), error)
             }
         }
@@ -374,7 +377,8 @@ struct Recovery {
                 let hash = version.hash,
                 version.place.isNamed
             {
-                try? content.seal(node, hash: hash)
+                try? content.seal(
+                    node, hash: hash, replacing: content.isDamaged(hash, size: version.size))
             } else {
                 content.removeStaging(node)
             }

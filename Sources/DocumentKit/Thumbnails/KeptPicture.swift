@@ -18,6 +18,8 @@ package enum KeptPicture {
         _ file: String, pixels: Int, while isWanted: () -> Bool = { true }
     ) throws(Failure) -> [UInt8]? {
         let deadline = MonotonicClock.after(milliseconds: patience)
+        // A size that is missing for longer than a drawing takes could not be drawn.
+        let lastDrawing = MonotonicClock.after(milliseconds: 20_000)
         var pause = pauses.0
         while isWanted(), let state = attribute(file, "thumbnail.state") {
             if state == "ready" {
@@ -34,7 +36,7 @@ package enum KeptPicture {
                     // This size follows the others; but not of what is not here, and what is kept may
                     // be the picture of another name, which says another type.
                     try requireContent(of: file)
-                    if hasOtherNames { return nil }
+                    if hasOtherNames || MonotonicClock.now > lastDrawing { return nil }
                 case .other: return nil
                 case .nothing: break
                 }

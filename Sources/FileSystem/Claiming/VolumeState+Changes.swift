@@ -38,7 +38,11 @@ extension VolumeState {
             followNames(position)
         case .renamed:
             tellOfMove(place, isInside: isInside, parent, name, process, effects)
-            followNames(position)
+            if index[item: position].pointee.isDirectory {
+                for below in sessions.keys { followNames(below) }
+            } else {
+                followNames(position)
+            }
         case .published:
             for path in paths(of: position) { tell(.published, path) }
         case .attributes, .extendedAttributes:
@@ -108,6 +112,12 @@ extension VolumeState {
         // What is inside of a package is no item of its own: that came or went, and the package,
         // which is where it was, has changed.
         tell(wasInside ? .changed : .deleted, source)
+        if !wasInside {
+            for path in coordinator.presentedPaths
+            where path != source && path.isAtOrBelow(source) {
+                tell(.deleted, path)
+            }
+        }
         tell(isInside ? .changed : isReplacing ? .published : .appeared, place)
     }
 }

@@ -285,8 +285,7 @@ extension FuseSession {
         table.getattr = { request, number, info in
             let isDone = serve(request, GrantedTree.has(number)) {
                 (session, request, granted) throws(Errno) in
-                try session.tellGrantedAttributes(
-                    request, granted, number, handle: info?.pointee.fh)
+                try session.tellGrantedAttributes(request, granted, number)
             }
             if !isDone { plain.getattr?(request, number, info) }
         }

@@ -11,25 +11,16 @@ extension FuseSession {
     static func requireGrant(
         _ file: GrantedFile, _ granted: GrantedTree, writes: Bool = false
     ) throws(Errno) {
-        guard file.document != nil else { return }
-        if try grantedAccess(file, granted) == .read, writes { throw Errno(EACCES) }
-    }
-
-    /// What the app may do with an open document; EACCES if it is not granted any more.
-    static func grantedAccess(
-        _ file: GrantedFile, _ granted: GrantedTree
-    ) throws(Errno) -> GrantedAccess {
-        guard let document = file.document else { return .write }
+        guard let document = file.document else { return }
         let text: [UInt8]
         do throws(Errno) {
             text = try file.descriptor.value(ofAttribute: granted.owners.attribute(of: document))
         } catch {
             throw error.code == ENODATA ? Errno(EACCES) : GrantOwners.answer(error)
         }
-        guard let terms = GrantTerms(String(decoding: text, as: UTF8.self)) else {
-            throw Errno(EACCES)
-        }
-        return terms.access
+        guard let terms = GrantTerms(String(decoding: text, as: UTF8.self)),
+            !writes || terms.access == .write
+        else { throw Errno(EACCES) }
     }
 
     /// Runs `work` with an open document that is still granted, and answers with its outcome.
@@ -144,22 +135,41 @@ extension FuseSession {
                 let copy = try check { fcntl(file.descriptor.number, F_DUPFD_CLOEXEC, 0) }
                 if close(copy) != 0 { throw Errno.last }
             } catch { throw GrantOwners.answer(error) }
-            let owners = granted.owners
-            // What others have saved since is not this file's any more.
-            if let (document, content) = file.takeChanged(),
-                try owners.content(document, of: file.owner) == content
-            {
-                // It has no name any more, and may be open for writing only.
-                let source = try OwnedDescriptor.open(
-                    "/proc/self/fd/\(file.descriptor.number)", O_RDONLY)
-                try owners.replace(document, of: file.owner, with: source) {
-                    (toTheEnd) throws(Errno) in
-                    try granted.forwarding.goOn(ticket, toTheEnd: toTheEnd)
+            if let (document, content) = file.takeChanged() {
+                do throws(Errno) {
+                    try Self.save(file, granted, over: document, unlessNot: content) {
+                        () throws(Errno) in
+                        // Nothing else has it: no signal ends the close from here on.
+                        try granted.forwarding.goOn(ticket, toTheEnd: true)
+                    }
+                } catch {
+                    // Another close may bring it there.
+                    file.noteChange()
+                    throw error
                 }
-                file.noteSaved(as: try? owners.content(document, of: file.owner))
             }
             return { isAwaited in if isAwaited { request.succeed() } }
         }
+    }
+
+    /// Makes what is in a file of the app's that has lost its name a document's next version, if the
+    /// document still has the content that the file was saved as: what others have saved since is not
+    /// this file's any more.
+    private static func save(
+        _ file: GrantedFile, _ granted: GrantedTree, over document: DocumentID,
+        unlessNot content: String, goOn: () throws(Errno) -> Void
+    ) throws(Errno) {
+        let owners = granted.owners
+        try goOn()
+        guard try owners.content(document, of: file.owner) == content else { return }
+        // It may be open for writing only.
+        let source = try OwnedDescriptor.open(
+            "/proc/self/fd/\(file.descriptor.number)", O_RDONLY)
+        try owners.replace(document, of: file.owner, with: source) { (_) throws(Errno) in
+            try goOn()
+        }
+        let saved = try? owners.content(document, of: file.owner)
+        for other in granted.writers(inode: file.inode) { other.noteSaved(as: saved) }
     }
 
     func releaseGranted(_ granted: GrantedTree, _ handle: UInt64) {
@@ -177,13 +187,15 @@ extension FuseSession {
     }
 
     /// FSYNCDIR: programs that save by renaming make the new name durable with it, so what the owner's
-    /// folders have.
+    /// folders have, and the app's own files there.
     func synchronizeGranted(
         directory number: UInt64, _ request: Request, _ granted: GrantedTree
     ) throws(Errno) {
         let owner = try granted.node(number).owner
         forward(request, granted, to: owner) { () throws(Errno) in
             do throws(Errno) {
+                let own = granted.owners.scratch.folder(owner)
+                if access(own.cPath, F_OK) == 0 { try Directories.synchronize(own) }
                 try Directories.synchronize(try granted.owners.place(of: owner))
             } catch {
                 throw error.code == ENOENT ? Errno(EIO) : GrantOwners.answer(error)

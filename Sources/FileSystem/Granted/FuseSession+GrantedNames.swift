@@ -94,25 +94,15 @@ extension FuseSession {
         }
     }
 
-    /// - Parameter handle: through which the kernel asks: where a file ends (lseek(2) and what is read
-    ///   through the page cache) is for the version that is open to say. fstat(2) comes without one.
-    func tellGrantedAttributes(
-        _ request: Request, _ granted: GrantedTree, _ number: UInt64, handle: UInt64?
-    ) throws(Errno) {
+    func tellGrantedAttributes(_ request: Request, _ granted: GrantedTree, _ number: UInt64)
+        throws(Errno)
+    {
         let node = try granted.node(number)
         if node.isFolder {
             return request.answer(attributes: granted.folderEntry(node, counted: false))
         }
-        let file = handle.flatMap { try? granted.file($0) }
         forward(request, granted, to: node.owner) { [self] () throws(Errno) in
-            if let file, file.document != nil, let access = try? Self.grantedAccess(file, granted),
-                let status = try? file.descriptor.status()
-            {
-                let entry = granted.entry(
-                    node, GrantedTree.masked(status, access), counted: false)
-                return { if $0 { request.answer(attributes: entry) } }
-            }
-            return try described(request, granted, node, counted: false)
+            try described(request, granted, node, counted: false)
         }
     }
 

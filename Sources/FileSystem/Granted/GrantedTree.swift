@@ -209,16 +209,10 @@ final class GrantedTree: Sendable {
     /// The status that a document or a picture has here, when it has this one at its owner's. It is kept
     /// for the time when the owner does not answer.
     func shown(_ node: GrantedNode, _ status: stat, _ access: GrantedAccess) -> stat {
-        let shown = Self.masked(status, access)
-        state.withLock { $0.statuses[node] = shown }
-        return shown
-    }
-
-    /// The same, not kept.
-    static func masked(_ status: stat, _ access: GrantedAccess) -> stat {
         var shown = status
         shown.st_mode = S_IFREG | status.st_mode & (access == .write ? 0o777 : 0o555)
         shown.st_nlink = 1
+        state.withLock { $0.statuses[node] = shown }
         return shown
     }
 

@@ -32,7 +32,7 @@ struct ScratchFolder: Sendable {
             }
     }
 
-    private func folder(_ owner: String) -> String { container.scratch + "/" + owner }
+    func folder(_ owner: String) -> String { container.scratch + "/" + owner }
 
     /// Where a file is.
     func path(_ owner: String, _ name: String) -> String { folder(owner) + "/" + name }

@@ -203,7 +203,7 @@ final class VolumePictures: Sendable {
         if let kept = describeKept(subject) { return kept }
         let order = order(subject)
         // A photo is not asked for twice: while its preview is on its way, only the queue knows.
-        if ask(subject, isLasting: false) || queue.isPending(order)
+        if ask(subject, isLasting: false) || queue.isPending(order) || queue.isBehind(order)
             || fetching.queue.isPending(order)
         {
             return "pending"

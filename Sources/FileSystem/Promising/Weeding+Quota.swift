@@ -93,7 +93,8 @@ extension Weeding {
         total += parts.reduce(0) { $0 + $1.bytes }
         var excess = max(lacking, quota.bytes.map { total > $0 ? total - $0 : 0 } ?? 0)
         while excess > 0, let part = parts.popLast() {
-            guard part.downloads.drop(part.hash) else { continue }
+            // What somebody has begun to read meanwhile does not count any more.
+            _ = part.downloads.drop(part.hash)
             total -= min(total, part.bytes)
             excess -= min(excess, part.bytes)
         }

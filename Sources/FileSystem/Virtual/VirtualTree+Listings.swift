@@ -44,4 +44,11 @@ extension VirtualTree {
             return made
         }
     }
+
+    /// Lets go of what a listing began with: nobody goes on with it.
+    func forget(_ listing: VirtualListing, of directory: VirtualNode) {
+        state.withLock { state in
+            state.listings[directory]?.removeAll { $0.serial == listing.serial }
+        }
+    }
 }

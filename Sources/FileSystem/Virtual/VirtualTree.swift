@@ -355,6 +355,8 @@ final class VirtualTree: Sendable {
             let listing = try listing(of: directory, at: offset)
             entries += listing.entries
             (first, start) = (listing.place(of: offset), listing.start)
+            // Who is at its end has seen all of it; `.` and `..` stand before.
+            if first >= UInt64(listing.entries.count) + 2 { forget(listing, of: directory) }
         case .find: break  // By name only: any query is one.
         case .granted, .grantedHere, .grantedTo, .grantedFind: break  // By name only: for programs.
         case .documents: break  // By name only: there may be a million.

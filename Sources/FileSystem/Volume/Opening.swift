@@ -20,8 +20,9 @@ extension Volume {
         case serve(WriteSession?)
         /// Serve it directly, into the session.
         case direct(WriteSession)
-        /// Send it round by ESTALE, after the kernel has forgotten these names.
-        case redirect([(parent: UInt64, name: [UInt8])])
+        /// Send it round by ESTALE, after the kernel has forgotten these names; if they were only listed,
+        /// it need not have by then.
+        case redirect([(parent: UInt64, name: [UInt8])], isListed: Bool)
         /// Decide again when the session that was closed has ended.
         case wait
     }
@@ -46,10 +47,10 @@ extension Volume {
                 afterClosing(node.item) { [self] in
                     open(node, flags: flags, caller, waited: true, reply: reply)
                 }
-            case .redirect(let names):
+            case .redirect(let names, let isListed):
                 let answer: @Sendable () -> Void = { reply(.failure(Errno(ESTALE))) }
-                if names.isEmpty { return settlePictures(then: answer) }
-                forgetSoon(names: names, patience: Self.redirectPatience, then: answer)
+                if !isListed { return forget(names: names, then: answer) }
+                forgetSoon(names: names, then: answer)
             case .serve(let session):
                 noteOpened(node, flags, caller)
                 reply(.success(try serve(node, session, flags, process, caller)))
@@ -76,20 +77,19 @@ extension Volume {
         }
     }
 
-    /// Makes the kernel look names up again, then runs `then`, at the latest after `patience`
-    /// milliseconds.
+    /// Makes the kernel look names up again, then runs `then`, which waits for it as a rule, but not for
+    /// long.
     ///
     /// For an answer to a request for which the kernel has the file locked: whoever removes or renames
-    /// the file waits for that lock with the directory locked, which the forgetting needs. And for an
-    /// answer that is not to wait for programs which keep a directory locked: a listing is copied to
-    /// memory that may be slow to come.
+    /// the file waits for that lock with the directory locked, which the forgetting needs. And for one
+    /// that is not to wait for programs which keep a directory locked, any directory: a listing is
+    /// copied to memory that may be slow to come.
     func forgetSoon(
-        names: [(parent: UInt64, name: [UInt8])], patience: UInt64,
-        then: @escaping @Sendable () -> Void
+        names: [(parent: UInt64, name: [UInt8])], then: @escaping @Sendable () -> Void
     ) {
         if names.isEmpty { return then() }
         let call = SingleCall(then)
-        scheduler.at(MonotonicClock.after(milliseconds: patience)) { call.make() }
+        scheduler.at(MonotonicClock.after(milliseconds: Self.forgettingPatience)) { call.make() }
         forget(names: names) { call.make() }
     }
 
@@ -122,7 +122,10 @@ extension Volume {
         if let session = join(state, node, at: position, process, caller, now) {
             return .direct(session)
         }
-        return .redirect(state.otherNames(of: position, now))
+        let names = state.otherNames(of: position)
+        if !names.isEmpty { return .redirect(names, isListed: false) }
+        let listed = state.listedNames(of: position, now)
+        return .redirect(listed, isListed: !listed.isEmpty)
     }
 
     /// Has somebody who comes to a version's node to write join the item's session.
@@ -390,15 +393,18 @@ extension VolumeState {
     }
 
     /// Names under which the kernel may have the version's node cached when a path to the item is
-    /// walked again: all, unless it is sure that this path ends with the only one, and that no listing
-    /// is on its way to the cache.
-    func otherNames(of position: MemoryIndex.Position, _ now: UInt64)
+    /// walked again: all, unless it is sure that this path ends with the only one.
+    func otherNames(of position: MemoryIndex.Position) -> [(parent: UInt64, name: [UInt8])] {
+        let record = index[item: position]
+        let isAlone = record.pointee.links == 1 && !lent.contains(record.pointee.number)
+        return isAlone ? [] : names(of: position)
+    }
+
+    /// Names that a listing may be about to bring into the kernel's cache, with the version's node.
+    func listedNames(of position: MemoryIndex.Position, _ now: UInt64)
         -> [(parent: UInt64, name: [UInt8])]
     {
-        let record = index[item: position]
-        let names = names(of: position)
-        let isAlone = record.pointee.links == 1 && !lent.contains(record.pointee.number)
-        return isAlone && !names.contains { listings.contains($0.parent, now) } ? [] : names
+        names(of: position).filter { listings.contains($0.parent, now) }
     }
 
     /// Every name of an item with the node of its directory.

@@ -57,7 +57,7 @@ extension Volume {
                 others.append(target)
             }
             refresh(others) { [self, stale] in
-                forgetSoon(names: stale, patience: Self.forgettingPatience) { [self] in
+                forgetSoon(names: stale) { [self] in
                     do throws(Errno) {
                         reply(.success(try attributes(node)))
                     } catch {
@@ -93,13 +93,14 @@ extension Volume {
             if let session = state.session(of: node, at: position) {
                 state.redirections[caller.thread] = nil
                 session.count(process, user: caller.user, thread: caller.thread)
-                return (session, state.otherNames(of: position, now))
+                return (session, state.otherNames(of: position))
             }
             if let session = join(state, node, at: position, process, caller, now, size: size) {
                 // No path was walked again: the kernel has the version under every name.
                 return (session, state.names(of: position))
             }
-            return (nil, state.otherNames(of: position, now))
+            let names = state.otherNames(of: position)
+            return (nil, names.isEmpty ? state.listedNames(of: position, now) : names)
         }
         guard let session else { return .redirected(names) }
         // A handle for the time of the call was counted, so that the end of it is a last close.

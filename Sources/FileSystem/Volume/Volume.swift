@@ -77,7 +77,8 @@ package final class Volume: @unchecked Sendable {
     /// Set once with it; nil for a volume whose mount is no app's.
     private(set) var grantedResults: GrantedResults?
 
-    /// How long truncate(2) waits until the kernel has forgotten the names of the file, in milliseconds.
+    /// How long truncate(2), and an open to write in a directory that was listed a moment ago, wait until
+    /// the kernel has forgotten the names of the file, in milliseconds.
     static let forgettingPatience: UInt64 = 20
     /// How often it is looked whether a mapping that outlived its descriptors is gone, in
     /// nanoseconds.

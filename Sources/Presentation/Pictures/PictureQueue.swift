@@ -163,6 +163,13 @@ package final class PictureQueue: Sendable {
         }
     }
 
+    /// Whether a newer version waits to be drawn: this one can be asked for after that.
+    package func isBehind(_ order: PictureOrder) -> Bool {
+        state.withLock { state in
+            state.waiting[order.item].map { $0.order.node.ordinal > order.node.ordinal } ?? false
+        }
+    }
+
     /// Nobody needs the document's picture any more.
     package func cancel(_ item: ItemNumber) {
         let (running, waiters) = state.withLock {

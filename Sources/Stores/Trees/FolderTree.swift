@@ -23,32 +23,34 @@ package struct FolderTree: SourceTree {
         var passedOver = PassedOver()
         var folders: [[UInt8]] = [[]]
         while let folder = folders.popLast() {
-            try list(folder, of: status, call) { (entry) throws(StoreError) in
+            let isThere = try list(folder, of: status, call) { (entry) throws(StoreError) in
                 if case .file(let size) = entry.kind, size > SourceEntry.largest {
                     return passedOver.note(String(path: entry.path))
                 }
                 try visit(entry)
                 if entry.kind == .folder { folders.append(entry.path) }
             }
+            if !isThere { passedOver.hasGone = true }
         }
         return passedOver
     }
 
     /// - Parameter root: what the tree's own folder was at the beginning.
+    /// - Returns: `false` if the folder has gone since it was shown.
     private func list(
         _ folder: [UInt8], of root: stat, _ call: StoreCall,
         _ visit: (SourceEntry) throws(StoreError) -> Void
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
         guard let directory = opendir(absolute(folder)) else {
             let error = Errno.last
-            if isGone(folder, error, root) { return }
+            if isGone(folder, error, root) { return false }
             throw problem(error, folder)
         }
         defer { closedir(directory) }
         while true {
             errno = 0
             guard let entry = readdir(directory) else {
-                if errno == 0 { return }
+                if errno == 0 { return true }
                 throw problem(Errno.last, folder)
             }
             try call.cancellation.check(at: address)

@@ -35,6 +35,8 @@ package struct PassedOver: Hashable, Sendable {
     package private(set) var count = 0
     /// The path or key of the first.
     package private(set) var first = ""
+    /// A folder went while the tree was listed: what was in it may be at a place that had been listed.
+    package var hasGone = false
 
     mutating func note(_ name: String) {
         if count == 0 { first = name }

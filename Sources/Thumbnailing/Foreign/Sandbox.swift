@@ -62,9 +62,15 @@ struct Sandbox: Sendable {
 
     /// Where a program is inside; nil if it is not installed, or in a folder that is not shown.
     static func path(of program: String) -> String? {
-        guard let path = ThumbnailerEntry.path(of: program), let found = realpath(path, nil) else {
-            return nil
-        }
+        if program.hasPrefix("/") { return shown(program) }
+        // The first of that name may be one that is not shown; inside, the machine's own is found.
+        return shown("/usr/bin/" + program) ?? shown("/bin/" + program)
+            ?? ThumbnailerEntry.path(of: program).flatMap { shown($0) }
+    }
+
+    /// Where a program at this path is inside.
+    private static func shown(_ path: String) -> String? {
+        guard access(path, X_OK) == 0, let found = realpath(path, nil) else { return nil }
         defer { free(found) }
         let target = String(cString: found)
         func isShown(_ path: String) -> Bool {

@@ -26,22 +26,6 @@ struct GrantedDocumentTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
-    func `the end of an open file is that of the version that is read`(_ place: DataPath) throws {
-        try withOwnerAndApp(place) { both in
-            let (here, there) = (try both.owner.agent(), try both.appAgent())
-            try both.run("grant", "a.txt", "--to", "notes")
-            let file = there.open(Self.document, O_RDONLY)
-            for text: ByteString in ["a longer one", "x"] {
-                here.store("a.txt", text)
-                #expect(there.status(Self.document).size == text.count)
-                #expect(there.seek(file, 0, Int(SEEK_END)) == 3)
-            }
-            #expect(there.read(file, count: 10, offset: 0) == "one")
-            there.close(file)
-        }
-    }
-
-    @Test(arguments: DataPath.mounts.prefix(1))
     func `many that wait for a claim at the owner's keep nobody from another document`(
         _ place: DataPath
     ) throws {

@@ -262,7 +262,7 @@ struct FrozenStoreTests {
     }
 
     @Test func `a status is told whole, however much is on its way`() throws {
-        try withServer { volume, server in
+        try withServer(options: ["store_timeout=90"]) { volume, server in
             let agent = try volume.agent()
             let name = String(repeating: "n", count: 240)
             let folder = Array(repeating: name, count: 10).joined(separator: "/")

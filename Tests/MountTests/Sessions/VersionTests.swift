@@ -65,7 +65,6 @@ struct VersionTests {
         }
     }
 
-    /// The file before the save goes for good 15 s after it, maybe while the document has no name.
     @Test(arguments: DataPath.mounts)
     func `documents with versions are listed whole while others of the folder are removed`(
         _ dataPath: DataPath
@@ -91,6 +90,7 @@ struct VersionTests {
         }
     }
 
+    /// The file before the save goes for good 15 s after it, maybe while the document has no name.
     @Test(arguments: DataPath.mounts)
     func `earlier versions stay while a document is removed and made again`(
         _ dataPath: DataPath

@@ -61,13 +61,16 @@ import Testing
             try StoreUnderTest.write("x", to: place + "/file")
         }
         var shown: Set<String> = []
-        _ = try FolderTree(path: path).walk(StoreCall()) { (entry) throws(StoreError) in
+        let passedOver = try FolderTree(path: path).walk(StoreCall()) {
+            (entry) throws(StoreError) in
             let name = String(decoding: entry.path, as: UTF8.self)
             shown.insert(name)
             // What is in it is listed later.
             if name == "gone" { TemporaryDirectory.remove(path + "/gone") }
         }
         #expect(shown == ["file", "gone", "stays", "stays/file"])
+        // It may have been moved to where the listing had been.
+        #expect(passedOver.hasGone)
         let problem = kind { () throws(StoreError) in
             _ = try FolderTree(path: path).walk(StoreCall()) { (entry) throws(StoreError) in
                 if entry.kind == .folder { _ = rename(path, folder + "/elsewhere") }

@@ -70,6 +70,14 @@ struct ImportCommand: ParsableCommand {
                 error.kind == .denied ? .noPermission : .unavailable,
                 "the source \(error); what has been listed is there, the same command goes on")
         }
+        if refresh, passedOver.hasGone {
+            // What was moved to where the listing had been would count as removed.
+            stream.endProgress()
+            throw Failure(
+                .temporary,
+                "\(address): folders were moved or removed there while it was listed: nothing was "
+                    + "removed here, the same command goes on")
+        }
         try target.end()
         stream.endProgress()
         report(try target.report(), passedOver)
