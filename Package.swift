@@ -102,10 +102,11 @@ let package = Package(
             name: "Terminal", dependencies: ["CTerminalShim"], path: "Sources/Terminal",
             swiftSettings: strict),
         .target(
-            name: "Editor", dependencies: ["Documents", "Drawing", "Editing", "Terminal"],
+            name: "Editor",
+            dependencies: ["Documents", "Drawing", "Editing", "PathText", "Terminal"],
             path: "Sources/Editor", swiftSettings: strict),
         .target(
-            name: "Browser", dependencies: ["Drawing", "Editor", "Terminal"],
+            name: "Browser", dependencies: ["Drawing", "Editor", "PathText", "Terminal"],
             path: "Sources/Browser", swiftSettings: strict),
         .target(
             name: "Catalog", dependencies: ["Model", "SystemCalls", "CSQLite", "CZlib"],

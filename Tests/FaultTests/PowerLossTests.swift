@@ -82,10 +82,7 @@ struct PowerLossTests {
         // What comes is made durable after some seconds; the copy has the same bytes, and is at once.
         agent.shell("cp one two && sync two")
         try disk.losePower()
-        let daemon = try #require(try container.status().pid)
-        kill(pid_t(daemon), SIGKILL)
-        container.waitForEnd(of: daemon)
-        MountTable.detach(container.mountPoint)
+        try container.killDaemon()
         agent.end()
         try disk.returnPower()
         try bootAgain(container)
@@ -120,12 +117,7 @@ struct PowerLossTests {
             mv .goutputstream-Q7K2PD a.txt && sync .
             """)
         try disk.losePower()
-        for container in [app, owner] {
-            let daemon = try #require(container.daemon)
-            kill(pid_t(daemon), SIGKILL)
-            container.waitForEnd(of: daemon)
-            MountTable.detach(container.mountPoint)
-        }
+        for container in [app, owner] { try container.killDaemon() }
         agent.end()
         writer.end()
         try disk.returnPower()
@@ -151,10 +143,7 @@ struct PowerLossTests {
         // Promised are five; a machine under load is not what is tested.
         sleep(10)
         try disk.losePower()
-        let daemon = try #require(try container.status().pid)
-        kill(pid_t(daemon), SIGKILL)
-        container.waitForEnd(of: daemon)
-        MountTable.detach(container.mountPoint)
+        try container.killDaemon()
         agent.end()
         try disk.returnPower()
         try bootAgain(container)
@@ -195,10 +184,7 @@ struct PowerLossTests {
         try CarefulCalls(witness).synchronize(folder)
         try disk.losePower()
         witness.end()
-        let daemon = try #require(try container.status().pid)
-        kill(pid_t(daemon), SIGKILL)
-        container.waitForEnd(of: daemon)
-        MountTable.detach(container.mountPoint)
+        try container.killDaemon()
         agent.end()
         try disk.returnPower()
         try bootAgain(container)
@@ -237,10 +223,7 @@ struct PowerLossTests {
         }
         for _ in 0..<6 { try save() }
         try disk.losePower()
-        let daemon = try #require(try container.status().pid)
-        kill(pid_t(daemon), SIGKILL)
-        container.waitForEnd(of: daemon)
-        MountTable.detach(container.mountPoint)
+        try container.killDaemon()
         agent.end()
         try disk.returnPower()
         try bootAgain(container)

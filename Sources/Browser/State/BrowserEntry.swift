@@ -1,3 +1,5 @@
+import PathText
+
 /// A document in the folder that is browsed.
 package struct BrowserEntry: Hashable, Sendable {
     /// From the folder on, without a slash at its beginning.
@@ -18,10 +20,7 @@ package struct BrowserEntry: Hashable, Sendable {
     }
 
     /// Its file's name.
-    package var name: String {
-        // A slash with a combining mark behind it is no `Character` of its own.
-        path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? path
-    }
+    package var name: String { path.pathNames.last.map(String.init) ?? path }
 
     /// Its file's name without the end.
     package var title: String {

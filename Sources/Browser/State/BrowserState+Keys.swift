@@ -1,3 +1,4 @@
+import PathText
 import Terminal
 
 extension BrowserState {
@@ -103,9 +104,7 @@ extension BrowserState {
             switch question {
             case .create: return [.create(answer)]
             case .rename(let path):
-                // A slash with a combining mark behind it is no `Character` of its own.
-                let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-                let folder = slash.map { String(path[..<path.utf8.index(after: $0)]) } ?? ""
+                let folder = String(path[..<path.lastName.startIndex])
                 return folder + answer == path ? [] : [.rename(path, to: folder + answer)]
             case .delete: return []
             }

@@ -22,7 +22,7 @@ extension MemoryIndex {
 
     /// Bytes of the longest target of a symlink, and of the longest name.
     package static let longestTarget = 4_095
-    private static let longestName = 255
+    package static let longestName = 255
 
     /// Whether an item can have the name: what is none ends the listing of its directory.
     package static func canBeName(_ bytes: UnsafeRawBufferPointer) -> Bool {

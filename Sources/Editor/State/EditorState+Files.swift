@@ -1,4 +1,5 @@
 import Editing
+import PathText
 
 // How the document, the file and the steps in between stay together.
 extension EditorState {
@@ -85,8 +86,7 @@ extension EditorState {
             say("Changed by others: \(first)\(more)", .good)
         case .unreadable(let reason): say(reason, .bad)
         case .moved(let path):
-            let last = path.utf8.split(separator: UInt8(ascii: "/")).last
-            name = last.map { String(Substring($0)) } ?? path
+            name = path.pathNames.last.map(String.init) ?? path
             say("Moved by others: it is \(path) now", .good)
         case .gone(let reason, let done):
             isGone = true

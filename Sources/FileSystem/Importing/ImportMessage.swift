@@ -1,5 +1,6 @@
 internal import Model
 internal import PathText
+internal import Stores
 
 /// What `shapeedit import` says to the daemon: the value of `user.shapeedit.import`, which is set on the
 /// folder that is imported to. Fields end with a NUL:
@@ -77,7 +78,7 @@ extension ImportMessage.Entry {
         func number(_ index: Int) -> Int64? {
             Int64(String(decoding: fields[index], as: UTF8.self))
         }
-        guard let size = number(4), (0...Limits.size).contains(size), let mode = number(7),
+        guard let size = number(4), (0...SourceEntry.largest).contains(size), let mode = number(7),
             (0...0o777).contains(mode), let nanoseconds = number(6),
             (0..<1_000_000_000).contains(nanoseconds)
         else { return nil }

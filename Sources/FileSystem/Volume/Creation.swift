@@ -194,13 +194,11 @@ extension VolumeState {
 /// The limits of a container, as ext4 has them.
 enum Limits {
     /// Bytes of a name.
-    static let name = 255
-    /// Bytes of a file.
-    static let size: Int64 = 1 << 44
+    static let name = MemoryIndex.longestName
     /// Names of an item, and 2 + subdirectories of a directory.
     static let links: UInt32 = 65_000
     /// Bytes of a symlink's target.
-    static let target = 4_095
+    static let target = MemoryIndex.longestTarget
     /// Bytes of an extended attribute's value.
     static let attribute = 65_536
     /// Bytes of an item's attributes in all.

@@ -122,10 +122,8 @@ extension Volume {
         if let session = join(state, node, at: position, process, caller, now) {
             return .direct(session)
         }
-        let names = state.otherNames(of: position)
-        if !names.isEmpty { return .redirect(names, isListed: false) }
-        let listed = state.listedNames(of: position, now)
-        return .redirect(listed, isListed: !listed.isEmpty)
+        let (names, isListed) = state.staleNames(of: position, now)
+        return .redirect(names, isListed: isListed)
     }
 
     /// Has somebody who comes to a version's node to write join the item's session.
@@ -400,11 +398,15 @@ extension VolumeState {
         return isAlone ? [] : names(of: position)
     }
 
-    /// Names that a listing may be about to bring into the kernel's cache, with the version's node.
-    func listedNames(of position: MemoryIndex.Position, _ now: UInt64)
-        -> [(parent: UInt64, name: [UInt8])]
+    /// Names that the kernel has to forget when somebody is sent round: the other ones; where there are
+    /// none, those that a listing may be about to bring into its cache with the version's node.
+    func staleNames(of position: MemoryIndex.Position, _ now: UInt64)
+        -> (names: [(parent: UInt64, name: [UInt8])], isListed: Bool)
     {
-        names(of: position).filter { listings.contains($0.parent, now) }
+        let others = otherNames(of: position)
+        if !others.isEmpty { return (others, false) }
+        let listed = names(of: position).filter { listings.contains($0.parent, now) }
+        return (listed, !listed.isEmpty)
     }
 
     /// Every name of an item with the node of its directory.

@@ -99,8 +99,7 @@ extension Volume {
                 // No path was walked again: the kernel has the version under every name.
                 return (session, state.names(of: position))
             }
-            let names = state.otherNames(of: position)
-            return (nil, names.isEmpty ? state.listedNames(of: position, now) : names)
+            return (nil, state.staleNames(of: position, now).names)
         }
         guard let session else { return .redirected(names) }
         // A handle for the time of the call was counted, so that the end of it is a last close.

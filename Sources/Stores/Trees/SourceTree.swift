@@ -80,7 +80,7 @@ package struct SourceEntry: Hashable, Sendable {
     }
 
     /// The largest file that is shown, in bytes: ext4 holds none that is larger.
-    static let largest: Int64 = 1 << 44
+    package static let largest: Int64 = 1 << 44
 
     /// Whether a directory can have this name.
     static func isName(_ name: some Collection<UInt8>) -> Bool {
