@@ -34,6 +34,12 @@ package struct ContainerFolder: Sendable {
     /// What the lock file of a mounted container begins with.
     package static func mounted(at mountPoint: String) -> String { "mounted at \(mountPoint)" }
 
+    /// Where it says that the container is mounted; `nil` if it says something else.
+    package static func mountPoint(in words: String) -> String? {
+        let beginning = mounted(at: "")
+        return words.hasPrefix(beginning) ? String(words.dropFirst(beginning.count)) : nil
+    }
+
     package var catalog: String { path + "/catalog.sqlite" }
     package var texts: String { path + "/texts.sqlite" }
     package var durable: String { path + "/durable" }
@@ -137,6 +143,8 @@ package struct ContainerFolder: Sendable {
                     isDiskFull: error.code == ENOSPC)
             }
             var status = stat()
+            // One that was there already may be open to others.
+            if isNew, folder == path { chmod(folder, 0o700) }
             guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
                 throw Failure(
                     isNew ? .cannotCreate : .badData,

@@ -32,28 +32,30 @@ extension ControlSocket {
         guard let patience = Self.optional(parameters["timeoutMilliseconds"], \.integer),
             patience ?? 0 >= 0
         else { return reply.send(VarlinkError.invalidParameter("timeoutMilliseconds")) }
+        guard let isNested = Self.optional(parameters["nested"], \.boolean) else {
+            return reply.send(VarlinkError.invalidParameter("nested"))
+        }
         let presenter = number.map { PresenterID(rawValue: UInt64(clamping: $0)) }
         if let presenter, !owns(presenter, reply.peer) {
             return reply.send(Self.noSuchPresenter(number ?? 0))
         }
         let milliseconds = min(patience ?? Self.usualPatience, Self.mostPatience)
-        ask(targets, name, presenter, UInt64(milliseconds), reply)
-    }
-
-    private func ask(
-        _ targets: [ClaimTarget], _ name: String?, _ presenter: PresenterID?,
-        _ milliseconds: UInt64, _ reply: VarlinkReplier
-    ) {
         let request = ClaimRequest(
             targets, purpose: state.withLock { $0.purpose(name) },
-            holder: Self.holder(reply.peer), presenter: presenter,
-            deadline: MonotonicClock.after(milliseconds: milliseconds))
+            holder: Self.holder(reply.peer), isNested: isNested ?? false, presenter: presenter,
+            deadline: MonotonicClock.after(milliseconds: UInt64(milliseconds)))
+        ask(request, name, reply)
+    }
+
+    /// - Parameter name: of the request's purpose.
+    private func ask(_ request: ClaimRequest, _ name: String?, _ reply: VarlinkReplier) {
+        let count = request.targets.count
         // Targets that the volume added are none of the caller's.
         let decide: @Sendable (ClaimID, Coordinator.Outcome) -> Void = { [self] id, outcome in
             switch outcome {
             case .granted(let paths):
                 var answer: JSONObject = ["claim": .integer(Int(id.rawValue))]
-                answer.setPaths("paths", paths.prefix(targets.count).map(\.description))
+                answer.setPaths("paths", paths.prefix(count).map(\.description))
                 reply.send(VarlinkReply(answer))
             case .refused(let refusal):
                 state.withLock { state in

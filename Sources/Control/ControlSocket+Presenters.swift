@@ -8,11 +8,10 @@ extension ControlSocket {
         guard let path = parameters.path("path").flatMap({ ClaimPath($0) }) else {
             return reply.send(VarlinkError.invalidParameter("path"))
         }
+        let messages = PresenterMessages { reply.send(Self.reply($0.object)) }
+        let holder = Self.holder(reply.peer)
         let id = state.withLock { state -> PresenterID? in
-            let holder = Self.holder(reply.peer)
-            let id = volume.coordinator.present(path.document, holder) { message in
-                reply.send(Self.reply(message.object))
-            }
+            let id = volume.coordinator.present(path.document, holder) { messages.send($0) }
             guard let id else { return nil }
             state.holdings[reply.client, default: .init()].presenters.insert(id)
             state.presenters[id] = reply.peer
@@ -20,8 +19,10 @@ extension ControlSocket {
         }
         guard let id else { return reply.send(Self.tooMany(Coordinator.mostPresenters)) }
         volume.follow(id, at: path.document)
-        reply.send(
-            Self.reply(["kind": .string("registered"), "presenter": .integer(Int(id.rawValue))]))
+        messages.begin {
+            let number = JSONValue.integer(Int(id.rawValue))
+            reply.send(Self.reply(["kind": .string("registered"), "presenter": number]))
+        }
     }
 
     func prepared(_ parameters: JSONObject, _ reply: VarlinkReplier) {
@@ -49,6 +50,32 @@ extension ControlSocket {
 
     private static func reply(_ message: JSONObject) -> VarlinkReply {
         VarlinkReply(["message": .object(message)], continues: true)
+    }
+}
+
+/// Messages on their way to a presenter. What happens before it knows its number waits for that.
+private final class PresenterMessages: Sendable {
+    private let waiting = Lock<[PresenterMessage]?>([])
+    private let pass: @Sendable (PresenterMessage) -> Void
+
+    /// - Parameter pass: sends one; never waits.
+    init(_ pass: @escaping @Sendable (PresenterMessage) -> Void) { self.pass = pass }
+
+    func send(_ message: PresenterMessage) {
+        // Passed on under the lock, which keeps their order.
+        waiting.withLock { waiting in
+            guard waiting != nil else { return pass(message) }
+            waiting?.append(message)
+        }
+    }
+
+    /// The presenter is told its number, then what waits.
+    func begin(_ register: () -> Void) {
+        waiting.withLock { waiting in
+            register()
+            for message in waiting ?? [] { pass(message) }
+            waiting = nil
+        }
     }
 }
 

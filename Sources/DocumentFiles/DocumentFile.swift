@@ -70,6 +70,8 @@ package struct DocumentFile: Sendable {
     private static func read(_ path: String, _ name: String) throws(Failure) -> (
         bytes: [UInt8], stamp: FileStamp
     ) {
+        // Others may have put something else in its place since it was found.
+        try FoundFile.check(path, named: name)
         do throws(Errno) {
             let file = try OwnedDescriptor.open(path, O_RDONLY)
             let bytes = try WholeFile.read(file)

@@ -34,6 +34,7 @@ struct FileClaim: ~Copyable {
             // Asked for by path: an open would wait for claims of others, and then another one.
             let container = try? PathAttributes.value("user.shapeedit.container", of: path)
             let isCoordinated = container != nil
+            try FoundFile.check(path, named: path)
             do throws(Errno) {
                 // There the lock is one of those who write, and closing is what publishes.
                 file =

@@ -10,11 +10,18 @@ enum FoundFile {
         guard let resolved = realpath(name.cPath, nil) else { throw Failure(name, Errno.last) }
         defer { free(resolved) }
         let path = String(cPath: resolved)
+        try check(path, named: name)
+        return path
+    }
+
+    /// Fails unless a regular file is there: to open a pipe that nobody writes to would take for ever.
+    ///
+    /// - Parameter name: as the user named it, for messages.
+    static func check(_ path: String, named name: String) throws(Failure) {
         var status = stat()
         guard stat(path.cPath, &status) == 0 else { throw Failure(name, Errno.last) }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw Failure(.noInput, "\(name): not a regular file")
         }
-        return path
     }
 }

@@ -23,7 +23,12 @@ package struct MountLink: Hashable, Sendable {
         }
         // The folder is in a mount, or has mounts in it.
         let points = MountTable.mountPoints().filter { point in
-            place.map { MountTable.isBelow(point, $0) || MountTable.isBelow($0, point) } ?? true
+            if let place {
+                // Nobody else is asked.
+                if MountTable.isBelow(place, point) { return true }
+                guard MountTable.isBelow(point, place) else { return false }
+            }
+            return MountTable.answers(point)
         }
         return points.flatMap { of($0, kind) }.filter { link in
             place.map { MountTable.isBelow(link.path, $0) } ?? true

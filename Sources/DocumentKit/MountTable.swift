@@ -1,3 +1,4 @@
+internal import Documents
 internal import Glibc
 internal import PathText
 internal import SystemCalls
@@ -7,6 +8,24 @@ package enum MountTable {
     /// Mount points of type fuse.shapeedit, the last mounted last.
     package static func mountPoints() -> [String] {
         KernelMount.all().filter(\.isShapeEdit).map(\.point)
+    }
+
+    /// Whether something of ShapeEdit is mounted at an absolute path without symlinks.
+    package static func isMounted(_ point: String) -> Bool { mountPoints().contains(point) }
+
+    /// How long a mount may take to answer where others are asked too, in milliseconds.
+    private static let patience: UInt64 = 5_000
+
+    /// Whether the daemon of a mount answers, be it with a refusal: one that hangs keeps nobody
+    /// from hearing of the others.
+    package static func answers(_ point: String) -> Bool { answer(of: point) != nil }
+
+    /// Its status; `nil` also from one that does not answer in that time.
+    static func status(_ point: String) -> JSONObject? { answer(of: point) ?? nil }
+
+    private static func answer(of point: String) -> JSONObject?? {
+        // To open a file is what the kernel cannot answer by itself.
+        Threads.answer("mount", milliseconds: patience) { ControlConnection.status(point) }
     }
 
     /// The mount that has an absolute path without symlinks; `nil` outside of all.

@@ -8,15 +8,17 @@ extension EditableDocument {
         var changes: [Change] = []
         for edit in edits {
             let before = result
+            let isChanged: Bool
             do throws(EditError) {
                 try result.perform(edit)
-                if case .scene(let old) = before, case .scene(let new) = result, new != old {
+                isChanged = result != before
+                if isChanged, case .scene(let old) = before, case .scene(let new) = result {
                     try new.checkRanges(after: old)
                 }
             } catch {
                 throw error.at(line: edit.line)
             }
-            if result != before {
+            if isChanged {
                 changes += before.differences(
                     to: result, inPlace: edit.verb.keepsPlaces, moved: result.item(movedBy: edit))
             }

@@ -28,9 +28,10 @@ extension EditableDocument {
         }
     }
 
-    /// A list as lines of text, and notes of what they say in another way; nil for other types.
+    /// A list as lines of text, and notes of what they do not hold or say in another way; nil for
+    /// other types.
     public var taskLines: (text: String, notes: [String])? {
         guard case .list(let list) = self else { return nil }
-        return (list.taskLines, list.joinedItems)
+        return (list.taskLines, list.notesOfLines)
     }
 }

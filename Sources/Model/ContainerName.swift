@@ -6,6 +6,8 @@ package enum ContainerName {
         (1...200).contains(name.utf8.count) && !name.hasPrefix(".") && !name.hasPrefix("-")
             && name.unicodeScalars.allSatisfy {
                 $0.value > 0x20 && $0 != "/" && !(0x7f..<0xa0).contains($0.value)
+                    // A byte that is not UTF-8 is such a mark here (`PathText`).
+                    && !(0xfdd0...0xfdef).contains($0.value)
             }
     }
 }

@@ -11,10 +11,12 @@ struct BlockMap: ~Copyable {
 
     /// The map of a content that comes as one block: that is there or comes again, and making a file
     /// would cost more than a small content.
-    init() {
+    ///
+    /// - Parameter isEmpty: of a content without bytes nothing is missing.
+    init(isEmpty: Bool) {
         file = nil
-        present = [0]
-        missing = 1
+        present = isEmpty ? [] : [0]
+        missing = isEmpty ? 0 : 1
     }
 
     /// Opens the map of `count` blocks, or makes an empty one.

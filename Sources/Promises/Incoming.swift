@@ -29,12 +29,13 @@ final class Incoming {
             size > BlockDigests.wholeSize && kind == .blobs
             ? BlockDigests.read(content.folder.digests(blob.hash), size: size) : nil
         isInBlocks = digests != nil || size > BlockDigests.wholeSize && kind == .foreign
-        blockSize = isInBlocks ? BlockDigests.blockSize : size
+        // An empty content has no blocks, but they have a size.
+        blockSize = isInBlocks ? BlockDigests.blockSize : max(size, 1)
         name = blob.hash
         folder = content.folder
         if kind == .foreign, size <= Self.memorySize {
             bytes = .memory(IncomingMemory(size: Int(size)))
-            map = BlockMap()
+            map = BlockMap(isEmpty: size == 0)
             return
         }
         let path = folder.incoming(name)
@@ -51,7 +52,7 @@ final class Incoming {
             let count = Int((size + blockSize - 1) / blockSize)
             map = try BlockMap(path + ContainerFolder.mapSuffix, count: count)
         } else {
-            map = BlockMap()
+            map = BlockMap(isEmpty: size == 0)
         }
     }
 

@@ -5,7 +5,16 @@ internal import SystemCalls
 /// A client of the server. Only for the server's thread.
 final class VarlinkConnection {
     private let descriptor: OwnedDescriptor
+    /// Readable when the process that connected has ended; `nil` where that cannot be known.
+    private let ending: Ending?
     let peer: VarlinkPeer
+
+    private final class Ending {
+        let descriptor: OwnedDescriptor
+
+        init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
+    }
+
     /// What came and is not looked at.
     var input = VarlinkInput()
     /// What the client has not taken.
@@ -29,9 +38,19 @@ final class VarlinkConnection {
         var (process, user): (Int32, UInt32) = (0, 0)
         guard shim_peer(number, &process, &user) == 0 else { return nil }
         peer = VarlinkPeer(process: process, user: user)
+        let watch = shim_peer_process(number, process)
+        // What it would ask for ends with it, though others may have inherited the connection.
+        if watch == SHIM_PEER_ENDED { return nil }
+        if watch < 0 {
+            ending = nil
+        } else {
+            ending = Ending(OwnedDescriptor(adopting: watch))
+        }
     }
 
     var number: Int32 { descriptor.number }
+    /// What is readable when the process has ended; -1 for nothing, which poll(2) passes over.
+    var endingNumber: Int32 { ending?.descriptor.number ?? -1 }
 
     /// What to wait for. While a call is under way nothing more is read, and only the end of the
     /// connection, which is always waited for, counts.

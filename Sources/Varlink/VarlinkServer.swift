@@ -111,12 +111,17 @@ package final class VarlinkServer: @unchecked Sendable {
                 places.append(id)
                 polled.append(
                     pollfd(fd: connection.number, events: connection.interest, revents: 0))
+                polled.append(
+                    pollfd(fd: connection.endingNumber, events: Int16(POLLIN), revents: 0))
             }
             let isStalled = connections.values.contains { !$0.output.isEmpty }
             poll(&polled, UInt(polled.count), isStalled ? 1_000 : -1)
             deliver()
-            for (id, answer) in zip(places, polled.dropFirst(2)) where answer.revents != 0 {
-                serve(id, answer.revents)
+            for (index, id) in places.enumerated() {
+                let (answer, ending) = (polled[2 + 2 * index], polled[3 + 2 * index])
+                if answer.revents != 0 { serve(id, answer.revents) }
+                // What it asked for ends with it, though others may have inherited the connection.
+                if ending.revents != 0 { close(id) }
             }
             while !ready.isEmpty {
                 let next = ready

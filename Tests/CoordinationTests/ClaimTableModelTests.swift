@@ -28,7 +28,7 @@ import Testing
         print("claim table model test: \(seen)")
         // The schedules reach what they are there for.
         #expect(seen.waited > 10_000 && seen.deadlocks > 100 && seen.timeouts > 100, "\(seen)")
-        #expect(seen.prepared > 1_000 && seen.moves > 1_000, "\(seen)")
+        #expect(seen.prepared > 1_000 && seen.moves > 1_000 && seen.nested > 1_000, "\(seen)")
     }
 }
 
@@ -40,6 +40,7 @@ private struct Run {
         var timeouts = 0
         var prepared = 0
         var moves = 0
+        var nested = 0
 
         mutating func add(_ other: Counts) {
             waited += other.waited
@@ -47,17 +48,20 @@ private struct Run {
             timeouts += other.timeouts
             prepared += other.prepared
             moves += other.moves
+            nested += other.nested
         }
 
         var description: String {
             "\(waited) waited, \(deadlocks) deadlocks, \(timeouts) timeouts, "
-                + "\(prepared) prepared, \(moves) moves"
+                + "\(prepared) prepared, \(moves) moves, \(nested) nested"
         }
     }
 
     private var table = ClaimTable(lease: 10)
     private var reference = ReferenceClaims(lease: 10)
     private var now: UInt64 = 0
+    /// Of claims that are asked for as such: only those are told who was in their way.
+    private var coordinated: Set<UInt64> = []
     private(set) var counts = Counts()
 
     /// Does one random thing to both; what they disagree on, if anything.
@@ -73,10 +77,12 @@ private struct Run {
             }
             let asked = table.request(request, at: now)
             events = asked.events
+            if request.origin == .coordinated { coordinated.insert(asked.id.rawValue) }
+            if request.isNested { counts.nested += 1 }
             reference.add(request, id: asked.id.rawValue, at: now, isFact: false)
         case 9:
             var request = random.request(at: now)
-            request.origin = .session
+            (request.origin, request.isNested) = (.session, false)
             request.targets = [ClaimTarget(request.targets[0].path, .write)]
             let noted = table.note(request, at: now)
             events = noted.events
@@ -154,7 +160,9 @@ private struct Run {
                 counts.deadlocks += 1
                 outcome = .deadlock(id.rawValue)
             case .refused(let id, .timedOut(let others)):
-                if others.isEmpty { return "timed out behind nobody" }
+                if others.isEmpty, coordinated.contains(id.rawValue) {
+                    return "timed out behind nobody"
+                }
                 counts.timeouts += 1
                 outcome = .timedOut(id.rawValue)
             case .refused(let id, .cancelled): outcome = .cancelled(id.rawValue)
@@ -193,10 +201,12 @@ extension SplitMix {
         }
         let process = Int32(1 + below(4))
         let origins: [ClaimRequest.Origin] = [.coordinated, .coordinated, .opening, .naming]
+        let origin = origins[below(4)]
         return ClaimRequest(
             targets, purpose: ClaimPurpose(rawValue: UInt64(1 + below(5))),
-            holder: ClaimHolder(process: process, command: "test"), origin: origins[below(4)],
+            holder: ClaimHolder(process: process, command: "test"), origin: origin,
             family: below(2) == 0 ? [process] : [process, Int32(1 + below(4))],
+            isNested: origin == .coordinated && below(3) == 0,
             deadline: now + UInt64(5 + below(40)))
     }
 }

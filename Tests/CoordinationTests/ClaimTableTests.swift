@@ -7,14 +7,14 @@ import Testing
 
     private func request(
         _ path: String, _ access: ClaimAccess, purpose: UInt64, process: Int32 = 1,
-        origin: ClaimRequest.Origin = .coordinated, family: [Int32] = [],
+        origin: ClaimRequest.Origin = .coordinated, family: [Int32] = [], isNested: Bool = false,
         presenter: PresenterID? = nil, deadline: UInt64 = 100
     ) throws -> ClaimRequest {
         ClaimRequest(
             [ClaimTarget(try #require(ClaimPath(path)), access)],
             purpose: ClaimPurpose(rawValue: purpose),
             holder: ClaimHolder(process: process, command: "app"), origin: origin, family: family,
-            presenter: presenter, deadline: deadline)
+            isNested: isNested, presenter: presenter, deadline: deadline)
     }
 
     /// Whether a second claim is held while the first is.
@@ -143,6 +143,25 @@ import Testing
         #expect(table.isFree(try request("a", .writeMetadata, purpose: 2)))
     }
 
+    /// Each that came made the table look at all for each: a thousand had the mount stand still for
+    /// half a minute.
+    @Test(.timeLimit(.minutes(1)))
+    mutating func `thousands of opens that wait for one claim hold nobody up`() throws {
+        let count = UInt64(3_000)
+        let held = table.request(try request("a", .write, purpose: 1), at: 0).id
+        for process in 0..<count {
+            let open = try request("a", .read, purpose: 10 + process, process: 2, origin: .opening)
+            #expect(table.request(open, at: process / 100).events.isEmpty)
+            let other = try request("b", .write, purpose: 2, process: 3, origin: .opening)
+            let asked = table.request(other, at: 0)
+            #expect(asked.events.count == 1)
+            #expect(table.release(asked.id, at: 0).isEmpty)
+        }
+        #expect(table.release(held, at: 50).count == Int(count))
+        for id in table.listings.map(\.id) { #expect(table.release(id, at: 51).isEmpty) }
+        #expect(table.isIdle)
+    }
+
     @Test mutating func `a process works under the claims of its ancestors`() throws {
         _ = table.request(try request("a", .write, purpose: 1, process: 10), at: 0)
         func opening(_ family: [Int32]) throws -> ClaimRequest {
@@ -151,6 +170,34 @@ import Testing
         }
         #expect(table.isFree(try opening([30, 20, 10, 1])))
         #expect(!table.isFree(try opening([30, 20, 1])))
+    }
+
+    @Test mutating func `a nested claim works under those of its family, and others wait for it`()
+        throws
+    {
+        let path = try #require(ClaimPath("a"))
+        let own = table.present(path, ClaimHolder(process: 7, command: "app"))
+        let held = table.request(
+            try request("a", .write, purpose: 1, process: 7, presenter: own), at: 0)
+        let behind = table.request(try request("a", .write, purpose: 2, process: 8), at: 0)
+        // A child's claim is no file operation: it waits unless it says that it is nested.
+        let plain = table.request(
+            try request("a", .write, purpose: 3, process: 9, family: [9, 7, 1]), at: 0)
+        #expect(behind.events.isEmpty && plain.events.isEmpty)
+        // Neither for those who wait for the claim above it, nor for the presenter which has that.
+        let nested = table.request(
+            try request(
+                "a", .writeMerging, purpose: 4, process: 9, family: [9, 7, 1], isNested: true),
+            at: 0)
+        #expect(nested.events == [.granted(nested.id, [path])])
+        let stranger = table.request(
+            try request("a", .read, purpose: 5, process: 10, family: [10, 1], isNested: true),
+            at: 0)
+        #expect(stranger.events.isEmpty)
+        #expect(table.release(held.id, at: 1).isEmpty)
+        // The presenter is asked on behalf of others again.
+        let next = table.release(nested.id, at: 2)
+        #expect(next == [.message(own, .prepare(behind.id, ClaimPreparation(lets: .writer)))])
     }
 
     @Test mutating func `a process that holds is not behind those who wait for it`() throws {

@@ -226,4 +226,15 @@ import Testing
         _ = try claim("a", .write, presenter: other, process: 70)
         #expect(try change(.changed, "a", by: 70) == [.message(own, .changed)])
     }
+
+    @Test mutating func `a presenter learns where its item is, also from its own process`() throws {
+        let own = try present("a/b", process: 60)
+        let above = try present("", process: 60)
+        let named = try present("a/b", process: 61)
+        _ = try claim("a", .writeMoving, presenter: named, process: 60)
+        let move = ItemChange.Kind.moved(from: try path("a"), replacing: false)
+        #expect(try change(move, "c", by: 60) == [.message(own, .moved(try path("c/b")))])
+        #expect(table.path(of: named) == (try path("c/b")))
+        #expect(table.path(of: above) == (try path("")))
+    }
 }

@@ -23,6 +23,8 @@ struct ReferenceClaims {
         }
         /// The bit of the claims of a process; those are 1 to 4.
         static func bit(_ process: Int32) -> UInt64 { 1 << UInt64(59 + process) }
+        /// Whether it works under claims of its family: as an operation does, and a nested claim.
+        var isUnderFamily: Bool { request.origin != .coordinated || request.isNested }
         var waitsFor: UInt64 { awaiting.reduce(0) { $0 | 1 << (8 + $1) } }
 
         /// Where it excludes others: where it was asked for, and where that is now.
@@ -66,8 +68,13 @@ struct ReferenceClaims {
         if one.id == other.id || one.request.purpose == other.request.purpose { return false }
         let pairs = [(one, other), (other, one)]
         if pairs.allSatisfy({ $0.0.request.origin != .coordinated }) { return false }
-        for (claim, operation) in pairs where operation.request.origin != .coordinated {
-            if operation.request.family.contains(claim.request.holder.process) { return false }
+        for (claim, worker) in pairs {
+            let isUnder =
+                worker.request.origin != .coordinated
+                || worker.request.isNested && claim.request.origin == .coordinated
+            if isUnder, worker.request.family.contains(claim.request.holder.process) {
+                return false
+            }
         }
         for place in one.places {
             for otherPlace in other.places {
@@ -89,10 +96,11 @@ struct ReferenceClaims {
         return false
     }
 
-    /// The bits of presenters on whose behalf a claim is, or whose process makes the operation.
+    /// The bits of presenters on whose behalf a claim is, or whose process makes the operation or the
+    /// nested claim.
     private func presented(by claim: Claim) -> UInt64 {
         if let presenter = claim.request.presenter { return 1 << (8 + presenter.rawValue) }
-        if claim.request.origin == .coordinated { return 0 }
+        if !claim.isUnderFamily { return 0 }
         return presenters.keys.reduce(0) {
             let isOwn = processes[$1].map(claim.request.family.contains) ?? false
             return $0 | (isOwn ? 1 << (8 + $1) : 0)
@@ -100,9 +108,9 @@ struct ReferenceClaims {
     }
 
     /// The bits of whom others may wait for to let the claim pass them: its purpose and presenter,
-    /// and for an operation also the claims that it works under.
+    /// and for an operation or a nested claim also the claims that it works under.
     private func passes(_ claim: Claim) -> UInt64 {
-        let family = claim.request.origin == .coordinated ? [] : claim.request.family
+        let family = claim.isUnderFamily ? claim.request.family : []
         return family.reduce(claim.purpose | presented(by: claim)) { $0 | Claim.bit($1) }
     }
 
@@ -304,9 +312,10 @@ struct ReferenceClaims {
             unfair = "\(claim.id) passed \(other.id)"
         }
         var awaiting: Set<UInt64> = []
+        let own = presenters(behind: claim)
         for target in claim.places
         where claim.request.origin == .coordinated && target.access.preparation != nil {
-            for (id, path) in presenters where id != claim.request.presenter?.rawValue {
+            for (id, path) in presenters where !own.contains(id) {
                 let shown = ClaimTarget(path, .read)
                 let isAbove =
                     path.names.count < target.path.names.count
@@ -326,5 +335,22 @@ struct ReferenceClaims {
             claims[index].awaiting = awaiting
             claims[index].leaseEnd = now + lease
         }
+    }
+
+    /// Presenters that a claim does not ask: its own, and if it is nested those of the claims at its
+    /// targets and above that it works under.
+    private func presenters(behind claim: Claim) -> Set<UInt64> {
+        var found = Set([claim.request.presenter].compactMap { $0?.rawValue })
+        guard claim.request.isNested else { return found }
+        for other in claims
+        where other.phase == .granted && other.request.origin == .coordinated
+            && claim.request.family.contains(other.request.holder.process)
+        {
+            let isNear = claim.request.targets.contains { target in
+                other.places.contains { target.path.names.starts(with: $0.path.names) }
+            }
+            if isNear, let presenter = other.request.presenter { found.insert(presenter.rawValue) }
+        }
+        return found
     }
 }

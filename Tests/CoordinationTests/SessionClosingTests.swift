@@ -18,7 +18,7 @@ struct SessionClosingTests {
     }
 
     private func flush(_ session: WriteSession, _ handle: UInt64, at now: UInt64) {
-        session.closing.noteFlushed(handle, byOpener: true)
+        session.closing.noteFlushed(handle, of: 1, byOpener: true)
         session.closing.noteKept(at: now)
     }
 
@@ -59,25 +59,45 @@ struct SessionClosingTests {
 
     @Test func `inherited descriptors say nothing before the opener has closed its own`() {
         let session = session(handles: 1)
-        session.closing.noteFlushed(1, byOpener: false)
+        session.closing.noteFlushed(1, of: 1, byOpener: false)
         session.closing.noteKept(at: 1)
         #expect(!session.isClosing)
         flush(session, 1, at: 2)
         #expect(session.isClosing)
         session.closing.noteWritten(1)
         #expect(!session.isClosing)
-        session.closing.noteFlushed(1, byOpener: false)
+        session.closing.noteFlushed(1, of: 1, byOpener: false)
         #expect(session.isClosing)
     }
 
     @Test func `what nobody wrote to is not waited for, whichever handle is closed first`() {
         let session = session(handles: 2)
-        session.closing.noteFlushed(1, byOpener: true)
-        session.closing.noteFlushed(2, byOpener: true)
+        session.closing.noteFlushed(1, of: 1, byOpener: true)
+        session.closing.noteFlushed(2, of: 1, byOpener: true)
         #expect(!session.isClosing)
         session.closing.noteWritten(2)
         flush(session, 2, at: 1)
         #expect(session.isClosing)
+    }
+
+    /// Two processes that wrote a document and read it in turn: some reads changed while they were made.
+    @Test func `who has closed all it had does not see what others write`() {
+        let session = session(handles: 2)
+        session.count(9, user: 0, thread: 9)
+        flush(session, 1, at: 1)
+        #expect(session.concerns(1, now: 2), "it has another")
+        flush(session, 2, at: 1)
+        #expect(!session.concerns(1, now: 2))
+        #expect(session.concerns(9, now: 2))
+        session.closing.noteWritten(2)
+        #expect(session.concerns(1, now: 2), "a duplicate lives on")
+        flush(session, 2, at: 3)
+        session.countOut(3, 9)
+        #expect(session.concerns(1, now: 4), "it waits for what it wrote itself")
+        session.expected[9] = WriteSession.Expectation(process: 9, until: .max)
+        #expect(!session.concerns(1, now: 4))
+        session.expected[1] = WriteSession.Expectation(process: 1, until: .max)
+        #expect(session.concerns(1, now: 4))
     }
 
     @Test func `everybody has the whole time from when they ask`() {

@@ -174,6 +174,21 @@ import Testing
     }
 
     @Test(arguments: places)
+    func `a document follows its file when its own program renames it`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            let moved = "\(volume.directory)/renamed"
+            try volume.agent().store("note", "x")
+            let opened = try OpenedDocument(path)
+            try #require(rename(path, moved) == 0)
+            expectSoon { opened.document.path == moved }
+            try opened.set("here")
+            try opened.document.close()
+            #expect(text(of: moved) == "here" && text(of: path) == nil)
+        }
+    }
+
+    @Test(arguments: places)
     func `a document follows its file, and survives its deletion`(_ place: DataPath) throws {
         try withVolume(place) { volume in
             let agent = try volume.agent()

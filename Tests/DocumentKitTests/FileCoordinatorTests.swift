@@ -149,6 +149,29 @@ import Testing
         }
     }
 
+    @Test func `cancelling at the moment of the grant lets no work begin without its claim`() throws
+    {
+        try withVolume(.passthrough) { volume in
+            let path = "\(volume.directory)/item"
+            try store(path, "x")
+            for round in 0..<300 {
+                let coordinator = FileCoordinator()
+                let isDone = Monitor(false)
+                Threads.start("cancels") {
+                    // About as long as it takes to be granted.
+                    usleep(UInt32(round % 100) * 20)
+                    coordinator.cancel()
+                    isDone.signal { $0 = true }
+                }
+                do {
+                    try coordinator.coordinate([FileIntent(path, .write)]) { _ in
+                        _ = isDone.wait { $0 ? true : nil }
+                    }
+                } catch CoordinationError.cancelled {}
+            }
+        }
+    }
+
     @Test func `on a plain folder what is of one purpose shares a lock to write`() throws {
         try withVolume(.plain) { volume in
             let path = "\(volume.directory)/item"

@@ -93,6 +93,31 @@ import Testing
         }
     }
 
+    @Test func `who presents something in a folder that moves into a package is told it is gone`()
+        throws
+    {
+        try withVolume(.passthrough) { volume in
+            let agent = try volume.agent()
+            for name: ByteString in ["note.rtfd", "folder", "folder/deep"] {
+                agent.makeDirectory(name)
+            }
+            for name: ByteString in ["folder/a", "folder/deep/b", "beside"] {
+                agent.store(name, "x")
+            }
+            let shows = ["folder/a", "folder/deep/b", "folder", "beside"].map { ($0, Shows()) }
+            let shown = try shows.map { name, shows in
+                try FilePresentation(of: "\(volume.directory)/\(name)", shows)
+            }
+            agent.rename("folder", "note.rtfd/folder")
+            for (_, told) in shows.prefix(2) { told.expect("deleted") }
+            // Of what is presented below it a folder's presenter is told as well.
+            shows[2].1.expect("deleted b", "deleted a", "deleted")
+            agent.store("beside", "y")
+            shows[3].1.expect("changed", "version")
+            for presentation in shown { presentation.end() }
+        }
+    }
+
     @Test func `a presenter is told of conflicts and of versions that go`() throws {
         try withVolume(.passthrough) { volume in
             let agent = try volume.agent()

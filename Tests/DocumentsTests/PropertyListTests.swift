@@ -94,6 +94,20 @@ import Testing
         }
     }
 
+    @Test func `a string that very many hold is refused, one that many hold is not`() throws {
+        func list(_ count: Int, _ length: Int) throws -> [UInt8] {
+            let text = PropertyList.string(String(repeating: "y", count: length))
+            return try PropertyList.array(Array(repeating: text, count: count)).binary()
+        }
+        let most = Limits.propertyListSharedBytes
+        #expect(throws: Never.self) { try PropertyList.read(try list(most / 1_000 + 1, 1_000)) }
+        let bytes = try list(most / 1_000 + 2, 1_000)
+        #expect(bytes.count < 20_000)
+        let error = #expect(throws: DocumentError.self) { try PropertyList.read(bytes) }
+        #expect(error?.kind == .tooLarge)
+        #expect(error?.place == .object(1, offset: 8 + 4 + (most / 1_000 + 2)))
+    }
+
     @Test func `equal strings are told apart by their scalars`() throws {
         let list = PropertyList.array([
             .string("\u{e9}"), .string("e\u{301}"), .real(-0.0), .real(0),
@@ -114,6 +128,48 @@ import Testing
             let list = generator.propertyList()
             #expect(try PropertyList.read(list.binary()) == list)
         }
+    }
+
+    @Test(arguments: [
+        ("9223372036854775807", PropertyList.integer(.max)),
+        ("9223372036854775808", .unsigned(1 << 63)), ("18446744073709551615", .unsigned(.max)),
+        ("0xFFFFFFFFFFFFFFFF", .unsigned(.max)), ("+18446744073709551615", .unsigned(.max)),
+        ("-9223372036854775808", .integer(.min)),
+    ])
+    func `whole numbers of all 64 bits are read and written`(
+        text: String, value: PropertyList
+    ) throws {
+        let xml = Array("<plist><array><integer>\(text)</integer></array></plist>".utf8)
+        #expect(try PropertyList.read(xml) == .array([value]))
+        #expect(try PropertyList.read(PropertyList.array([value]).binary()) == .array([value]))
+    }
+
+    @Test(arguments: [
+        "18446744073709551616", "-9223372036854775809", "+-0", "--1", "++1", "0x-1", "0x", "-", "",
+    ])
+    func `what is no whole number of 64 bits is refused`(text: String) {
+        let xml = Array("<plist><integer>\(text)</integer></plist>".utf8)
+        #expect(throws: DocumentError.self) { try PropertyList.read(xml) }
+    }
+
+    @Test func `whole numbers of 16 bytes are as other writers have them`() throws {
+        let bytes = try PropertyList.unsigned(1 << 63).binary()
+        #expect(
+            Array(bytes[8..<25]) == [0x14] + Array(repeating: 0, count: 8) + [0x80]
+                + Array(repeating: 0, count: 7))
+        var negative = bytes
+        negative.replaceSubrange(9..<17, with: Array(repeating: 0xff, count: 8))
+        #expect(try PropertyList.read(negative) == .integer(.min))
+        var beyond = bytes
+        beyond[16] = 1
+        #expect(throws: DocumentError.self) { try PropertyList.read(beyond) }
+    }
+
+    @Test func `what is not a number is equal to itself`() {
+        let list = PropertyList.array([.real(.nan), .real32(.nan), .date(.nan)])
+        #expect(list == list)
+        #expect(Set([list, list]).count == 1)
+        #expect(PropertyList.real(0) != .date(0))
     }
 
     @Test func `more than is read back is not written`() {

@@ -122,7 +122,7 @@ import Testing
         #expect(file.kind == .sphere)
         #expect(
             losses.map(\.path) == [
-                "title", "background", "nodes", "nodes[0].name", "nodes[0].type", "nodes[0]",
+                "title", "background", "nodes", "solid.1.name", "solid.1.type", "solid.1",
             ])
         let error = #expect(throws: DocumentError.self) { try ShapeFile.converted(from: Scene()) }
         #expect(error?.kind == .notRepresentable)

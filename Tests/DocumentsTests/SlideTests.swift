@@ -84,8 +84,8 @@ import Testing
         let slide = try Slide.read(try Samples.read("problems.slide")).slide
         #expect(
             slide.problems.map(\.path) == [
-                "elements[0].shapeType", "elements[1].radius", "elements[2].text",
-                "elements[3].elements", "elements[4].strokeColor", "elements[5].shapeType",
+                "element.1.shapeType", "element.2.radius", "element.3.text",
+                "element.4.elements", "element.5.strokeColor", "element.6.shapeType",
             ])
         #expect(slide.elements.map { $0.shape == nil } == [true, true, true, true, false, true])
     }
@@ -119,29 +119,29 @@ import Testing
         (
             "\"shapeType\":\"text\",\"originx\":0,\"originy\":0,\"width\":1,\"height\":1,\"fontHeight\":1,"
                 + "\"text\":5",
-            ["elements[0].text: 5 where text is expected"]
+            ["element.1.text: 5 where text is expected"]
         ),
         (
             "\"shapeType\":\"rectangle\",\"originx\":1e999,\"opacity\":7",
             [
-                "elements[0].opacity: 7 where a number from 0 to 1",
-                "elements[0].originx: 1e999 where a finite number", "elements[0].originy: missing",
-                "elements[0].width: missing", "elements[0].height: missing",
+                "element.1.opacity: 7 where a number from 0 to 1",
+                "element.1.originx: 1e999 where a finite number", "element.1.originy: missing",
+                "element.1.width: missing", "element.1.height: missing",
             ]
         ),
         (
             "\"shapeType\":\"circle\",\"originx\":0,\"originy\":0,\"radius\":-3",
-            ["elements[0].radius: -3 is negative"]
+            ["element.1.radius: -3 is negative"]
         ),
         (
             #""shapeType":"text","originx":0,"originy":0,"width":5,"height":5,"fontHeight":0"#,
-            ["elements[0].fontHeight: 0 is not more than 0", "elements[0].text: missing"]
+            ["element.1.fontHeight: 0 is not more than 0", "element.1.text: missing"]
         ),
         (
             "\"shapeType\":\"arc\",\"originx\":0,\"originy\":0,\"radius\":\"r\"",
             [
-                "elements[0].radius: a string where a finite", "elements[0].startAngle: missing",
-                "elements[0].endAngle: missing",
+                "element.1.radius: a string where a finite", "element.1.startAngle: missing",
+                "element.1.endAngle: missing",
             ]
         ),
     ])

@@ -234,4 +234,17 @@ import Testing
         #expect(list.taskLines.hasPrefix("- [ ] milk\n- [ ] eggs\n- [ ] bare line\n- [x] bread\n"))
         #expect(try TaskList.items(from: list.taskLines).map(\.text) == items.map(\.text))
     }
+
+    @Test func `the longest text of an item comes back from its line`() throws {
+        let longest = String(repeating: "x", count: Limits.itemTextBytes)
+        let lines = TaskList(items: [TaskItem(longest)]).taskLines
+        #expect(try TaskList.items(from: lines).map(\.text) == [longest])
+        #expect(throws: DocumentError.self) { try TaskList.items(from: "- [ ] y" + longest) }
+        var pasted = TaskList(items: [])
+        #expect(try pasted.paste(longest) == 1)
+        #expect(throws: DocumentError.self) {
+            var list = TaskList(items: [])
+            try list.paste("y" + longest)
+        }
+    }
 }

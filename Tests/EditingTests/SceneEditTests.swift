@@ -3,6 +3,19 @@ import Editing
 import Testing
 
 @Suite struct SceneEditTests {
+    @Test func `a name that others gave is taken as it is told`() throws {
+        let text = #"""
+            {"version": 1, "nodes": [
+              {"type": "cube", "name": "1"}, {"type": "cube", "name": "a\nb"}]}
+            """#
+        var scene = try EditableDocument.of(text, .shape)
+        let told = scene.paths.filter { $0.path.hasSuffix(".name") }
+        #expect(told.map(\.path) == ["solid.1.name", "solid.2.name"])
+        let script = told.map { "set '\($0.path)=\($0.value)'" }.joined(separator: "\n")
+        #expect(try scene.run(script).isEmpty)
+        #expect(scene.error("set solid.2.name=1")?.place == "solid.2.name")
+    }
+
     @Test func `each verb tells what changed`() throws {
         var scene = try EditableDocument.of(Sample.scene, .shape)
         let changes = try scene.run(

@@ -3,6 +3,28 @@ import Editing
 import Testing
 
 @Suite struct SlideEditTests {
+    @Test func `what is wrong is told with the paths that edits take`() throws {
+        let text = """
+            {"elements": [
+              {"shapeType": "circle", "originx": 0, "originy": 0, "radius": 1},
+              {"shapeType": "circle", "originx": 0, "originy": 0, "radius": -3},
+              {"shapeType": "chain", "originx": 0, "originy": 0, "elements": [
+                {"shapeType": "line", "endx": 1, "endy": 1},
+                {"shapeType": "line", "endx": 2, "endy": 2, "thickness": -7}]}]}
+            """
+        var slide = try EditableDocument.of(text, .slide)
+        let paths = slide.problems().map { String($0.prefix { $0 != ":" }) }
+        #expect(paths == ["element.2.radius", "element.3.element.2.thickness"])
+        let values = try paths.map { try slide.value(at: $0) }
+        #expect(values == ["-3", "-7"])
+        _ = try slide.run(paths.map { "set \($0)=4" }.joined(separator: "\n"))
+        #expect(slide.problems().isEmpty)
+        let error = #expect(throws: DocumentError.self) {
+            try Slide.read(Array("{\"elements\": [{}, 1]}".utf8))
+        }
+        #expect(error?.place == .path("element.2"))
+    }
+
     @Test func `each verb tells what changed`() throws {
         var slide = try EditableDocument.of(Sample.slide, .slide)
         #expect(
@@ -22,7 +44,7 @@ import Testing
                 unset dot.stroke
                 """) == [
                     "element.2.radius: 10 -> 20", "greeting.fontHeight: 12 -> 14",
-                    "canvasWidth: 400 -> 500", "element.2.fillColor: #FF0000 -> #0000ff",
+                    "canvas.width: 400 -> 500", "element.2.fillColor: #FF0000 -> #0000ff",
                     "element.2.fillColor: #0000ff -> #00ff00",
                     "element.2.strokeColor: set to #000000", "greeting.text: Hello -> Good\\nbye",
                     "element.2.comment: set to dot", "dot.originx: 100 -> 101",
@@ -156,6 +178,19 @@ import Testing
         let error = try #require(slide.error(script))
         #expect(error.place == place, "\(error)")
         #expect(error.reason.contains(reason), "\(error)")
+    }
+
+    @Test func `an opacity of 0, which counts as 1, is not brought in`() throws {
+        var slide = try EditableDocument.of(
+            """
+            {"elements": [
+              {"shapeType": "circle", "originx": 1, "originy": 1, "radius": 1, "opacity": 0}]}
+            """, .slide)
+        #expect(try slide.run("set 1.opacity=0").isEmpty)
+        #expect(try slide.run("set 1.opacity=0.5") == ["element.1.opacity: 0 -> 0.5"])
+        let error = slide.error("set 1.opacity=0")
+        #expect(error?.kind == .outOfRange)
+        #expect(error?.reason.contains("0 counts as 1") == true)
     }
 
     @Test func `only what changed has another text`() throws {

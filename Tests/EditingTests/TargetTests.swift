@@ -39,6 +39,22 @@ import Testing
         #expect(error.reason.contains(reason), "\(error)")
     }
 
+    @Test func `many targets of one edit are found as few are`() throws {
+        let lines = (1...30).map { "add \($0 % 2 == 0 ? "cube" : "torus") 'Part \($0)'\n" }
+        var scene = EditableDocument.scene(Scene())
+        _ = try scene.run(lines.joined() + "group Pair 'Part 1' 'Part 3'\nadd cube Ärger")
+        // By label, by name and in another case.
+        let words = (4...24).map { number in
+            ["solid.\(number)", "'Part \(number)'", "'pART \(number)'"][number % 3]
+        }
+        let removed = try scene.run("remove \(words.joined(separator: " ")) äRGER group.1")
+        #expect(removed.count == 25, "\(removed)")
+        // Parts 2 and 25 to 30 are left.
+        let rest = try scene.run("remove cube.1 torus.1 solid.3 solid.4 solid.5 'part 29' 7")
+        #expect(rest.count == 7, "\(rest)")
+        #expect(scene.error("remove \(words.joined(separator: " "))")?.kind == .notFound)
+    }
+
     @Test func `a name of several parts is ambiguous`() throws {
         var scene = try EditableDocument.of(
             """

@@ -69,7 +69,11 @@ struct FullDiskPromiseTests {
         #expect(filled.status == 0, "\(filled)")
         let after = try Agent(in: container.mountPoint)
         after.shell("! cat large > /dev/null")
-        after.shell("head -c 3000000 /dev/urandom > new")
+        // The room is there when the file is closed for the daemon, of which the kernel tells it after
+        // close() has returned.
+        after.shell(
+            "i=0; until head -c 3000000 /dev/urandom > new || [ $i = 50 ]; do "
+                + "i=$((i + 1)); sleep 0.1; done; [ $(stat -c %s new) = 3000000 ]")
         _ = try run(["rm", filling])
         #expect(after.shell("sha256sum large") == sum)
         after.end()

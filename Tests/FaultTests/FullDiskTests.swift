@@ -22,6 +22,26 @@ struct FullDiskTests {
         }
     }
 
+    @Test func `an unmount says that not everything could be brought to the disk`() throws {
+        let disk = try SmallDisk(mebibytes: 64)
+        defer { disk.remove() }
+        let container = try Container(dataHome: disk.mountPoint)
+        defer { container.remove() }
+        try container.mount()
+        let agent = try Agent(in: container.mountPoint)
+        agent.store("a", "a's content")
+        agent.end()
+        // As after an error of the device: nothing can be written any more.
+        let failed = try run(["mount", "-o", "remount,abort", disk.mountPoint])
+        #expect(failed.status == 0, "\(failed)")
+        #expect(try run(["mkdir", "\(container.mountPoint)/refused"]).status != 0)
+        let unmounted = try container.command("unmount", container.mountPoint)
+        #expect(unmounted.status == Int(EX_IOERR), "\(unmounted)")
+        #expect(unmounted.errorText.contains("not everything"), "\(unmounted)")
+        #expect(unmounted.errorText.contains(container.folder), "\(unmounted)")
+        #expect(!MountTable.isMounted(container.mountPoint))
+    }
+
     @Test(.enabled(if: isInstalled("sqlite3"), "needs sqlite3"))
     func `check repairs with the reserve, and says where even that is gone`() throws {
         let disk = try SmallDisk(mebibytes: 64)

@@ -29,6 +29,14 @@ import Testing
         #expect(graphics([], ["TERM": "screen", "LC_TERMINAL": "iTerm2", "TMUX": "1"]) == .none)
     }
 
+    @Test func `who wants no colours gets no coloured characters for a picture`() {
+        let environment = ["TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": "1"]
+        #expect(graphics([], environment) == .none)
+        #expect(graphics([.kittyGraphics], environment) == .kitty)
+        #expect(graphics([], environment, wanted: .blocks) == .blocks)
+        #expect(graphics([], ["TERM": "xterm", "NO_COLOR": ""]) == .blocks)
+    }
+
     @Test func `what the user wants counts before all`() {
         #expect(graphics([.kittyGraphics], wanted: .blocks) == .blocks)
         #expect(graphics([.kittyGraphics], wanted: GraphicsProtocol.none) == .none)

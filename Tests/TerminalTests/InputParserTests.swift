@@ -23,6 +23,11 @@ import Testing
             events("\u{1B}OP\u{1B}[15~\u{1B}[24~") == [
                 .key(.function(1)), .key(.function(5)), .key(.function(12)),
             ])
+        // The Linux console has its own for the first five; what belongs to none is not typed.
+        #expect(
+            events("\u{1B}[[A\u{1B}[[E\u{1B}[[Zq\u{1B}[[\u{1B}[A") == [
+                .key(.function(1)), .key(.function(5)), .key(.character("q")), .key(.up),
+            ])
         #expect(
             events("\r\t\u{7F}\u{3}") == [
                 .key(.enter), .key(.tab), .key(.backspace), .key(.character("c"), .control),

@@ -131,6 +131,25 @@ import Thumbnailing
         #expect(!cache.isCurrent(.normal, of: subject))
     }
 
+    @Test func `a directory in the place of one entry costs that one at most`() throws {
+        let subject = try file("a.txt")
+        try cache.write(try pictures(), for: subject)
+        let normal = try #require(try entries().first { $0.contains("/normal/") })
+        let place = cache.folder + "/" + normal
+        #expect(unlink(place) == 0 && mkdir(place, 0o700) == 0 && mkdir(place + "/x", 0o700) == 0)
+        #expect(throws: DesktopCache.Failure.self) {
+            try cache.write(try pictures(), for: subject)
+        }
+        #expect(try entries().count == 3 && cache.isCurrent(.doubleExtraLarge, of: subject))
+        // An empty one is nobody's.
+        #expect(rmdir(place + "/x") == 0)
+        try cache.write(try pictures(), for: subject)
+        #expect(try entries().count == 4 && cache.isCurrent(.normal, of: subject))
+        // Nor does anything wait for what is no file.
+        #expect(unlink(place) == 0 && mkfifo(place, 0o600) == 0)
+        #expect(!cache.isCurrent(.normal, of: subject))
+    }
+
     @Test func `what is no picture of the size is refused and leaves nothing`() throws {
         let subject = try file("a.txt")
         let large = try #require(try pictures()[.doubleExtraLarge])

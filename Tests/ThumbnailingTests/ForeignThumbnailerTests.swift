@@ -75,6 +75,29 @@ import Testing
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a namesake in a folder that the sandbox does not show hides no program`() throws {
+        let before = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin"
+        setenv("PATH", folder.path + ":" + before, 1)
+        defer { setenv("PATH", before, 1) }
+        try Surroundings.write(Array("#!/bin/sh\nexit 1\n".utf8), to: folder.path + "/cp")
+        chmod(folder.path + "/cp", 0o755)
+        let entry = """
+            [Thumbnailer Entry]
+            TryExec=cp
+            Exec=cp %i %o
+            MimeType=image/x-test;
+            """
+        try Surroundings.write(
+            Array(entry.utf8), to: folder.path + "/thumbnailers/t.thumbnailer")
+        let found = ForeignThumbnailers(folders: [folder.path])
+        #expect(
+            PNGFile(
+                try found.picture(
+                    ofFileAt: folder.path + "/picture", fileName: "a.test", size: 64,
+                    wallLimit: 15_000, cancellation: nil)) != nil)
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
     func `a program reaches nothing else`() throws {
         // Each line makes a picture only if the program can do what it must not.
         for line in [
@@ -120,9 +143,24 @@ import Testing
         #expect(PNGFile(try picture(modest, of: "picture")) != nil)
     }
 
+    /// As root it owns the files of `/proc/sys`: with `core_pattern` it could run anything outside.
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a program changes nothing of the kernel's settings`() throws {
+        #expect(
+            PNGFile(try picture("test -r /proc/sys/vm/swappiness && cp $1 $2", of: "picture"))
+                != nil)
+        for path in ["/proc/sys/kernel/core_pattern", "/proc/sys/vm/swappiness"] {
+            // What it says already, so that nothing is changed where this fails.
+            let line = "cat \(path) > /tmp/value && cat /tmp/value > \(path) && cp $1 $2"
+            #expect(failure(line, of: "picture") != nil, "\(path)")
+        }
+    }
+
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
     func `what a program takes in many processes has bounds too`() throws {
         let first = "test $(cat /proc/self/oom_score_adj) = 1000"
+        // Nor can it take that back.
+        #expect(failure("echo 0 > /proc/self/oom_score_adj && cp $1 $2", of: "picture") != nil)
         #expect(PNGFile(try picture("\(first) && cp $1 $2", of: "picture")) != nil)
         // Root's are not counted.
         if geteuid() == 0 { return }

@@ -44,9 +44,12 @@ final class InsideContainer {
 
     /// Writes the document whole, as `open(O_TRUNC|O_CREAT)`, write, close do.
     ///
-    /// - Parameter pause: how long the kernel lets go of the file after the close, in microseconds.
+    /// - Parameters:
+    ///   - pause: how long the kernel lets go of the file after the close, in microseconds.
+    ///   - isReleased: whether the kernel tells that it has.
     func save(
-        _ name: String, _ bytes: [UInt8], synchronize: Bool = false, pause: UInt32 = 0
+        _ name: String, _ bytes: [UInt8], synchronize: Bool = false, pause: UInt32 = 0,
+        isReleased: Bool = true
     ) throws(Errno) {
         let (node, handle) = try open(name)
         var released = false
@@ -69,7 +72,7 @@ final class InsideContainer {
         try volume.flush(node, handle, owner: 0, by: 0) {}
         if pause > 0 { usleep(pause) }
         released = true
-        volume.release(node, handle)
+        if isReleased { volume.release(node, handle) }
     }
 
     private func open(_ name: String) throws(Errno) -> (NodeNumber, Handle) {
@@ -93,9 +96,22 @@ final class InsideContainer {
         return (NodeNumber(rawValue: entry.node), opened.handle)
     }
 
-    private func find(_ name: String) throws(Errno) -> NodeNumber? {
+    /// Opens the document as a thread of another process does; the errno that answers it, or 0. Nothing
+    /// closes it.
+    func open(_ name: String, _ flags: Int32, by thread: Int32) throws(Errno) -> Int32 {
+        let other = Caller(user: geteuid(), group: getegid(), thread: thread)
+        guard let node = try find(name, other) else { return ENOENT }
+        let result = Received<Opened>()
+        volume.open(node, flags: flags, other) { result.set($0) }
+        switch result.wait() {
+        case .success: return 0
+        case .failure(let error): return error.code
+        }
+    }
+
+    private func find(_ name: String, _ other: Caller? = nil) throws(Errno) -> NodeNumber? {
         let answer = try withName(name) { (bytes) throws(Errno) in
-            try volume.lookup(root, bytes, caller, waited: true)
+            try volume.lookup(root, bytes, other ?? caller, waited: true)
         }
         guard case .done(let entry) = answer, entry.node != 0 else { return nil }
         return NodeNumber(rawValue: entry.node)
@@ -143,6 +159,9 @@ final class InsideContainer {
             try volume.unlink(root, bytes, caller)
         }
     }
+
+    /// What was recovered when it was opened; `nil` if it had been closed.
+    var recovered: RecoveryReport? { container.recovered }
 
     /// The last change.
     var head: ChangeSequence { volume.log.head }

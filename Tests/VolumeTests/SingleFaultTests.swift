@@ -71,6 +71,35 @@ struct SingleFaultTests {
         #expect(damage.isEmpty, "\(damage) after \(fault)")
     }
 
+    @Test func `a save that a full disk refused leaves the version before`() throws {
+        var (count, refused) = (0, 0)
+        var consumed = true
+        while consumed, count < 200 {
+            count += 1
+            try InsideContainer.withFolder { path in
+                let container = try InsideContainer(path)
+                try container.save("a", Self.content(1))
+                container.settle()
+                FaultInjection.arm(after: count, error: ENOSPC)
+                var failure: Errno?
+                do throws(Errno) { try container.save("a", Self.content(2)) } catch {
+                    failure = error
+                }
+                consumed = FaultInjection.left == 0
+                FaultInjection.arm(after: 0, error: 0)
+                let found = try container.read("a")
+                if let failure {
+                    refused += failure.code == ENOSPC ? 1 : 0
+                    #expect(found == Self.content(1), "\(failure) at call \(count)")
+                } else {
+                    #expect(found == Self.content(2), "no error, call \(count)")
+                }
+                container.close()
+            }
+        }
+        #expect(refused > 0)
+    }
+
     @Test(arguments: [EIO, ENOSPC])
     func `any one system call may fail`(error: Int32) throws {
         var count = 0

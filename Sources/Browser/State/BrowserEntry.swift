@@ -10,10 +10,13 @@ package struct BrowserEntry: Hashable, Sendable {
     /// When it was changed and when it was last looked at, in nanoseconds since 1970; 0 for never.
     package var modified: Int64
     package var viewed: Int64
+    /// Which of all documents it is.
+    package internal(set) var identity: BrowserIdentity
 
     package init(path: String, item: UInt64, size: Int64, modified: Int64, viewed: Int64) {
         self.path = path
         self.item = item
+        identity = BrowserIdentity(item: item)
         self.size = size
         self.modified = modified
         self.viewed = viewed
@@ -32,6 +35,20 @@ package struct BrowserEntry: Hashable, Sendable {
     /// What its picture depends on.
     package var version: BrowserVersion {
         BrowserVersion(item: item, size: size, modified: modified, path: path)
+    }
+}
+
+/// By what a document is known again. That is its number, under whatever name; but several names of
+/// one file have the same, and so may files of different disks: those are told apart by their paths,
+/// or what is done to the one would happen to the other.
+package struct BrowserIdentity: Hashable, Sendable {
+    package var item: UInt64
+    /// Nil if no other document has the number. As bytes: file systems know no names that look alike.
+    package var path: [UInt8]?
+
+    package init(item: UInt64, path: String? = nil) {
+        self.item = item
+        self.path = path?.pathBytes
     }
 }
 

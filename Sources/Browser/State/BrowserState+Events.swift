@@ -38,27 +38,39 @@ extension BrowserState {
         }
         let shelves = Shelves(self)
         let index = selection.flatMap { shelves.places.firstIndex(of: $0) }
-        entries = new.sorted { Self.isBefore($0.path, $1.path) }
+        let former = selected
+        entries = Self.sorted(new)
         isListed = true
         let known = Set(entries.map(\.item))
         details = details.filter { known.contains($0.key) }
         let places = Shelves(self).places
         if let awaited, let entry = entries.first(where: { $0.path == awaited }) {
             self.awaited = nil
-            selection = Place(section: .all, item: entry.item)
+            selection = Place(section: .all, document: entry.identity)
         }
         if let selection, places.contains(selection) { return }
-        if let item = selection?.item, known.contains(item) {
-            selection = places.first { $0.item == item }
+        if let former, known.contains(former.item) {
+            // Of several names of one file the one that was selected, if it is still there.
+            let same = entries.filter { $0.item == former.item }
+            let entry = same.first { $0.path == former.path } ?? same.first
+            selection = places.first { $0.document == entry?.identity }
         } else {
             selection = places.isEmpty ? nil : places[min(index ?? 0, places.count - 1)]
         }
     }
 
-    /// As people sort names: the case of letters does not count, but where all else is equal.
-    static func isBefore(_ left: String, _ right: String) -> Bool {
-        let (first, second) = (left.lowercased(), right.lowercased())
-        return first == second ? left < right : first < second
+    /// By name as people sort names, wherever the documents are: the case of letters does not count,
+    /// but where all else is equal. Those that share a number are told apart by their paths.
+    private static func sorted(_ new: [BrowserEntry]) -> [BrowserEntry] {
+        var counts: [UInt64: Int] = [:]
+        for entry in new { counts[entry.item, default: 0] += 1 }
+        let keyed = new.map { entry in
+            var entry = entry
+            let isShared = (counts[entry.item] ?? 0) > 1
+            entry.identity = BrowserIdentity(item: entry.item, path: isShared ? entry.path : nil)
+            return (entry: entry, name: entry.name.lowercased())
+        }
+        return keyed.sorted { ($0.name, $0.entry.path) < ($1.name, $1.entry.path) }.map(\.entry)
     }
 
     private mutating func keep(_ bitmap: Bitmap?, _ key: PictureKey) {

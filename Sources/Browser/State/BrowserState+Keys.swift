@@ -69,7 +69,7 @@ extension BrowserState {
         let places = Shelves(self).places
         if let selection, places.contains(selection) { return }
         // The same document is found in the other section, perhaps.
-        selection = places.first { $0.item == selection?.item } ?? places.first
+        selection = places.first { $0.document == selection?.document } ?? places.first
         firstRow = 0
     }
 

@@ -12,7 +12,7 @@ package struct BrowserState: Sendable {
     /// A document where it is shown: it may be in both sections.
     package struct Place: Hashable, Sendable {
         package var section: Section
-        package var item: UInt64
+        package var document: BrowserIdentity
     }
 
     /// What is asked at the bottom of the screen.
@@ -62,7 +62,7 @@ package struct BrowserState: Sendable {
 
     /// The selected document.
     package var selected: BrowserEntry? {
-        selection.flatMap { place in entries.first { $0.item == place.item } }
+        selection.flatMap { place in entries.first { $0.identity == place.document } }
     }
 
     /// The documents that are shown, by name.

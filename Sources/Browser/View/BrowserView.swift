@@ -1,5 +1,6 @@
 package import Drawing
 package import Editor
+import PathText
 package import Terminal
 
 extension BrowserState {
@@ -47,7 +48,7 @@ extension BrowserState {
         let end = screen.columns - count.cells
         let filter = filter.isEmpty ? "" : "  /\(filter)"
         screen.put(
-            (" " + name + filter).fitting(max(1, end)), column: 0, row: 0, limit: end,
+            (" " + name.repairedPath + filter).fitting(max(1, end)), column: 0, row: 0, limit: end,
             style: Style(emphasis: [.reversed, .bold]))
         screen.put(count, column: max(0, end), row: 0, style: .reversed)
     }
@@ -64,7 +65,8 @@ extension BrowserState {
                 style: style)
             let end = area.column + area.columns - mark.cells - 1
             screen.put(
-                (isSelected ? "> " : "  ") + card.entry.path + (heading.map { "  " + $0 } ?? ""),
+                (isSelected ? "> " : "  ") + card.entry.path.repairedPath
+                    + (heading.map { "  " + $0 } ?? ""),
                 column: area.column, row: area.row, limit: end, style: style)
             screen.put(mark, column: end, row: area.row, style: style)
             return
@@ -77,11 +79,13 @@ extension BrowserState {
                 style: .dim)
         }
         let line = room.row + room.rows
-        let title = (heading ?? card.entry.title).fitting(room.columns)
+        let title = (heading ?? card.entry.title.repairedPath).fitting(room.columns)
         let start = room.column + (room.columns - title.cells) / 2
         screen.put(title, column: start, row: line, style: style)
         // Below its title a document has its name too.
-        let words = [heading == nil ? "" : card.entry.name, mark].filter { !$0.isEmpty }
+        let words = [heading == nil ? "" : card.entry.name.repairedPath, mark].filter {
+            !$0.isEmpty
+        }
         let below = words.joined(separator: ", ").fitting(room.columns)
         screen.put(
             below, column: room.column + (room.columns - below.cells) / 2, row: line + 1,
@@ -114,24 +118,27 @@ extension BrowserState {
             switch question {
             case .create: label = "New document: "
             case .rename: label = "New name: "
-            case .delete(let path): label = "Delete \(path)? y/n "
+            case .delete(let path): label = "Delete \(path.repairedPath)? y/n "
             }
             var column = screen.put(
                 label.fitting(screen.columns - 1), column: 0, row: row, style: .bold)
             if case .delete = question {
             } else {
                 // The end of the line is where the cursor is.
-                var text = answer
+                var text = answer.repairedPath
                 while column + text.cells >= screen.columns, !text.isEmpty { text.removeFirst() }
                 column = screen.put(text, column: column, row: row)
             }
             screen.cursor = (min(column, screen.columns - 1), row)
             if !message.isEmpty, row > 1 {
-                screen.put(message.fitting(screen.columns), column: 0, row: row - 1, style: .dim)
+                screen.put(
+                    message.repairedPath.fitting(screen.columns), column: 0, row: row - 1,
+                    style: .dim)
             }
         } else if !message.isEmpty {
-            let style = isBad ? Style(text: .indexed(9), emphasis: .bold) : Style.plain
-            screen.put(message.fitting(screen.columns), column: 0, row: row, style: style)
+            let style = isBad ? Style(text: shape.paint(9), emphasis: .bold) : Style.plain
+            screen.put(
+                message.repairedPath.fitting(screen.columns), column: 0, row: row, style: style)
         } else {
             let keys = "Enter edits  Ctrl-N new  F2 renames  Del deletes  F1 keys  Esc leaves"
             screen.put(keys.fitting(screen.columns), column: 0, row: row, style: .dim)

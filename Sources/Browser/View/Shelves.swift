@@ -37,7 +37,7 @@ package struct Shelves: Sendable {
     private let columns: Int
     private let cardWidth: Int
     private let firstRow: Int
-    private let entries: [UInt64: BrowserEntry]
+    private let entries: [BrowserIdentity: BrowserEntry]
 
     package init(_ state: BrowserState) {
         let shape = state.shape
@@ -50,14 +50,16 @@ package struct Shelves: Sendable {
         let across = hasPictures ? max(1, columns / Self.cardColumns) : 1
         cardWidth = hasPictures ? columns / across : columns
         firstRow = state.firstRow
-        entries = Dictionary(state.entries.map { ($0.item, $0) }) { first, _ in first }
+        entries = Dictionary(state.entries.map { ($0.identity, $0) }) { first, _ in first }
         var rows: [Row] = []
         func add(
             _ heading: String, _ section: BrowserState.Section, _ list: [BrowserEntry],
             _ height: Int
         ) {
             rows.append(Row(heading: heading, places: [], height: 1))
-            var left = list.map { BrowserState.Place(section: section, item: $0.item) }[...]
+            var left = list.map {
+                BrowserState.Place(section: section, document: $0.identity)
+            }[...]
             while !left.isEmpty {
                 rows.append(Row(heading: nil, places: Array(left.prefix(across)), height: height))
                 left = left.dropFirst(across)
@@ -101,7 +103,7 @@ package struct Shelves: Sendable {
     package var cards: [Card] {
         visible.filter { $0.line + $0.row.height - 1 <= bodyRows }.flatMap { row, line in
             row.places.enumerated().compactMap { column, place -> Card? in
-                guard let entry = entries[place.item] else { return nil }
+                guard let entry = entries[place.document] else { return nil }
                 let area = Layout.Area(
                     column: column * cardWidth, row: line, columns: cardWidth, rows: row.height)
                 var picture: Layout.Area?

@@ -96,10 +96,32 @@ extension MemoryIndex {
 
     /// The item that is the document now; 0 if it is gone.
     package func holder(of document: DocumentID) -> Position {
-        // A document's first item has its number; save-by-rename makes others: search then.
+        // A document's first item has its number; save-by-rename makes others.
         let first = find(ItemNumber(rawValue: document.rawValue))
         if first != 0, self[item: first].pointee.document == document.rawValue { return first }
-        return self.first { $0.document == document.rawValue && $0.links > 0 }
+        if let number = holders[document.rawValue] {
+            let noted = find(ItemNumber(rawValue: number))
+            if noted != 0, self[item: noted].pointee.document == document.rawValue,
+                self[item: noted].pointee.links > 0
+            {
+                return noted
+            }
+        }
+        let found = self.first { $0.document == document.rawValue && $0.links > 0 }
+        if found != 0 { noteHolder(found) }
+        return found
+    }
+
+    /// Whether another item than its first is known to have become the document.
+    package func hasMoved(_ document: DocumentID) -> Bool { holders[document.rawValue] != nil }
+
+    /// Documents that ``holder(of:)`` finds without going through all items.
+    private static let mostHolders = 16_384
+
+    /// The item has become the document that it is: it is found at once from here on.
+    package func noteHolder(_ position: Position) {
+        if holders.count >= Self.mostHolders { holders.removeAll(keepingCapacity: true) }
+        holders[self[item: position].pointee.document] = self[item: position].pointee.number
     }
 
     /// The item that has a name and this version as its current one; 0 if there is none.

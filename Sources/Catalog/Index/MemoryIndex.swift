@@ -21,6 +21,9 @@ package final class MemoryIndex {
     private let seed = UInt64.random(in: .min ... .max)
     /// The extended attributes of the items that have any.
     package var attributes: [Position: [[UInt8]: [UInt8]]] = [:]
+    /// Which items documents are that have got another than their first, as far as was noted: a place to
+    /// look at, and not more (``holder(of:)``).
+    var holders: [UInt64: UInt64] = [:]
 
     package init() throws(Failure) {
         items = try ReservedArray(capacity: 1 << 27)

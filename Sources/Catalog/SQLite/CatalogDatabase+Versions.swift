@@ -68,6 +68,20 @@ extension CatalogDatabase {
         return items
     }
 
+    /// The documents with versions that the items which they began with are not any more. Looks at all
+    /// documents.
+    package func documentsThatMoved() throws(Failure) -> Set<DocumentID> {
+        let select = try connection.statement(
+            """
+            SELECT DISTINCT document FROM version WHERE NOT EXISTS
+                (SELECT 1 FROM item WHERE id = version.document AND document = version.document)
+            """)
+        defer { select.reset() }
+        var documents: Set<DocumentID> = []
+        while try select.step() { documents.insert(DocumentID(rawValue: select.unsigned(0))) }
+        return documents
+    }
+
     /// The versions that stay whatever their age, by item and ordinal.
     package func pinnedVersions() throws(Failure) -> [NodeNumber] {
         let select = try connection.statement(
@@ -154,6 +168,20 @@ extension CatalogDatabase {
         defer { select.reset() }
         select.bind(1, hash)
         return try select.step() && select.integer(0) != 0
+    }
+
+    /// The versions that count on the blob of this content in the container's folder.
+    package func versionsCounting(on hash: ContentHash) throws(Failure) -> [NodeNumber] {
+        let select = try connection.statement(
+            "SELECT item, ordinal FROM version WHERE hash = ? AND place IN (2, 4)")
+        defer { select.reset() }
+        select.bind(1, hash)
+        var nodes: [NodeNumber] = []
+        while try select.step() {
+            nodes.append(
+                NodeNumber(ItemNumber(rawValue: select.unsigned(0)), select.unsigned32(1)))
+        }
+        return nodes
     }
 
     /// The hashes of all versions that are promised and of which no version is a blob here.

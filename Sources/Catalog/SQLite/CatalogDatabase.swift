@@ -32,6 +32,7 @@ package final class CatalogDatabase {
     package init(
         path: String, create: Bool, busyMilliseconds: Int32 = 5_000
     ) throws(Failure) {
+        try Connection.checkWritable(path)
         connection = try Connection(
             path: path, create: create, busyMilliseconds: busyMilliseconds)
         // First, as it refuses files that are not ours, before anything is written to them.

@@ -41,6 +41,15 @@ final class Connection {
         }
     }
 
+    /// Fails where one of the database's files may not be written. SQLite would give those that it makes
+    /// beside the catalog the catalog's rights, and they would be in the way when that has got others.
+    static func checkWritable(_ path: String) throws(Failure) {
+        for end in ["", "-wal", "-shm"] where access(path + end, F_OK) == 0 {
+            if access(path + end, R_OK | W_OK) == 0 { continue }
+            throw SQLiteFailure.make(SQLITE_READONLY, path: path + end)
+        }
+    }
+
     deinit { close() }
 
     /// Finalizes all statements and closes the file; nothing else may be called afterwards.

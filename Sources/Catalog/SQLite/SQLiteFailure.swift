@@ -29,7 +29,8 @@ enum SQLiteFailure {
         case SQLITE_IOERR: (.inputOutput, "")
         case SQLITE_BUSY, SQLITE_LOCKED: (.temporary, "; another program is using the catalog")
         case SQLITE_CANTOPEN: (.noInput, "")
-        case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: (.noPermission, "")
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
+            (.noPermission, "; make the file and the folder it is in writable for you")
         case SQLITE_NOMEM: (.system, "")
         default: (.software, "")
         }

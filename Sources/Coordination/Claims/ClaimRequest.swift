@@ -66,6 +66,8 @@ package struct ClaimRequest: Sendable {
     /// The process, its parent, grandparent and so on. A program that knows nothing of claims works
     /// under the claims of all of them, and a claim by name under their locks.
     package var family: [Int32]
+    /// A claim by name that works under those of the processes above it, as a file operation does.
+    package var isNested = false
     /// The presenter on whose behalf the claim is: it is told nothing about it.
     package var presenter: PresenterID?
     /// When waiting ends, in the time that the table is told.
@@ -73,16 +75,20 @@ package struct ClaimRequest: Sendable {
     /// Of a fact: since when it is one, in that time; `nil`: since it is noted.
     package var since: UInt64?
 
+    /// Whether claims by name of its family are not in its way.
+    var worksUnderFamily: Bool { isNested || origin != .coordinated }
+
     package init(
         _ targets: [ClaimTarget], purpose: ClaimPurpose, holder: ClaimHolder,
-        origin: Origin = .coordinated, family: [Int32] = [], presenter: PresenterID? = nil,
-        deadline: UInt64
+        origin: Origin = .coordinated, family: [Int32] = [], isNested: Bool = false,
+        presenter: PresenterID? = nil, deadline: UInt64
     ) {
         self.targets = targets
         self.purpose = purpose
         self.holder = holder
         self.origin = origin
         self.family = family
+        self.isNested = isNested
         self.presenter = presenter
         self.deadline = deadline
     }

@@ -4,10 +4,12 @@ extension ClaimTable {
     /// Claims at, above or below the places of `claim` that could conflict with it.
     func others(inTheWayOf claim: Claim) -> [Claim] {
         var found: [ClaimID] = []
-        for place in claim.places {
-            found += tree.above(place.path)
-            found += tree.at(place.path)
-            if place.access.coversBelow { found += tree.below(place.path) }
+        for tree in trees(near: claim) {
+            for place in claim.places {
+                found += tree.above(place.path)
+                found += tree.at(place.path)
+                if place.access.coversBelow { found += tree.below(place.path) }
+            }
         }
         if found.isEmpty || found == [claim.id] { return [] }
         var seen: Set<ClaimID> = [claim.id]
@@ -19,12 +21,47 @@ extension ClaimTable {
         }
     }
 
+    /// What holds the claims that could conflict with `claim`.
+    private func trees(near claim: Claim) -> [ClaimTree<ClaimID>] {
+        claim.request.origin == .coordinated ? [named, unnamed] : [named]
+    }
+
+    /// Whether a claim that conflicts with `claim` is in one of the phases, and counts. Stops at the
+    /// first: there can be thousands.
+    private func isAny(
+        inTheWayOf claim: Claim, in phases: [ClaimListing.Phase], _ counts: (Claim) -> Bool
+    ) -> Bool {
+        for tree in trees(near: claim) {
+            for place in claim.places {
+                let near = [
+                    tree.at(place.path), tree.above(place.path),
+                    place.access.coversBelow ? tree.below(place.path) : [],
+                ]
+                for id in near.joined() where id != claim.id {
+                    guard let other = claims[id], phases.contains(other.phase),
+                        Self.conflict(other, claim), counts(other)
+                    else { continue }
+                    return true
+                }
+            }
+        }
+        return false
+    }
+
+    /// Whether anybody is kept waiting by a claim: then its end can let others in.
+    func isWaitedFor(_ id: ClaimID) -> Bool {
+        guard let claim = claims[id] else { return false }
+        return isAny(inTheWayOf: claim, in: [.waiting, .preparing]) { _ in true }
+    }
+
     /// Whether two claims must not be held at once.
     private static func conflict(_ one: Claim, _ other: Claim) -> Bool {
         let (first, second) = (one.request, other.request)
         if first.purpose == second.purpose { return false }
         switch (first.origin, second.origin) {
-        case (.coordinated, .coordinated): break
+        case (.coordinated, .coordinated):
+            if first.isNested, worksUnder(first, second) { return false }
+            if second.isNested, worksUnder(second, first) { return false }
         case (.coordinated, _): if worksUnder(second, first) { return false }
         case (_, .coordinated): if worksUnder(first, second) { return false }
         default: return false
@@ -36,8 +73,8 @@ extension ClaimTable {
         }
     }
 
-    /// Whether a program that knows nothing of claims works under one by name, or holds the lock under
-    /// which that was asked for.
+    /// Whether a program that knows nothing of claims, or one that nests its own, works under one by
+    /// name, or holds the lock under which that was asked for.
     private static func worksUnder(_ program: ClaimRequest, _ claim: ClaimRequest) -> Bool {
         program.family.contains(claim.holder.process)
             || program.origin == .locking && claim.family.contains(program.holder.process)
@@ -81,24 +118,26 @@ extension ClaimTable {
         if other.awaiting.isEmpty { return false }
         let request = claim.request
         if let presenter = request.presenter { return other.awaiting.contains(presenter) }
-        if request.origin == .coordinated { return false }
+        if !request.worksUnderFamily { return false }
         return other.awaiting.contains {
             presenters[$0].map { request.family.contains($0.holder.process) } ?? false
         }
     }
 
-    /// Whether a claim is of the same purpose as `last`, or one that `last`, an operation, works
-    /// under.
+    /// Whether a claim is of the same purpose as `last`, or one that `last`, an operation or a nested
+    /// claim, works under.
     private func isOwn(_ claim: Claim, of last: Claim) -> Bool {
         if claim.request.purpose == last.request.purpose { return true }
-        return last.request.origin != .coordinated && claim.request.origin == .coordinated
+        return last.request.worksUnderFamily && claim.request.origin == .coordinated
             && last.request.family.contains(claim.request.holder.process)
     }
 
     /// Whether a request has to wait.
     func isBlocked(_ id: ClaimID) -> Bool {
         guard let claim = claims[id] else { return false }
-        return others(inTheWayOf: claim).contains { blocks($0, claim) }
+        // Who holds is asked first: whether one that waits is in the way takes a search.
+        return isAny(inTheWayOf: claim, in: [.granted, .preparing]) { blocks($0, claim) }
+            || isAny(inTheWayOf: claim, in: [.waiting]) { blocks($0, claim) }
     }
 
     /// Who is in the way of a request, for its error.
@@ -124,7 +163,7 @@ extension ClaimTable {
     /// for its presenter to prepare, directly or through others, or is behind one in the queue that
     /// does: then `last` may pass it, or both would wait for ever.
     private func isStuck(_ id: ClaimID, behind last: Claim) -> Bool {
-        if last.request.origin == .coordinated, holding[last.request.purpose] == nil,
+        if !last.request.worksUnderFamily, holding[last.request.purpose] == nil,
             last.request.presenter == nil || preparing.isEmpty
         {
             return false

@@ -67,7 +67,25 @@ extension ClaimTable {
         for (id, path) in warned where asked[id] == nil {
             messages.append((id, .prepareDeletion(claim.id, path)))
         }
-        return messages.filter { $0.0 != claim.request.presenter }.sorted { $0.0 < $1.0 }
+        let own = presenters(behind: claim.request)
+        return messages.filter { !own.contains($0.0) }.sorted { $0.0 < $1.0 }
+    }
+
+    /// The presenter on whose behalf a claim is, and for one that is nested those of the claims that it
+    /// works under: they wait for its end themselves.
+    private func presenters(behind request: ClaimRequest) -> Set<PresenterID> {
+        var found = Set([request.presenter].compactMap { $0 })
+        guard request.isNested else { return found }
+        for path in request.targets.map(\.path) {
+            for id in named.at(path) + named.above(path) {
+                guard let other = claims[id], other.phase == .granted,
+                    request.family.contains(other.request.holder.process),
+                    let presenter = other.request.presenter
+                else { continue }
+                found.insert(presenter)
+            }
+        }
+        return found
     }
 
     // MARK: After a change
@@ -75,9 +93,14 @@ extension ClaimTable {
     /// Tells presenters of a change, and lets claims follow what was renamed.
     package mutating func note(_ change: ItemChange, at now: UInt64) -> [ClaimEvent] {
         var events: [ClaimEvent] = []
-        let silent = causers(of: change)
+        let clients = self.clients(of: change)
+        let silent = clients.union(agents(of: change))
         func tell(_ presenters: [PresenterID], _ message: PresenterMessage) {
             for id in presenters where !silent.contains(id) { events.append(.message(id, message)) }
+        }
+        // Where its item is, a presenter has to know whatever part of its program moved it.
+        func locate(_ id: PresenterID, at place: ClaimPath) {
+            if !clients.contains(id) { events.append(.message(id, .moved(place))) }
         }
         let path = change.path
         switch change.kind {
@@ -97,7 +120,7 @@ extension ClaimTable {
             // Shown before it was there, or made anew.
             tell(presenterTree.at(path), .changed)
             tell(presenterTree.above(path), .subitemAppeared(path))
-            tell(takeBack(to: path, change.process, now), .moved(path))
+            for id in takeBack(to: path, change.process, now) { locate(id, at: path) }
         case .moved(let source, let replacing):
             // Saved by renaming: what was there is an earlier version now. Or it was shown before it
             // was there, as what is in a folder that comes can be.
@@ -106,34 +129,42 @@ extension ClaimTable {
             tell(presenterTree.below(path), .changed)
             tellOfMove(source, path, replacing, tell)
             for (id, place) in followers(source, path, change.process, now) {
-                tell([id], .moved(place))
+                locate(id, at: place)
             }
-            tell(takeBack(to: path, change.process, now), .moved(path))
+            for id in takeBack(to: path, change.process, now) { locate(id, at: path) }
             moveClaims(source, path, change.family)
             settle(now, &events)
         }
         return events
     }
 
-    /// Presenters that caused a change, or on whose behalf it was made.
-    private func causers(of change: ItemChange) -> Set<PresenterID> {
+    /// Presenters of the process that made a change.
+    private func agents(of change: ItemChange) -> Set<PresenterID> {
         if change.process == 0 || presenters.isEmpty { return [] }
         var found: Set<PresenterID> = []
         for id in presenterTree.at(change.path) + presenterTree.above(change.path)
         where presenters[id]?.holder.process == change.process {
             found.insert(id)
         }
-        var sources = [change.path]
         if case .moved(let source, _) = change.kind {
-            sources.append(source)
             for id in presenterTree.at(source) + presenterTree.above(source)
                 + presenterTree.below(source) + presenterTree.below(change.path)
             where presenters[id]?.holder.process == change.process {
                 found.insert(id)
             }
         }
-        for path in sources {
-            for id in tree.at(path) + tree.above(path) {
+        return found
+    }
+
+    /// Presenters on whose behalf a change was made: those that the claims name under which it was.
+    private func clients(of change: ItemChange) -> Set<PresenterID> {
+        if change.process == 0 || presenters.isEmpty { return [] }
+        var found: Set<PresenterID> = []
+        var paths = [change.path]
+        if case .moved(let source, _) = change.kind { paths.append(source) }
+        for path in paths {
+            // Only claims by name are on behalf of a presenter.
+            for id in named.at(path) + named.above(path) {
                 guard let request = claims[id]?.request, let presenter = request.presenter,
                     change.family.contains(request.holder.process)
                 else { continue }
@@ -203,9 +234,9 @@ extension ClaimTable {
     /// sessions are where their file is. A move is announced by a claim that the mover, a process with
     /// those above it, has or works under.
     private mutating func moveClaims(_ source: ClaimPath, _ target: ClaimPath, _ mover: [Int32]) {
-        let concerned = Set(tree.at(source) + tree.below(source)).sorted()
+        let concerned = Set([named, unnamed].flatMap { $0.at(source) + $0.below(source) }).sorted()
         if concerned.isEmpty { return }
-        let isAnnounced = tree.at(source).contains { id in
+        let isAnnounced = (named.at(source) + unnamed.at(source)).contains { id in
             guard let claim = claims[id], claim.phase == .granted else { return false }
             return mover.contains(claim.request.holder.process)
                 && claim.places.contains { $0.path == source && $0.access == .writeMoving }
@@ -213,7 +244,7 @@ extension ClaimTable {
         for id in concerned {
             guard var claim = claims[id] else { continue }
             if claim.phase == .waiting, !isAnnounced { continue }
-            for place in claim.places { tree.remove(id, at: place.path) }
+            unmark(claim)
             claim.current = claim.current.map { $0.moved(from: source, to: target) ?? $0 }
             let now = zip(claim.current, claim.request.targets).map {
                 ClaimTarget($0, $1.access)
@@ -223,7 +254,7 @@ extension ClaimTable {
             }
             let asked = claim.request.targets
             claim.places = asked + now.filter { !asked.contains($0) }
-            for place in claim.places { tree.insert(id, at: place.path) }
+            mark(claim)
             claims[id] = claim
         }
     }

@@ -23,8 +23,11 @@ package struct ClaimTable: Sendable {
     /// How long a presenter has to answer, in nanoseconds.
     let lease: UInt64
     var claims: [ClaimID: Claim] = [:]
-    /// Where claims are, held and waiting.
-    var tree = ClaimTree<ClaimID>()
+    /// Where claims by name are, held and waiting.
+    var named = ClaimTree<ClaimID>()
+    /// Where those of programs are that know nothing of claims. They are apart because they never block
+    /// one another: however many programs wait for a document, each looks at the claims by name alone.
+    var unnamed = ClaimTree<ClaimID>()
     /// Requests that wait, in the order they came.
     var waiting: [ClaimID] = []
     /// Claims that wait for presenters.
@@ -64,9 +67,19 @@ package struct ClaimTable: Sendable {
         var events: [ClaimEvent] = []
         waiting.append(id)
         pending[request.purpose, default: []].append(id)
-        if holding[request.purpose] != nil { refuseDeadlock(id, &events) }
-        // One more that waits can let others pass, too.
-        settle(now, &events)
+        if holding[request.purpose] != nil {
+            refuseDeadlock(id, &events)
+            // One more that waits for what others have can let these pass, too.
+            settle(now, &events, mayCloseCircles: false)
+        } else if !isBlocked(id) {
+            waiting.removeLast()
+            unpend(id, request.purpose)
+            admit(id, now, &events)
+            // A file operation that is the only one of its purpose changes nothing for others.
+            if request.origin == .coordinated || pending[request.purpose] != nil {
+                settle(now, &events)
+            }
+        }
         return (id, events)
     }
 
@@ -106,22 +119,18 @@ package struct ClaimTable: Sendable {
 
     /// Ends a claim, whatever phase it is in. Not an error if it has ended.
     package mutating func release(_ id: ClaimID, at now: UInt64) -> [ClaimEvent] {
-        var events: [ClaimEvent] = []
-        guard let claim = claims[id] else { return [] }
-        if claim.phase != .granted { events.append(.refused(id, .cancelled)) }
-        remove(id, &events)
-        settle(now, &events)
-        return events
+        release(CollectionOfOne(id), at: now)
     }
 
     /// Ends several at once, so that nobody is let in between.
-    package mutating func release(_ ids: some Sequence<ClaimID>, at now: UInt64) -> [ClaimEvent] {
+    package mutating func release(_ ids: some Collection<ClaimID>, at now: UInt64) -> [ClaimEvent] {
         var events: [ClaimEvent] = []
+        let isMissed = ids.contains(where: isWaitedFor)
         for id in ids where claims[id] != nil {
             if claims[id]?.phase != .granted { events.append(.refused(id, .cancelled)) }
             remove(id, &events)
         }
-        settle(now, &events)
+        if isMissed { settle(now, &events, mayCloseCircles: false) }
         return events
     }
 
@@ -132,10 +141,10 @@ package struct ClaimTable: Sendable {
     ) -> [ClaimEvent] {
         for id in ids {
             guard var claim = claims[id] else { continue }
-            for place in claim.places { tree.remove(id, at: place.path) }
+            unmark(claim)
             claim.request.targets = targets
             (claim.places, claim.current) = (targets, targets.map(\.path))
-            for place in targets { tree.insert(id, at: place.path) }
+            mark(claim)
             claims[id] = claim
         }
         var events: [ClaimEvent] = []
@@ -163,13 +172,20 @@ package struct ClaimTable: Sendable {
         let late = (waiting + preparing.sorted()).filter {
             claims[$0].map { $0.request.deadline <= now } ?? false
         }
-        for id in late { events.append(.refused(id, .timedOut(obstacles(id)))) }
+        // Programs that know nothing of claims are not told by whom.
+        for id in late {
+            let isNamed = claims[id]?.request.origin == .coordinated
+            events.append(.refused(id, .timedOut(isNamed ? obstacles(id) : [])))
+        }
+        let isMissed = late.contains(where: isWaitedFor)
         for id in late { remove(id, &events) }
         let silent = preparing.filter {
             claims[$0].map { $0.leaseEnd <= now && !$0.awaiting.isEmpty } ?? false
         }
         for id in silent { claims[id]?.awaiting = [] }
-        if !late.isEmpty || !silent.isEmpty { settle(now, &events) }
+        if isMissed || !silent.isEmpty {
+            settle(now, &events, mayCloseCircles: !silent.isEmpty)
+        }
         return events
     }
 
@@ -192,10 +208,27 @@ package struct ClaimTable: Sendable {
     // MARK: Changes of phase
 
     private mutating func put(_ request: ClaimRequest, _ id: ClaimID, _ now: UInt64) {
-        claims[id] = Claim(
+        let claim = Claim(
             id: id, request: request, since: request.since ?? now, places: request.targets,
             current: request.targets.map(\.path))
-        for target in request.targets { tree.insert(id, at: target.path) }
+        claims[id] = claim
+        mark(claim)
+    }
+
+    /// From now on a claim is found where it is.
+    mutating func mark(_ claim: Claim) {
+        let tree = Self.tree(of: claim)
+        for place in claim.places { self[keyPath: tree].insert(claim.id, at: place.path) }
+    }
+
+    /// A claim is not found any more.
+    mutating func unmark(_ claim: Claim) {
+        let tree = Self.tree(of: claim)
+        for place in claim.places { self[keyPath: tree].remove(claim.id, at: place.path) }
+    }
+
+    private static func tree(of claim: Claim) -> WritableKeyPath<Self, ClaimTree<ClaimID>> {
+        claim.request.origin == .coordinated ? \.named : \.unnamed
     }
 
     /// The claim holds from now on, and is granted when all presenters have prepared.
@@ -220,7 +253,13 @@ package struct ClaimTable: Sendable {
 
     /// Lets in whoever is not blocked any more, in the order of coming; again from the start after
     /// each, because a grant can let others pass. Refuses who waits in a circle.
-    mutating func settle(_ now: UInt64, _ events: inout [ClaimEvent]) {
+    ///
+    /// - Parameter mayCloseCircles: what happened before can have made somebody wait for what was not
+    ///   waited for. The end of a claim does not, and a new request is in all circles that it closes.
+    mutating func settle(
+        _ now: UInt64, _ events: inout [ClaimEvent], mayCloseCircles: Bool = true
+    ) {
+        var mayCloseCircles = mayCloseCircles
         while !waiting.isEmpty || !preparing.isEmpty {
             if let id = preparing.filter(isPrepared).min(), let claim = claims[id] {
                 preparing.remove(id)
@@ -228,11 +267,15 @@ package struct ClaimTable: Sendable {
                 claims[id]?.phase = .granted
                 claims[id]?.since = now
                 events.append(.granted(id, claim.current))
+                mayCloseCircles = true
             } else if let index = waiting.firstIndex(where: { !isBlocked($0) }) {
                 let id = waiting.remove(at: index)
                 if let claim = claims[id] { unpend(id, claim.request.purpose) }
                 admit(id, now, &events)
-            } else if !waiting.reversed().contains(where: { refuseDeadlock($0, &events) }) {
+                mayCloseCircles = true
+            } else if !mayCloseCircles
+                || !waiting.reversed().contains(where: { refuseDeadlock($0, &events) })
+            {
                 return
             }
         }
@@ -247,7 +290,7 @@ package struct ClaimTable: Sendable {
     /// Forgets a claim; those that prepared for it are told.
     mutating func remove(_ id: ClaimID, _ events: inout [ClaimEvent]) {
         guard let claim = claims.removeValue(forKey: id) else { return }
-        for place in claim.places { tree.remove(id, at: place.path) }
+        unmark(claim)
         let purpose = claim.request.purpose
         if claim.phase == .waiting {
             waiting.removeAll { $0 == id }

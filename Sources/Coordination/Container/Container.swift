@@ -2,6 +2,7 @@ package import Catalog
 package import Content
 internal import Glibc
 package import Model
+internal import Synchronization
 internal import SystemCalls
 
 /// An open container: its catalog in memory and on the disk, its contents, its change log.
@@ -36,6 +37,8 @@ package final class Container: @unchecked Sendable {
     /// The address of the store that the container's contents go to; `nil` if they stay here.
     package let store: String?
     private let lock: ContainerLock
+    /// Something that was acknowledged could not be brought to the disk.
+    private let isUnfinished = Atomic(false)
     /// A second connection, for reading while the log applies.
     private let reader: Lock<CatalogDatabase>
 
@@ -176,7 +179,7 @@ package final class Container: @unchecked Sendable {
         // The journal and the rows that were read through are as large as the index.
         Memory.trim()
         return Opened(
-            content: content, index: index, recovered: report,
+            content: content, index: index, recovered: report?.isOfClosed == true ? nil : report,
             unsealed: try database.stagedVersions().map(\.node),
             pinnedVersions: try database.pinnedVersions(),
             conflictVersions: try database.conflictVersions(), bookmarks: bookmarks,
@@ -195,6 +198,11 @@ package final class Container: @unchecked Sendable {
         try checkJournal(folder, of: database)
         try folder.make(isNew: false)
         do throws(Errno) { return try Journal(folder: folder.journal) } catch {
+            if [EACCES, EPERM, EROFS].contains(error.code) {
+                throw Failure(
+                    .noPermission,
+                    "\(folder.journal): \(error); make it and what is in it writable for you")
+            }
             throw Failure(
                 .inputOutput, "\(folder.journal): \(error)", isDiskFull: error.code == ENOSPC)
         }
@@ -341,10 +349,31 @@ package final class Container: @unchecked Sendable {
         try query { (database) throws(Failure) in try database.setMeta(Self.storeKey, address) }
     }
 
+    /// Notes that contents could not be brought to the disk: what is closed now is not called clean.
+    package func leaveUnfinished() { isUnfinished.store(true, ordering: .releasing) }
+
+    /// Whether `process` had the container in `path` and ended without bringing everything to the disk.
+    package static func isUnfinished(at path: String, by process: Int32) -> Bool {
+        ContainerLock.lastHolder(ContainerFolder(path: path))?.process == process
+    }
+
+    /// Where a process that is alive says that it has mounted the container in `path`; `nil` if none does.
+    package static func mountPoint(at path: String) -> String? {
+        guard let holder = ContainerLock.lastHolder(ContainerFolder(path: path)),
+            !Processes.isDead(holder.process)
+        else { return nil }
+        return ContainerFolder.mountPoint(in: holder.words)
+    }
+
     /// Makes everything durable and lets go of the container. Nothing may use it afterwards.
+    ///
+    /// If it cannot, the container is not called clean, and its lock goes on naming this process.
     package func close() {
+        // With the journal on the disk nothing is lost, though SQLite may not have it yet.
+        if (try? log.synchronize()) == nil { leaveUnfinished() }
         log.close()
-        let isWhole = log.problem == nil
+        let isFinished = !isUnfinished.load(ordering: .acquiring)
+        let isWhole = isFinished && log.problem == nil
         reader.withLock { reader in
             if isWhole {
                 try? reader.setMeta("clean", "1")
@@ -353,6 +382,6 @@ package final class Container: @unchecked Sendable {
             reader.close()
         }
         content.holdReserve()
-        lock.release()
+        lock.release(finished: isFinished)
     }
 }

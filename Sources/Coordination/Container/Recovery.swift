@@ -86,22 +86,26 @@ struct Recovery {
         }
         if report.afterPowerLoss { try recovery.forgetArrivals() }
         for item in orphans { try recovery.remove(item, &kept) }
+        // Without the journal nobody knows what became of a document that no file is by the catalog.
+        if !clean, !recovery.report.lacksJournal { try recovery.removeAbandoned(&kept) }
         try recovery.apply()
         try recovery.moveSealed()
         if recovery.report.lacksJournal {
             recovery.report.setAside = try lost.setAside(except: kept)
         }
         recovery.sweep(kept)
-        return clean && recovery.mutationsWereNone ? nil : recovery.report
+        let report = recovery.report
+        recovery.report.isOfClosed =
+            clean && report.removed == recovery.mutationCount && report.missing.isEmpty
+        return clean && recovery.mutationCount == 0 ? nil : recovery.report
     }
 
     private var lost: LostContents {
         LostContents(index: index, database: database, content: content)
     }
 
-    private var mutationsWereNone: Bool {
+    private var mutationCount: Int {
         report.replayed + report.published + report.discarded + report.fellBack + report.removed
-            == 0
     }
 
     private mutating func record(_ kind: ChangeKind, _ item: ItemNumber, _ effects: [Effect]) {
@@ -336,6 +340,27 @@ struct Recovery {
         }
         record(.purged, item, effects)
         report.removed += 1
+    }
+
+    /// Removes what is left of documents that no file is any more: the mount would have done that a moment
+    /// later.
+    private mutating func removeAbandoned(_ kept: inout Set<NodeNumber>) throws(Failure) {
+        var gone = try database.documentsThatMoved()
+        if gone.isEmpty { return }
+        index.forEach { gone.remove(DocumentID(rawValue: $0.document)) }
+        for document in gone.sorted(by: { $0.rawValue < $1.rawValue }) {
+            let versions = try database.versions(of: document).filter {
+                // What is current in a file, as in a backup, is its own.
+                index.holder(of: $0.node) == 0
+            }
+            guard let first = versions.first else { continue }
+            for version in versions {
+                kept.remove(version.node)
+                if let hash = version.hash { report.unneeded.insert(hash) }
+            }
+            record(
+                .pruned, first.item, versions.map { .removeVersion($0.item, $0.ordinal) })
+        }
     }
 
     private func isHeld(_ document: DocumentID) throws(Failure) -> Bool {

@@ -14,6 +14,9 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
     package var setAside = 0
     /// Items whose last acknowledged content is not there any more: no crash does that.
     package var missing: [ItemNumber] = []
+    /// Whether the container had been closed, and all that was done is to remove files without a name:
+    /// an unmount does not say which of them the kernel lets go of.
+    var isOfClosed = false
     /// Contents of removed versions, whose blobs may go when the catalog is on the disk.
     var unneeded: Set<ContentHash> = []
 

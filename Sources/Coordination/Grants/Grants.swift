@@ -25,6 +25,11 @@ package struct Grants: Sendable {
         sorted(rows.values.flatMap(\.values).filter { $0.isLive(at: now) })
     }
 
+    /// Those of an application that hold at this moment, by document.
+    package func live(for application: String, at now: Timestamp) -> [GrantRow] {
+        sorted(rows.values.compactMap { $0[application] }.filter { $0.isLive(at: now) })
+    }
+
     /// Those of a document that hold at this moment, by application.
     package func live(of document: DocumentID, at now: Timestamp) -> [GrantRow] {
         sorted((rows[document] ?? [:]).values.filter { $0.isLive(at: now) })

@@ -19,8 +19,9 @@ package struct Closing {
     /// How long after the FLUSH a wait in vain tells that there is another descriptor.
     package static let certainty: UInt64 = 1_000_000_000
 
-    /// Writing handles that were flushed and not written to since, as far as that is seen.
-    private var flushed: Set<UInt64> = []
+    /// Writing handles that were flushed and not written to since, as far as that is seen, with the
+    /// processes that opened them.
+    private var flushed: [UInt64: Int32] = [:]
     /// Those that were flushed by the process that opened them.
     private var left: Set<UInt64> = []
     /// When any was last flushed after something was written, else 0.
@@ -38,13 +39,20 @@ package struct Closing {
     /// Whether every one of so many handles was flushed.
     func areFlushed(_ handles: Int) -> Bool { flushed.count == handles }
 
+    /// Whether every one of so many handles that the process opened was flushed.
+    func areFlushed(_ handles: Int, of process: Int32) -> Bool {
+        flushed.values.count { $0 == process } == handles
+    }
+
     /// A descriptor of the handle is being closed.
     ///
-    /// - Parameter byOpener: by the process that opened it. Those that inherited descriptors close
-    ///   them as they end, and that says nothing while that process goes on with its own.
-    package mutating func noteFlushed(_ handle: UInt64, byOpener: Bool) {
+    /// - Parameters:
+    ///   - process: which one opened it.
+    ///   - byOpener: by that process. Those that inherited descriptors close them as they end, and that
+    ///     says nothing while it goes on with its own.
+    package mutating func noteFlushed(_ handle: UInt64, of process: Int32, byOpener: Bool) {
         if byOpener { left.insert(handle) }
-        if left.contains(handle) { flushed.insert(handle) }
+        if left.contains(handle) { flushed[handle] = process }
     }
 
     /// The FLUSH made something last that was written.
@@ -56,11 +64,11 @@ package struct Closing {
     /// The handle was written to: another of its descriptors lives on.
     @inline(__always)
     package mutating func noteWritten(_ handle: UInt64) {
-        if !flushed.isEmpty { flushed.remove(handle) }
+        if !flushed.isEmpty { flushed[handle] = nil }
     }
 
     mutating func noteReleased(_ handle: UInt64) {
-        flushed.remove(handle)
+        flushed[handle] = nil
         left.remove(handle)
     }
 
@@ -84,7 +92,7 @@ package struct Closing {
         waiting.removeAll { $0.until <= now }
         if since > 0, impatient.contains(where: { $0.since >= since + Self.certainty }) {
             since = 0
-            flushed = []
+            flushed = [:]
         }
         return impatient.map(\.retry)
     }

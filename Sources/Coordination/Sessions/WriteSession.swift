@@ -129,9 +129,16 @@ package final class WriteSession: @unchecked Sendable {
     }
 
     /// Whether the process sees the staged bytes: it writes, or is about to.
+    ///
+    /// One that has closed all that it had does not any more while others write or are about to, before the
+    /// kernel has told of its last close too: it would read what they have half written.
     package func concerns(_ process: Int32, now: UInt64) -> Bool {
         if process == 0 { return false }
-        if writers[process] != nil { return true }
+        if let count = writers[process],
+            !closing.areFlushed(count, of: process) || isLeft
+        {
+            return true
+        }
         return expected.values.contains { $0.process == process && $0.until > now }
     }
 

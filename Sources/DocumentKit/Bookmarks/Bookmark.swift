@@ -73,7 +73,7 @@ public struct Bookmark: Hashable, Sendable {
         else { throw .malformed }
         var problem = BookmarkProblem.notMounted
         for point in MountTable.mountPoints()
-        where ControlConnection.status(point)?["container"]?.string == String(token[..<dot]) {
+        where MountTable.status(point)?["container"]?.string == String(token[..<dot]) {
             do throws(BookmarkProblem) { return try body(point, String(digits)) } catch {
                 switch error {
                 case .forged, .refused, .file: problem = error

@@ -57,9 +57,11 @@ final class ControlConnection: Sendable {
     }
 
     /// Waits so many milliseconds for a claim on items, by their paths below the mount's folder.
+    ///
+    /// - Parameter isNested: claims of the processes above this one are not waited for.
     func claim(
-        _ targets: [(path: String, access: FileAccess)], purpose: String, presenter: Int?,
-        milliseconds: Int
+        _ targets: [(path: String, access: FileAccess)], purpose: String, isNested: Bool = false,
+        presenter: Int?, milliseconds: Int
     ) throws(CoordinationError) -> JSONObject {
         var parameters: JSONObject = [
             "targets": .array(
@@ -70,6 +72,7 @@ final class ControlConnection: Sendable {
                     return .object(object)
                 }), "purpose": .string(purpose), "timeoutMilliseconds": .integer(milliseconds),
         ]
+        if isNested { parameters["nested"] = .boolean(true) }
         if let presenter { parameters["presenter"] = .integer(presenter) }
         return try call("Claim", parameters, patience: milliseconds + Self.patience)
     }

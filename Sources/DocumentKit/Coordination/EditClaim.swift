@@ -2,7 +2,8 @@ internal import Documents
 internal import SystemCalls
 
 /// The claim of a program that changes one document on the basis of what is there, for as long as this
-/// lives: programs that show the document save first what they have not saved.
+/// lives: programs that show the document save first what they have not saved. A program that runs the
+/// command while it claims the document itself is not waited for.
 ///
 /// Any thread.
 package final class EditClaim: Sendable {
@@ -25,7 +26,7 @@ package final class EditClaim: Sendable {
             [(place.relative, .writeMerging)],
             purpose: FileCoordinator.inheritedPurpose
                 ?? "edit \(UInt64.random(in: .min ... .max))",
-            presenter: nil, milliseconds: patience)
+            isNested: true, presenter: nil, milliseconds: patience)
         guard claim != nil else { return nil }
         return EditClaim(connection)
     }

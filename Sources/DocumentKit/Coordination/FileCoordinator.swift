@@ -126,13 +126,21 @@ public final class FileCoordinator: Sendable {
             return !state.isCancelled
         }
         guard mayWait else { throw .cancelled }
-        defer { state.withLock { $0.waiting[ObjectIdentifier(connection)] = nil } }
+        let reply: Swift.Result<JSONObject, CoordinationError>
         do throws(CoordinationError) {
-            return try connection.claim(
-                targets, purpose: purpose, presenter: presentation?.id, milliseconds: milliseconds)
-        } catch {
-            throw state.withLock { $0.isCancelled } ? .cancelled : error
+            reply = .success(
+                try connection.claim(
+                    targets, purpose: purpose, presenter: presentation?.id,
+                    milliseconds: milliseconds))
+        } catch { reply = .failure(error) }
+        // Who cancels while this is among those that wait takes the claim away, if it was just granted
+        // too.
+        let isCancelled = state.withLock { state in
+            state.waiting[ObjectIdentifier(connection)] = nil
+            return state.isCancelled
         }
+        if isCancelled { throw .cancelled }
+        return try reply.get()
     }
 
     /// Ends the waiting of all calls, and of later ones: they throw `cancelled`. Work that has begun

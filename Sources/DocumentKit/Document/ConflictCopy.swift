@@ -8,13 +8,17 @@ package enum ConflictCopy {
     /// Writes the copy and gives its name; in the folder for temporary files, with its path, if
     /// there is no place beside the document.
     ///
-    /// - Parameter create: makes a file; fails where there is one, so that nothing is overwritten.
+    /// - Parameters:
+    ///   - isMounted: beside the document is the document's container, and no empty folder where that
+    ///     will be mounted again and hide the copy.
+    ///   - create: makes a file; fails where there is one, so that nothing is overwritten.
     package static func keep(
-        of path: String, _ create: (String) throws(Failure) -> Void
+        of path: String, isMounted: Bool = true, _ create: (String) throws(Failure) -> Void
     ) throws(Failure) -> String {
         let name = path.lastName
         let folder = String(path[..<name.startIndex])
         do throws(Failure) {
+            guard isMounted else { throw Failure(.temporary, "\(path): it is not mounted") }
             return try keep(named: String(name), in: folder, create)
         } catch {
             let other = (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/"

@@ -61,7 +61,7 @@ extension PropertyList {
     fileprivate var isPlain: Bool {
         switch self {
         case .uid, .array, .dictionary: false
-        case .boolean, .integer, .real, .real32, .date, .data, .string: true
+        case .boolean, .integer, .unsigned, .real, .real32, .date, .data, .string: true
         }
     }
 

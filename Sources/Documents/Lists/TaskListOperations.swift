@@ -77,9 +77,10 @@ extension TaskList {
     /// the blanks around it. Returns how many.
     @discardableResult
     public mutating func paste(_ text: String) throws(DocumentError) -> Int {
-        let new = try TaskList.lines(of: text).map { TaskItem($0) }
-        add(new)
-        return new.count
+        let lines = try TaskList.lines(of: text)
+        for line in lines { try TaskList.check(line) }
+        add(lines.map { TaskItem($0) })
+        return lines.count
     }
 
     private func check(_ index: Int) throws(DocumentError) {

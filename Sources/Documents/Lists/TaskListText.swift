@@ -13,7 +13,10 @@ extension TaskList {
         var items: [TaskItem] = []
         for line in try lines(of: text) {
             let item = item(from: line.unicodeScalars[...])
-            if !item.text.isEmpty { items.append(item) }
+            if item.text.isEmpty { continue }
+            // Not the line, which has its mark as well.
+            try check(item.text)
+            items.append(item)
         }
         return items.filter { !$0.isComplete } + items.filter(\.isComplete)
     }
@@ -40,14 +43,12 @@ extension TaskList {
         var lines: [String] = []
         for line in text.unicodeScalars.split(whereSeparator: \.isLineEnd) {
             let trimmed = trimmed(line)
-            if trimmed.isEmpty { continue }
-            try check(trimmed)
-            lines.append(trimmed)
+            if !trimmed.isEmpty { lines.append(trimmed) }
         }
         return lines
     }
 
-    private typealias Scalars = Substring.UnicodeScalarView
+    fileprivate typealias Scalars = Substring.UnicodeScalarView
 
     private static func item(from line: Scalars) -> TaskItem {
         if line.starts(with: "x ".unicodeScalars) {
@@ -88,10 +89,17 @@ extension TaskList {
         return rest
     }
 
-    private static func trimmed(_ text: Scalars) -> String {
+    fileprivate static func trimmed(_ text: Scalars) -> String {
         var rest = text.drop { $0.properties.isWhitespace }
         while rest.last?.properties.isWhitespace == true { rest.removeLast() }
         return String(rest)
+    }
+}
+
+extension TaskItem {
+    /// Whether there are blanks around its text, which lines of text do not hold.
+    public var isPadded: Bool {
+        TaskList.trimmed(text.unicodeScalars[...]).utf8.count != text.utf8.count
     }
 }
 

@@ -11,6 +11,8 @@ struct BinaryPropertyListReader {
     private var objectCount = 0
     private var scalars: [PropertyList?] = []
     private var visitedContainers: [Bool] = []
+    /// Bytes of the strings and data that were held before, each time they are held again.
+    private var sharedBytes = 0
 
     /// What every binary property list begins with.
     static let magic = Array("bplist00".utf8)
@@ -57,7 +59,10 @@ struct BinaryPropertyListReader {
     }
 
     private mutating func object(_ index: Int, depth: Int) throws(DocumentError) -> PropertyList {
-        if let known = scalars[index] { return known }
+        if let known = scalars[index] {
+            try count(shared: known, index)
+            return known
+        }
         guard let start = unsigned(at: offsetTable + index * offsetSize, size: offsetSize),
             start >= BinaryPropertyListReader.magic.count, start < offsetTable
         else {
@@ -84,6 +89,25 @@ struct BinaryPropertyListReader {
             let value = try scalar(marker, &cursor)
             scalars[index] = value
             return value
+        }
+    }
+
+    /// Counts a value that is held once more. Memory has it once, but whoever writes or compares the
+    /// list goes through it each time: a small file can hold one of many bytes very often.
+    private mutating func count(
+        shared value: PropertyList, _ index: Int
+    ) throws(DocumentError) {
+        switch value {
+        case .string(let text): sharedBytes += text.utf8.count
+        case .data(let bytes): sharedBytes += bytes.count
+        default: return
+        }
+        guard sharedBytes <= Limits.propertyListSharedBytes else {
+            let start = unsigned(at: offsetTable + index * offsetSize, size: offsetSize) ?? 0
+            throw DocumentError(
+                .tooLarge, at: .object(index, offset: start),
+                "strings and data that are held again have more than "
+                    + "\(Limits.propertyListSharedBytes) bytes together")
         }
     }
 
@@ -162,7 +186,7 @@ extension BinaryPropertyListReader {
         switch marker {
         case 0x08: return .boolean(false)
         case 0x09: return .boolean(true)
-        case 0x10...0x14: return .integer(try integer(size: 1 << (marker & 0xf), cursor))
+        case 0x10...0x14: return try integer(size: 1 << (marker & 0xf), cursor)
         case 0x22:
             let bits = UInt32(try bits(size: 4, cursor))
             return .real32(Float(bitPattern: bits))
@@ -187,14 +211,20 @@ extension BinaryPropertyListReader {
         }
     }
 
-    private func integer(size: Int, _ cursor: Cursor) throws(DocumentError) -> Int64 {
-        if size == 8 { return Int64(bitPattern: try bits(size: 8, cursor)) }
-        // 16 bytes hold what is beyond the signed 64-bit numbers, which nothing here needs.
-        let lastEight = size == 16 ? 8 : 0
-        guard let high = unsigned(at: cursor.offset, size: lastEight), high == 0,
-            let value = unsigned(at: cursor.offset + lastEight, size: size - lastEight)
-        else { throw cursor.error(.malformed, "a whole number beyond 64 bits") }
-        return Int64(value)
+    /// Those of 8 bytes have a sign and shorter ones do not; 16 bytes hold what is from 2^63 on.
+    private func integer(size: Int, _ cursor: Cursor) throws(DocumentError) -> PropertyList {
+        guard size == 16 else {
+            let bits = try bits(size: size, cursor)
+            return size == 8 ? .integer(Int64(bitPattern: bits)) : .whole(bits)
+        }
+        var second = cursor
+        second.offset += 8
+        let low = try bits(size: 8, second)
+        switch try bits(size: 8, cursor) {
+        case 0: return .whole(low)
+        case .max where low >> 63 == 1: return .integer(Int64(bitPattern: low))
+        default: throw cursor.error(.malformed, "a whole number beyond 64 bits")
+        }
     }
 
     private func bits(size: Int, _ cursor: Cursor) throws(DocumentError) -> UInt64 {

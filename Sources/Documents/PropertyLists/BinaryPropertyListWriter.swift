@@ -88,6 +88,7 @@ struct BinaryPropertyListWriter {
         switch value {
         case .boolean(let flag): ScalarKey(type: 0, bits: flag ? 1 : 0)
         case .integer(let number): ScalarKey(type: 1, bits: UInt64(bitPattern: number))
+        case .unsigned(let number): ScalarKey(type: 7, bits: number)
         case .real(let number): ScalarKey(type: 2, bits: number.bitPattern)
         case .real32(let number): ScalarKey(type: 3, bits: UInt64(number.bitPattern))
         case .date(let seconds): ScalarKey(type: 4, bits: seconds.bitPattern)
@@ -134,6 +135,11 @@ extension BinaryPropertyListWriter {
             let size = value < 0 ? 8 : Self.size(of: bits)
             output.append(0x10 | UInt8(size.trailingZeroBitCount))
             number(bits, size: size)
+        case .unsigned(let value):
+            // Eight bytes have a sign, so 16 are the fewest that hold it.
+            output.append(0x14)
+            number(0, size: 8)
+            number(value, size: 8)
         case .real(let value):
             output.append(0x23)
             number(value.bitPattern, size: 8)

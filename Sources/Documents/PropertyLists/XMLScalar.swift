@@ -10,16 +10,23 @@ enum XMLScalar {
         guard trimmed.count <= 512 else { return nil }
         let word = String(decoding: Array(trimmed), as: UTF8.self)
         switch type {
-        case "integer": return integer(word).map { .integer($0) }
+        case "integer": return integer(word)
         case "real": return real(word).map { .real($0) }
         default: return date(Array(trimmed)).map { .date($0) }
         }
     }
 
-    private static func integer(_ word: String) -> Int64? {
-        let digits = word.hasPrefix("-") || word.hasPrefix("+") ? word.dropFirst() : word[...]
-        guard digits.hasPrefix("0x") || digits.hasPrefix("0X") else { return Int64(word) }
-        return Int64((word.hasPrefix("-") ? "-" : "") + digits.dropFirst(2), radix: 16)
+    /// A decimal or hexadecimal number, with a sign or without.
+    private static func integer(_ word: String) -> PropertyList? {
+        let isSigned = word.hasPrefix("-") || word.hasPrefix("+")
+        let digits = isSigned ? word.dropFirst() : word[...]
+        let isHexadecimal = digits.hasPrefix("0x") || digits.hasPrefix("0X")
+        let number = isHexadecimal ? digits.dropFirst(2) : digits
+        let radix = isHexadecimal ? 16 : 10
+        // Numbers are parsed with a sign of their own, which would be a second one.
+        guard let first = number.first, first != "-", first != "+" else { return nil }
+        if word.hasPrefix("-") { return Int64("-" + number, radix: radix).map { .integer($0) } }
+        return UInt64(number, radix: radix).map { .whole($0) }
     }
 
     private static func real(_ word: String) -> Double? {

@@ -14,6 +14,9 @@ extension ShapeFile {
         guard let shape = list[shapeKey] else {
             throw DocumentError(.missing, at: .path(shapeKey), "no shape")
         }
+        if case .unsigned(let number) = shape {
+            throw DocumentError(.badValue, at: .path(shapeKey), "\(number) is not 0 to 5")
+        }
         guard case .integer(let number) = shape else {
             throw DocumentError(
                 .wrongType, at: .path(shapeKey), "\(shape.typeName) where 0 to 5 is expected")
@@ -109,6 +112,7 @@ private struct CameraArchive {
             case .real32(let number): value = number
             case .real(let number): value = Float(number)
             case .integer(let number): value = Float(number)
+            case .unsigned(let number): value = Float(number)
             default: throw root.error(.wrongType, "'\(key)' is not a number")
             }
             guard value.isFinite else {

@@ -16,15 +16,8 @@ extension Scene {
     /// The scene of a `.shapeFile` document, which `ShapeFile.converted(from:)` makes the same
     /// document of again. What nobody here knows of it is carried along (`SceneKey.shapeFile`).
     public static func converted(from file: ShapeFile) -> (scene: Scene, losses: [ConversionLoss]) {
-        let camera = file.camera
-        let axis = Vector3(Double(camera.axis.x), Double(camera.axis.y), Double(camera.axis.z))
-        let position = camera.position
         var scene = Scene(
-            camera: Camera(
-                position: Vector3(Double(position.x), Double(position.y), Double(position.z)),
-                orientation: .rotation(
-                    Rotation(axis: axis, degrees: Double(camera.angle) * 180 / .pi))),
-            nodes: [.solid(Solid(shape: SolidShape(file.kind)))])
+            camera: Camera(file.camera), nodes: [.solid(Solid(shape: SolidShape(file.kind)))])
         var losses: [ConversionLoss] = []
         if let lost = file.unreadableCamera {
             losses.append(
@@ -41,6 +34,19 @@ extension Scene {
                 scene, losses + lost.map { ConversionLoss(path: $0, reason: error.reason) }
             )
         }
+    }
+}
+
+extension Camera {
+    /// The camera of a `.shapeFile` document as scenes have it.
+    public init(_ state: CameraState) {
+        let (position, axis) = (state.position, state.axis)
+        self.init(
+            position: Vector3(Double(position.x), Double(position.y), Double(position.z)),
+            orientation: .rotation(
+                Rotation(
+                    axis: Vector3(Double(axis.x), Double(axis.y), Double(axis.z)),
+                    degrees: Double(state.angle) * 180 / .pi)))
     }
 }
 
@@ -69,9 +75,11 @@ extension ShapeFile {
     public static func converted(
         from scene: Scene
     ) throws(DocumentError) -> (file: ShapeFile, losses: [ConversionLoss]) {
-        guard let (solid, path) = firstSolid(of: scene.nodes, at: "nodes") else {
+        guard let solid = firstSolid(of: scene.nodes) else {
             throw DocumentError(.notRepresentable, at: .path("nodes"), "the scene has no solid")
         }
+        // As edits say it, who number the solids in the order they are looked through here.
+        let path = "solid.1"
         var file = ShapeFile(kind: solid.shape.kind)
         file.camera = try CameraState(scene.camera)
         var losses: [ConversionLoss] = []
@@ -93,7 +101,7 @@ extension ShapeFile {
         lose(
             "camera.fieldOfView", "it is always \(Camera.standardFieldOfView)",
             if: scene.camera.fieldOfView != Camera.standardFieldOfView)
-        lose("nodes", "it holds one solid", if: scene.nodes.count > 1 || path != "nodes[0]")
+        lose("nodes", "it holds one solid", if: scene.nodes != [.solid(solid)])
         lose("\(path).name", "it has none", if: !solid.name.isEmpty)
         lose(
             "\(path).\(SceneKey.type)", "dimensions are those of the original",
@@ -109,13 +117,12 @@ extension ShapeFile {
 
     static let knownKeys: Set = ["shape", "cameraState"]
 
-    private static func firstSolid(of nodes: [SceneNode], at path: String) -> (Solid, String)? {
-        for (index, node) in nodes.enumerated() {
+    private static func firstSolid(of nodes: [SceneNode]) -> Solid? {
+        for node in nodes {
             switch node {
-            case .solid(let solid): return (solid, "\(path)[\(index)]")
+            case .solid(let solid): return solid
             case .group(let group):
-                let inner = firstSolid(of: group.children, at: "\(path)[\(index)].children")
-                if let inner { return inner }
+                if let inner = firstSolid(of: group.children) { return inner }
             }
         }
         return nil

@@ -28,7 +28,7 @@ extension Slide {
         for (index, value) in values.enumerated() {
             guard let object = value.object else {
                 throw DocumentError(
-                    .wrongType, at: .path("\(Slide.elementsKey)[\(index)]"),
+                    .wrongType, at: .path(SlideElement.path(at: index)),
                     "\(value.typeName) where an object is expected")
             }
             count += object[Slide.elementsKey]?.array?.count ?? 0
@@ -80,7 +80,7 @@ extension Slide {
                         + "from 1 to \(Limits.canvasSide)"))
         }
         for (index, element) in elements.enumerated() {
-            problems += element.interpreted(at: "\(Slide.elementsKey)[\(index)]").problems
+            problems += element.interpreted(at: SlideElement.path(at: index)).problems
             if problems.count >= Limits.listedRepairs { break }
         }
         return Array(problems.prefix(Limits.listedRepairs))

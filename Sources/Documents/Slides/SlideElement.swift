@@ -6,6 +6,9 @@ public struct SlideElement: Hashable, Sendable {
     /// An element of an object.
     public init(_ json: JSONObject) { self.json = json }
 
+    /// The path of the element at a place, counted from 0, of a slide or chain, as edits say it.
+    static func path(at index: Int) -> String { "element.\(index + 1)" }
+
     /// The kind by its name in documents, such as `line`; nil if there is none.
     public var shapeType: String? { json["shapeType"]?.string }
     /// What the author noted about it.
@@ -20,7 +23,7 @@ public struct SlideElement: Hashable, Sendable {
 
 /// A key of an element or slide that does not hold what it should.
 public struct SlideProblem: Hashable, Sendable, CustomStringConvertible {
-    /// Where it is, as in `elements[3].strokeColor`.
+    /// Where it is, with the numbers that edits take: `element.4.strokeColor`.
     public var path: String
     /// What is wrong, and what would be right.
     public var reason: String

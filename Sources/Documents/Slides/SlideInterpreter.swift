@@ -3,7 +3,7 @@ extension SlideElement {
     public var shape: SlideShape? { interpreted().shape }
 
     /// What it draws, and every key that does not hold what it should. `path` is put before the
-    /// keys of the problems, as in `elements[3]`.
+    /// keys of the problems, as in `element.4`.
     public func interpreted(at path: String = "") -> (shape: SlideShape?, problems: [SlideProblem])
     {
         var interpreter = SlideInterpreter(json, at: path)
@@ -103,7 +103,7 @@ extension SlideInterpreter {
         guard var end = point("originx", "originy") else { return nil }
         var links: [SlideLink] = []
         for (index, element) in elements.enumerated() {
-            let place = "elements[\(index)]"
+            let place = SlideElement.path(at: index)
             guard let object = element.object else {
                 report(place, "\(element.typeName) where a line or curve is expected")
                 continue

@@ -14,6 +14,9 @@ public enum Limits {
 
     /// Bytes of a property list or keyed archive.
     public static let propertyListBytes = 1_000_000
+    /// Bytes of the strings and data of a property list that are held more than once, but for the
+    /// first time each.
+    public static let propertyListSharedBytes = 4_000_000
     /// Levels of arrays and dictionaries in a property list.
     public static let propertyListDepth = 64
     /// Objects in the table of a keyed archive.

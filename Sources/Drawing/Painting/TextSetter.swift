@@ -80,12 +80,17 @@ final class TextSetter {
         cairo_restore(context)
     }
 
-    /// As much of the text as is set, with blanks for characters that have no picture.
+    /// As much of the text as is set, with blanks for characters that have no picture. What Unicode
+    /// keeps from being characters Cairo takes for no text at all where it writes some.
     private static func printable(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(PictureLimits.characters) {
             let isControl = scalar.value < 32 || (127..<160).contains(scalar.value)
-            result.append(isControl && scalar != "\n" && scalar != "\t" ? " " : scalar)
+            if scalar.properties.isNoncharacterCodePoint {
+                result.append("\u{FFFD}")
+            } else {
+                result.append(isControl && scalar != "\n" && scalar != "\t" ? " " : scalar)
+            }
         }
         return String(result)
     }

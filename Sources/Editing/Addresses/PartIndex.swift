@@ -4,12 +4,14 @@
 /// A name is found as it is written, or in any case if that is not ambiguous. In double quotes it is
 /// a name whatever it says otherwise.
 struct PartIndex {
-    /// A part: what it is called and the labels that mean it, the one to be shown first.
+    /// A part: what it is called and the labels that mean it.
     struct Part {
         /// The name; empty if it has none.
         var name: String
-        /// Labels such as `solid.1` and `torus.1`.
-        var labels: [String]
+        /// The label that is shown, such as `solid.1`.
+        var label: PartLabel
+        /// A second one, such as `torus.1`.
+        var otherLabel: PartLabel?
     }
 
     /// Bytes of the longest name that is shown as a path: comments of slides can be prose.
@@ -19,8 +21,7 @@ struct PartIndex {
     private let kinds: [String]
     private let parts: [Part]
     private let reserved: Set<String>
-    private let labelled: [String: Int]
-    private let named: [String: [Int]]
+    private let table: PartTable
 
     /// An index of parts. Labels begin with one of the kinds. Names that are `reserved`
     /// are not shown as paths.
@@ -29,28 +30,21 @@ struct PartIndex {
         self.kinds = kinds
         self.parts = parts
         self.reserved = reserved
-        var labelled: [String: Int] = [:]
-        var named: [String: [Int]] = [:]
-        for (index, part) in parts.enumerated() {
-            for label in part.labels { labelled[label] = index }
-            if !part.name.isEmpty { named[part.name, default: []].append(index) }
-        }
-        self.labelled = labelled
-        self.named = named
+        table = PartTable(parts)
     }
 
     /// The path of a part: its name if that means it and nothing else, or its first label.
     func path(of index: Int) -> String {
         let part = parts[index]
         let isPlain =
-            named[part.name]?.count == 1 && !reserved.contains(part.name.lowercased())
+            table.places(of: part.name).count == 1 && !reserved.contains(part.name.lowercased())
             && part.name.utf8.count <= PartIndex.longestPathName
             && part.name.unicodeScalars.allSatisfy {
                 $0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == " "
                     || $0 == "-" || $0 == "_"
             } && !part.name.hasPrefix(" ") && !part.name.hasSuffix(" ")
             && Int(part.name) == nil
-        return isPlain ? part.name : part.labels[0]
+        return isPlain ? part.name : part.label.text
     }
 
     /// The part of a word.
@@ -62,7 +56,7 @@ struct PartIndex {
     }
 
     /// Whether something is called exactly so.
-    func hasPart(named name: String) -> Bool { named[name] != nil }
+    func hasPart(named name: String) -> Bool { !table.places(of: name).isEmpty }
 
     /// The part that a path begins with and the rest of the path; nil if it begins with none.
     func split(_ path: String) throws(EditError) -> (index: Int, rest: String)? {
@@ -88,7 +82,7 @@ struct PartIndex {
 
     /// The error for a word that means no part.
     func unknown(_ word: String) -> EditError {
-        let names = named.keys.sorted() + parts.map { $0.labels[0] }
+        let names = Set(parts.map(\.name)).subtracting([""]).sorted() + parts.map(\.label.text)
         return EditError(
             .notFound, at: word.isEmpty ? noun : word,
             parts.isEmpty
@@ -97,7 +91,7 @@ struct PartIndex {
 
     /// The error for the word for a part without a number.
     private func unnumbered(at path: String) -> EditError {
-        let count = labelled.keys.count { $0.hasPrefix("\(noun).") }
+        let count = parts.count { $0.hasLabel(of: noun) }
         return EditError(
             .notFound, at: path,
             count == 0
@@ -117,13 +111,13 @@ struct PartIndex {
 
     /// The part of a name; nil if nothing is called so.
     private func part(named name: String) throws(EditError) -> Int? {
-        var found = named[name] ?? []
+        var found = table.places(of: name)
         if found.isEmpty {
             let lower = name.lowercased()
-            found = named.filter { $0.key.lowercased() == lower }.flatMap(\.value).sorted()
+            found = parts.indices.filter { parts[$0].isCalled(lower) }
         }
         guard found.count <= 1 else {
-            let labels = found.prefix(8).map { parts[$0].labels[0] }.joined(separator: ", ")
+            let labels = found.prefix(8).map { parts[$0].label.text }.joined(separator: ", ")
             throw EditError(
                 .ambiguous, at: name,
                 "\(found.count) parts are called so; use one of \(labels), or name=\(name) for all")
@@ -133,12 +127,27 @@ struct PartIndex {
 
     /// The part of a label such as `torus.2`.
     private func labelled(_ kind: String, _ number: Int) throws(EditError) -> Int {
-        if let index = labelled["\(kind).\(number)"] { return index }
-        let count = labelled.keys.count { $0.hasPrefix("\(kind).") }
+        if let index = table.place(of: PartLabel(kind, number)) { return index }
+        let count = parts.count { $0.hasLabel(of: kind) }
         throw EditError(
             .notFound, at: "\(kind).\(number)",
             count == 0
                 ? "there is no \(kind) here"
                 : "there is no \(kind) \(number); the last here is \(kind).\(count)")
+    }
+}
+
+extension PartIndex.Part {
+    /// Whether one of its labels begins with a kind.
+    fileprivate func hasLabel(of kind: String) -> Bool {
+        label.kind == kind || otherLabel?.kind == kind
+    }
+
+    /// Whether its name in small letters is this one.
+    fileprivate func isCalled(_ lower: String) -> Bool {
+        // Small letters of ASCII are as long as the others, so most names need not be made small.
+        let isAsLong = name.utf8.count == lower.utf8.count
+        guard isAsLong || !name.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
+        return !name.isEmpty && name.lowercased() == lower
     }
 }

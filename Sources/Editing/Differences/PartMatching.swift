@@ -9,6 +9,12 @@ struct PartMatching {
     /// For each old part the new one; nil if it went.
     private(set) var newOfOld: [Int?]
 
+    /// So many parts, of which each is in its place.
+    init(inPlace count: Int) {
+        oldOfNew = (0..<count).map { $0 }
+        newOfOld = oldOfNew
+    }
+
     init<Part: Hashable, Identity: Hashable, Kind: Hashable>(
         _ old: [Part], _ new: [Part], inPlace: Bool, identity: (Part) -> Identity?,
         kind: (Part) -> Kind

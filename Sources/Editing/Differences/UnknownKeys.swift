@@ -2,6 +2,9 @@ import Documents
 
 /// Compares what documents hold besides the keys that have a meaning here.
 enum UnknownKeys {
+    /// Unknown keys of one object that are told each; of more only how many there are.
+    private static let listedRemarks = 1_000
+
     /// The members that are different in another object, but for those of known keys.
     static func changes(
         _ old: JSONObject, _ new: JSONObject, known: Set<String>, at path: (String) -> String
@@ -31,11 +34,16 @@ enum UnknownKeys {
     static func remarks(
         of object: JSONObject, known: Set<String>, at path: (String) -> String
     ) -> [String] {
-        object.keys.filter { !known.contains($0) }.map { key in
-            let near = NearNames.nearest(to: key, among: known.sorted())
+        let unknown = object.keys.filter { !known.contains($0) }
+        let names = known.sorted()
+        let told = unknown.prefix(listedRemarks).map { key in
+            let near = NearNames.nearest(to: key, among: names)
             let meant = near.map { "; did you mean '\($0)'?" } ?? "; it is kept"
             return "\(EscapedText.escaped(path(String(key.prefix(64))))): unknown key\(meant)"
         }
+        guard unknown.count > listedRemarks else { return told }
+        let rest = unknown.count - listedRemarks
+        return told + [path("...") + ": \(rest) more unknown keys are kept"]
     }
 }
 
@@ -100,7 +108,8 @@ extension UnknownKeys {
             let (before, after) = (oldValues[key], newValues[key])
             guard before != after else { return nil }
             return Change(
-                .value, path(key), before: before.map { "\($0)" }, after: after.map { "\($0)" })
+                .value, path(key), before: before.map { $0.words(unlike: after) },
+                after: after.map { $0.words(unlike: before) })
         }
     }
 }

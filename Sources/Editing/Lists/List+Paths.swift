@@ -106,6 +106,12 @@ extension TaskList {
             moved.formUnion(meant.filter { matching.oldOfNew[$0] != $0 })
         }
         for (index, item) in other.items.enumerated() {
+            // An edit leaves most items as they were, and a script compares all after each line.
+            if let former = matching.oldOfNew[index], !moved.contains(index),
+                items[former] == item
+            {
+                continue
+            }
             let path = "item.\(index + 1)"
             guard let former = matching.oldOfNew[index] else {
                 changes.append(Change(.part, path, before: nil, after: item.words))

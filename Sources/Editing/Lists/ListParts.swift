@@ -8,7 +8,7 @@ struct ListParts: Selectable {
     init(_ items: [TaskItem]) {
         self.items = items
         let parts = items.enumerated().map { number, item in
-            PartIndex.Part(name: item.text, labels: ["item.\(number + 1)"])
+            PartIndex.Part(name: item.text, label: PartLabel("item", number + 1))
         }
         index = PartIndex(parts, noun: "item", kinds: ["item"], reserved: [])
     }

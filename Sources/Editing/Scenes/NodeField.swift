@@ -9,7 +9,10 @@ enum NodeField {
         Field(
             "name", get: { get($0).isEmpty ? nil : EscapedText.escaped(get($0)) },
             set: { owner, text throws(EditError) in
-                set(&owner, try NodeName.checked(EscapedText.unescaped(text ?? "")))
+                let name = EscapedText.unescaped(text ?? "")
+                // Others give names that are refused here: what `get` prints of them is taken.
+                if name.utf8.elementsEqual(get(owner).utf8) { return }
+                set(&owner, try NodeName.checked(name))
             })
     }
 

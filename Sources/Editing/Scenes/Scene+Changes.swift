@@ -39,15 +39,21 @@ enum SceneKeys {
 private struct SceneComparison {
     private let old: SceneParts
     private let new: SceneParts
+    private let isInPlace: Bool
     private let matching: PartMatching
 
     init(_ old: Scene, _ new: Scene, inPlace: Bool) {
-        self.old = SceneParts(old)
-        self.new = SceneParts(new)
-        matching = PartMatching(
-            self.old.entries.map { $0.node.alone }, self.new.entries.map { $0.node.alone },
-            inPlace: inPlace,
-            identity: { $0.name.isEmpty ? nil : "\($0.isGroup) \($0.name)" }, kind: \.isGroup)
+        let (oldParts, newParts) = (SceneParts(old), SceneParts(new))
+        self.old = oldParts
+        self.new = newParts
+        isInPlace = inPlace && oldParts.count == newParts.count
+        matching =
+            isInPlace
+            ? PartMatching(inPlace: newParts.count)
+            : PartMatching(
+                oldParts.entries.map { $0.node.alone }, newParts.entries.map { $0.node.alone },
+                inPlace: false,
+                identity: { $0.name.isEmpty ? nil : "\($0.isGroup) \($0.name)" }, kind: \.isGroup)
     }
 
     var changes: [Change] {
@@ -94,6 +100,7 @@ private struct SceneComparison {
     /// The new parts that are in another group or in another place among their neighbours.
     private var moved: Set<Int> {
         var moved: Set<Int> = []
+        if isInPlace { return moved }
         var rows: [Int: [(new: Int, old: Int)]] = [:]
         for (index, entry) in new.entries.enumerated() {
             guard let former = matching.oldOfNew[index] else { continue }

@@ -17,20 +17,27 @@ struct SceneParts: Selectable {
         var entries: [Entry] = []
         func add(_ nodes: [SceneNode], _ path: [Int], _ parent: Int?) {
             for (number, node) in nodes.enumerated() {
-                entries.append(Entry(path: path + [number], node: node, parent: parent))
-                add(node.children, path + [number], entries.count - 1)
+                let place = path + [number]
+                entries.append(Entry(path: place, node: node, parent: parent))
+                add(node.children, place, entries.count - 1)
             }
         }
         add(scene.nodes, [], nil)
         var counts: [String: Int] = [:]
-        func label(_ kind: String) -> String {
-            counts[kind, default: 0] += 1
-            return "\(kind).\(counts[kind, default: 0])"
+        var solids = 0
+        func label(_ kind: String) -> PartLabel {
+            let number = (counts[kind] ?? 0) + 1
+            counts[kind] = number
+            return PartLabel(kind, number)
         }
         let parts = entries.map { entry in
-            let kind = entry.node.kindName
-            let labels = kind == "group" ? [label(kind)] : [label("solid"), label(kind)]
-            return PartIndex.Part(name: entry.node.name, labels: labels)
+            let ofKind = label(entry.node.kindName)
+            guard case .solid = entry.node else {
+                return PartIndex.Part(name: entry.node.name, label: ofKind)
+            }
+            solids += 1
+            return PartIndex.Part(
+                name: entry.node.name, label: PartLabel("solid", solids), otherLabel: ofKind)
         }
         self.entries = entries
         index = PartIndex(

@@ -12,7 +12,7 @@ extension ShapeFile: Fielded {
     }
 
     /// The camera as scenes have it.
-    private var sceneCamera: Camera { Scene.converted(from: self).scene.camera }
+    private var sceneCamera: Camera { Camera(camera) }
 
     /// Changes the camera. One that stays the same keeps its exact numbers.
     private mutating func changeCamera(

@@ -42,9 +42,13 @@ extension SlideElement: Fielded {
                     return
                 }
                 if value == .shapeType { return try element.become(text) }
+                let old = element.json[key]
+                // A file may hold a 0, which no edit brings in.
+                if value == .opacity, let old, old.double != nil, JSONText.text(old) == text {
+                    return
+                }
                 let new = try value.json(text)
                 // The text of what says the same already stays as it is.
-                let old = element.json[key]
                 if let old, value.isSame(old, new) { return }
                 if old == nil, ElementKeys.standard[key] == JSONText.text(new) { return }
                 element.json[key] = new
@@ -104,9 +108,9 @@ extension ElementValue {
             return .number(try ValueText.number(text, "a number of 0 or more") { $0 >= 0 })
         case .moreThanZero:
             return .number(try ValueText.number(text, "a number greater than 0") { $0 > 0 })
-        case .fraction:
-            return .number(
-                try ValueText.number(text, "a number from 0 to 1") { (0...1).contains($0) })
+        case .opacity:
+            let expected = "a number of more than 0, at most 1 (0 counts as 1 in slides)"
+            return .number(try ValueText.number(text, expected) { $0 > 0 && $0 <= 1 })
         case .color: return .string(try ValueText.color(text).description)
         case .text, .shapeType: return .string(EscapedText.unescaped(text))
         case .boolean: return .boolean(try ValueText.boolean(text))

@@ -5,7 +5,7 @@ enum ElementValue: Hashable, Sendable {
     case number
     case atLeastZero
     case moreThanZero
-    case fraction
+    case opacity
     case color
     case text
     case boolean
@@ -22,7 +22,7 @@ enum ElementKeys {
     static let values: [String: ElementValue] = {
         var values: [String: ElementValue] = [
             "shapeType": .shapeType, "radius": .atLeastZero, "thickness": .atLeastZero,
-            "fontHeight": .moreThanZero, "opacity": .fraction, "strokeColor": .color,
+            "fontHeight": .moreThanZero, "opacity": .opacity, "strokeColor": .color,
             "fillColor": .color, "bgcolor": .color, "text": .text, "comment": .text,
             "interactive": .boolean, "alignment": .alignment,
         ]

@@ -4,7 +4,7 @@ extension Slide {
     /// What is different in another slide.
     func changes(to other: Slide, inPlace: Bool) -> [Change] {
         let rootChanges = UnknownKeys.changes(root, other.root, known: ["elements"]) {
-            $0 == "bgcolor" ? "background" : $0
+            Slide.pathsOfKeys[$0] ?? $0
         }
         guard elements != other.elements else { return rootChanges }
         let old = SlideParts(elements)
@@ -20,6 +20,12 @@ extension Slide {
         let row = matching.oldOfNew.enumerated().compactMap { new, old in old.map { (new, $0) } }
         let moved = PartMatching.moved(row)
         for (index, element) in other.elements.enumerated() {
+            // An edit leaves most elements as they were, and a script compares all after each line.
+            if let former = matching.oldOfNew[index], !moved.contains(index),
+                elements[former] == element
+            {
+                continue
+            }
             let path = new.index.path(of: index)
             guard let former = matching.oldOfNew[index] else {
                 changes.append(Change(.part, path, before: nil, after: element.words))
@@ -36,6 +42,11 @@ extension Slide {
         }
         return changes
     }
+
+    /// The paths of keys that have another one.
+    private static let pathsOfKeys = [
+        "bgcolor": "background", "canvasWidth": "canvas.width", "canvasHeight": "canvas.height",
+    ]
 
     /// What it holds, one fact a line.
     var facts: [String] {

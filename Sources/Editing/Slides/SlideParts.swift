@@ -9,12 +9,13 @@ struct SlideParts: Selectable {
         self.elements = elements
         var counts: [String: Int] = [:]
         let parts = elements.enumerated().map { number, element in
-            var labels = ["element.\(number + 1)"]
+            var part = PartIndex.Part(
+                name: element.comment ?? "", label: PartLabel("element", number + 1))
             if let type = element.shapeType, ElementKeys.types.contains(type) {
                 counts[type, default: 0] += 1
-                labels.append("\(type).\(counts[type, default: 0])")
+                part.otherLabel = PartLabel(type, counts[type, default: 0])
             }
-            return PartIndex.Part(name: element.comment ?? "", labels: labels)
+            return part
         }
         index = PartIndex(
             parts, noun: "element", kinds: ElementKeys.types + ["element"],

@@ -76,6 +76,11 @@ package struct TerminalShape: Hashable, Sendable {
         self.cell = cell
     }
 
+    /// A colour for text; the terminal's own where no colours are to be shown.
+    package func paint(_ index: UInt8) -> Style.Paint {
+        graphics == .none ? .standard : .indexed(index)
+    }
+
     /// A size in pixels.
     package struct CellSize: Hashable, Sendable {
         package var width: Int

@@ -75,6 +75,7 @@ extension EditorState {
     ) {
         switch event {
         case .loaded(let file):
+            if settle(\.readProblem) { say("It can be read again", .good) }
             let isBack = isGone && !isCreating
             guard file != base || isBack else { break }
             isGone = false
@@ -84,7 +85,9 @@ extension EditorState {
             guard tone != .bad || changes.isEmpty, let first = changes.first else { break }
             let more = changes.count > 1 ? " (and \(changes.count - 1) more)" : ""
             say("Changed by others: \(first)\(more)", .good)
-        case .unreadable(let reason): say(reason, .bad)
+        case .unreadable(let reason):
+            say(reason, .bad)
+            readProblem = message
         case .moved(let path):
             name = path.pathNames.last.map(String.init) ?? path
             say("Moved by others: it is \(path) now", .good)
@@ -98,6 +101,8 @@ extension EditorState {
             if isCreating {
                 say("It was deleted, and is written anew", isQuitting ? .bad : .good)
                 (isGone, isCreating) = (false, false)
+            } else if settle(\.saveProblem) {
+                say("Saved", .good)
             } else if tone != .bad {
                 tone = .plain
             }
@@ -123,6 +128,7 @@ extension EditorState {
                 say("Not saved: \(reason); Q leaves without saving", .bad)
                 isQuitting = false
             }
+            saveProblem = message
         case .stepped(let what, let isUndo, let file):
             isStepping = false
             rebase(onto: file, &effects, isOthers: false)
@@ -136,6 +142,12 @@ extension EditorState {
         default: break
         }
         if isQuitting { quit(&effects) }
+    }
+
+    /// A problem is over; whether it is still what the screen says.
+    private mutating func settle(_ problem: WritableKeyPath<EditorState, String?>) -> Bool {
+        defer { self[keyPath: problem] = nil }
+        return self[keyPath: problem] == message
     }
 
     /// What was handed over is unsaved again, but for the first so many steps.

@@ -37,6 +37,9 @@ package struct EditorState: Sendable {
     var lastEdit = 0
     var firstEdit = 0
     var retryAt: Int?
+    /// What was said of the last save that failed, and of the last reading.
+    var saveProblem: String?
+    var readProblem: String?
     /// The file is nowhere any more. What is shown is kept, and written only when the user asks for it
     /// or leaves with something unsaved.
     package internal(set) var isGone = false

@@ -117,7 +117,7 @@ extension EditorState {
             screen.cursor = (min(start + width, screen.columns - 1), row)
             if !message.isEmpty, row > 1 {
                 screen.fill(columns: 0..<screen.columns, rows: row - 1..<row)
-                let style = Style(text: tone == .bad ? .indexed(9) : .standard, emphasis: .dim)
+                let style = Style(text: tone == .bad ? shape.paint(9) : .standard, emphasis: .dim)
                 screen.put(message.fitting(screen.columns), column: 0, row: row - 1, style: style)
             }
         } else if let choice {
@@ -126,8 +126,8 @@ extension EditorState {
             screen.put(footer.fitting(screen.columns), column: 0, row: row, style: .dim)
         } else {
             var style = Style.plain
-            if tone == .bad { style = Style(text: .indexed(9), emphasis: .bold) }
-            if tone == .good { style = Style(text: .indexed(10)) }
+            if tone == .bad { style = Style(text: shape.paint(9), emphasis: .bold) }
+            if tone == .good { style = Style(text: shape.paint(10)) }
             screen.put(message.fitting(screen.columns), column: 0, row: row, style: style)
         }
     }

@@ -111,13 +111,14 @@ extension VolumeState {
         }
         // What is inside of a package is no item of its own: that came or went, and the package,
         // which is where it was, has changed.
-        tell(wasInside ? .changed : .deleted, source)
         if !wasInside {
-            for path in coordinator.presentedPaths
-            where path != source && path.isAtOrBelow(source) {
+            // As if it were removed, from the leaves on.
+            let below = coordinator.presentedPaths.filter { $0 != source && $0.isAtOrBelow(source) }
+            for path in below.sorted(by: { $0.names.count > $1.names.count }) {
                 tell(.deleted, path)
             }
         }
+        tell(wasInside ? .changed : .deleted, source)
         tell(isInside ? .changed : isReplacing ? .published : .appeared, place)
     }
 }

@@ -100,8 +100,19 @@ extension FuseSession {
         do throws(Errno) {
             if let offset = place.offset {
                 // What could not be written at all is still in the buffer for another try.
-                count = try volume.makeRoom { () throws(Errno) in
-                    try Self.write(buffer, to: file, at: offset)
+                count = try volume.reaching(place, size, session) { (reached) throws(Errno) in
+                    if reached < size {
+                        let bytes = Array(try Self.bytes(of: buffer).prefix(reached))
+                        try volume.makeRoom { () throws(Errno) in
+                            try file.with { (file) throws(Errno) in
+                                try file.write(bytes, at: offset)
+                            }
+                        }
+                        return reached
+                    }
+                    return try volume.makeRoom { () throws(Errno) in
+                        try Self.write(buffer, to: file, at: offset)
+                    }
                 }
             } else {
                 let bytes = try Self.bytes(of: buffer)
@@ -126,7 +137,14 @@ extension FuseSession {
     ) throws(Errno) {
         let bytes = try Self.bytes(of: buffer, behind: PackedContents.header)
         let count: Int
-        do throws(Errno) { count = try volume.write(bytes, place, session) } catch {
+        do throws(Errno) {
+            let size = bytes.count - PackedContents.header
+            count = try volume.reaching(place, size, session) { (reached) throws(Errno) in
+                let kept = PackedContents.header + reached
+                let wanted = kept < bytes.count ? Array(bytes.prefix(kept)) : bytes
+                return try volume.write(wanted, place, session)
+            }
+        } catch {
             volume.failed(session, error)
             throw error
         }

@@ -304,10 +304,16 @@ extension FuseSession {
                 guard let info, !isVirtual(number),
                     whence == Volume.seekData || whence == Volume.seekHole
                 else { throw Errno(EINVAL) }
-                let found = try session.volume.seek(
+                try session.volume.seek(
                     node(number), Handle(rawValue: info.pointee.fh), offset: Int64(offset),
-                    data: whence == Volume.seekData)
-                fuse_reply_lseek(request.pointer, off_t(found))
+                    data: whence == Volume.seekData
+                ) { result in
+                    switch result {
+                    case .failure(let error): request.fail(error)
+                    case .success(let found):
+                        fuse_reply_lseek(request.pointer, off_t(found))
+                    }
+                }
             }
         }
     }

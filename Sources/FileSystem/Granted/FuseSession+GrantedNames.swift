@@ -40,7 +40,7 @@ extension FuseSession {
     /// LOOKUP of the folder of an owner, of its documents or of their pictures.
     func lookupFolder(_ request: Request, _ granted: GrantedTree, _ folder: GrantedNode) {
         forward(request, granted, to: folder.owner) { () throws(Errno) in
-            guard granted.owners.grantsAnything(folder.owner) else { throw Errno(ENOENT) }
+            guard granted.grantsAnything(folder.owner) else { throw Errno(ENOENT) }
             return { isAwaited in
                 if isAwaited { request.answer(granted.folderEntry(folder, counted: true)) }
             }
@@ -64,7 +64,7 @@ extension FuseSession {
             return lookupPicture(request, granted, owner, size, name)
         }
         forward(request, granted, to: owner) { [self] () throws(Errno) in
-            if let found = try granted.documents(of: owner).first(where: { $0.name == name }) {
+            if let found = try granted.documents(of: owner)[name] {
                 return try described(
                     request, granted, .document(owner: owner, found.document), counted: true)
             }
@@ -84,11 +84,10 @@ extension FuseSession {
         _ name: String
     ) {
         forward(request, granted, to: owner) { [self] () throws(Errno) in
-            let wanted = VirtualTree.document(ofPicture: name.pathBytes)
             let documents = try granted.documents(of: owner)
-            guard let found = documents.first(where: { $0.name.pathBytes == wanted }) else {
-                throw Errno(ENOENT)
-            }
+            guard let wanted = VirtualTree.document(ofPicture: name.pathBytes),
+                let found = documents[String(path: wanted)]
+            else { throw Errno(ENOENT) }
             return try described(
                 request, granted, .picture(owner: owner, found.document, size), counted: true)
         }
@@ -204,7 +203,7 @@ extension FuseSession {
             let names =
                 [".", ".."].map { ListedName(name: $0, mode: S_IFDIR) }
                 + Self.files(in: folder, granted.owners)
-                .sorted().map { ListedName(name: $0, mode: S_IFREG) }
+                .sorted().map { ListedName(name: $0.text, mode: S_IFREG) }
             return { isAwaited in
                 if isAwaited { Self.opened(request, given, granted.hold(names)) }
             }
@@ -213,14 +212,16 @@ extension FuseSession {
 
     /// What is in a folder, in no order. An owner that does not answer shows nothing;
     /// `user.shapeedit.error` says why.
-    private static func files(in folder: GrantedNode, _ owners: GrantOwners) -> Set<String> {
-        let documents = ((try? owners.documents(of: folder.owner)) ?? []).map(\.name)
+    private static func files(in folder: GrantedNode, _ owners: GrantOwners) -> Set<PathKey> {
+        let documents = (try? owners.documents(of: folder.owner))?.documents.map(\.name) ?? []
         guard case .pictures = folder else {
-            return Set(documents).union(owners.scratch.names(folder.owner))
+            return Set((documents + owners.scratch.names(folder.owner)).map { PathKey($0) })
         }
         let end = VirtualTree.pictureEnd.count
         // As in all folders of pictures, one for which the name would be too long is left out.
-        return Set(documents.filter { $0.pathBytes.count + end <= Limits.name }.map { $0 + ".png" })
+        return Set(
+            documents.filter { $0.pathBytes.count + end <= Limits.name }
+                .map { PathKey($0 + ".png") })
     }
 
     private static func opened(_ request: Request, _ info: fuse_file_info, _ handle: UInt64) {

@@ -47,8 +47,7 @@ extension FuseSession {
         let owner = try Self.scratchOwner(granted, parent, name, refusal: EROFS)
         forward(request, granted, to: owner) { () throws(Errno) in
             // A document may be called so, too, and it is what the name shows then.
-            let documents = (try? granted.documents(of: owner)) ?? []
-            if documents.contains(where: { $0.name == name }) { throw Errno(EROFS) }
+            if (try? granted.documents(of: owner))?[name] != nil { throw Errno(EROFS) }
             guard Glibc.unlink(granted.owners.scratch.path(owner, name).cPath) == 0 else {
                 throw Errno.last
             }
@@ -70,8 +69,8 @@ extension FuseSession {
             let scratch = granted.owners.scratch
             let path = scratch.path(owner, name)
             let documents = try granted.documents(of: owner)
-            if documents.contains(where: { $0.name == name }) { throw Errno(EXDEV) }
-            if let target = documents.first(where: { $0.name == newName }) {
+            if documents[name] != nil { throw Errno(EXDEV) }
+            if let target = documents[newName] {
                 if isExclusive { throw Errno(EEXIST) }
                 let source = try OwnedDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
                 // Whoever has it open may write on, or has not written yet what is in a buffer.

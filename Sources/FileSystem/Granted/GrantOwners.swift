@@ -45,14 +45,6 @@ package struct GrantOwners: Sendable {
             && access(folder(name).catalog.cPath, F_OK) == 0
     }
 
-    /// Whether the container grants anything to the application at this moment. Where its mount does
-    /// not say, its catalog does.
-    func grantsAnything(_ owner: String) -> Bool {
-        guard isOwner(owner) else { return false }
-        if let documents = try? documents(of: owner) { return !documents.isEmpty }
-        return isInCatalog(owner)
-    }
-
     /// Whether the owner's catalog has a grant that holds; grants are there when their commands end.
     func isInCatalog(_ owner: String) -> Bool {
         guard
@@ -86,14 +78,30 @@ package struct GrantOwners: Sendable {
         try point(of: owner) + "/.shapeedit/granted/\(owner)/\(application)"
     }
 
+    /// A text that is another as soon as the owner grants something else, or calls it otherwise; `nil` if
+    /// it does not answer.
+    func stamp(of owner: String) -> String? {
+        guard let place = try? place(of: owner),
+            let value = try? PathAttributes.value(VirtualTree.stampAttribute, of: place)
+        else { return nil }
+        return String(decoding: value, as: UTF8.self)
+    }
+
     /// What the owner grants at this moment; EIO if it is not mounted or its mount is dead.
-    func documents(of owner: String) throws(Errno) -> [Document] {
+    func documents(of owner: String) throws(Errno) -> GrantedNames {
         let bytes: [UInt8]
         do throws(Errno) {
             let names = try place(of: owner) + "/" + VirtualTree.namesFile
             bytes = try WholeFile.read(try OwnedDescriptor.open(names, O_RDONLY), limit: 1 << 30)
         } catch { throw Errno(EIO) }
-        return bytes.split(separator: 0).compactMap { line in
+        var lines = bytes.split(separator: 0)[...]
+        var stamp: String?
+        let mark = VirtualTree.stampMark.utf8
+        if let first = lines.first, first.starts(with: mark) {
+            stamp = String(decoding: first.dropFirst(mark.count), as: UTF8.self)
+            lines.removeFirst()
+        }
+        let documents = lines.compactMap { line -> Document? in
             // As bytes: in a text a name's first mark can be one with the space before it.
             let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
                 .map { String(path: $0) }
@@ -102,6 +110,7 @@ package struct GrantOwners: Sendable {
             else { return nil }
             return Document(document: document, access: access, name: parts[2])
         }
+        return GrantedNames(documents, stamp: stamp)
     }
 
     /// Runs a call on the path of a document.

@@ -96,8 +96,11 @@ final class GrantedResults: Sendable {
     /// Whether a result of this number is a document of another container.
     static func has(_ item: ItemNumber) -> Bool { item.rawValue & bit != 0 }
 
-    /// Whether it is another container, which may grant something. Waits for no mount.
-    func isOwner(_ name: String) -> Bool { granted.owners.isOwner(name) }
+    /// Whether it is another container that grants something, as its catalog says: the app is not to
+    /// learn whether there are others. Waits for no mount.
+    func isOwner(_ name: String) -> Bool {
+        granted.owners.isOwner(name) && granted.owners.isInCatalog(name)
+    }
 
     /// Owners are not watched any more.
     func stop() { watch.stop() }

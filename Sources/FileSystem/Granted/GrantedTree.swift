@@ -118,7 +118,7 @@ final class GrantedTree: Sendable {
         var listings: [UInt64: [ListedName]] = [:]
         var nextHandle: UInt64 = 1
         /// What each owner granted when it last said so, and what the documents were like.
-        var documents: [String: [GrantOwners.Document]] = [:]
+        var documents: [String: GrantedNames] = [:]
         var statuses: [GrantedNode: stat] = [:]
     }
     private let state = Lock(State())
@@ -162,15 +162,32 @@ final class GrantedTree: Sendable {
     }
 
     /// The documents of an owner; those that it named last while it does not answer.
-    func documents(of owner: String) throws(Errno) -> [GrantOwners.Document] {
-        do throws(Errno) {
-            let found = try owners.documents(of: owner)
-            state.withLock { $0.documents[owner] = found }
-            return found
-        } catch {
+    func documents(of owner: String) throws(Errno) -> GrantedNames {
+        do throws(Errno) { return try currentDocuments(of: owner) } catch {
             guard let last = state.withLock({ $0.documents[owner] }) else { throw error }
             return last
         }
+    }
+
+    /// The documents of an owner at this moment: it is asked each time whether they are others, but tells
+    /// the names of all only then. EIO if it does not answer.
+    private func currentDocuments(of owner: String) throws(Errno) -> GrantedNames {
+        if let known = state.withLock({ $0.documents[owner] }), let stamp = known.stamp,
+            stamp == owners.stamp(of: owner)
+        {
+            return known
+        }
+        let found = try owners.documents(of: owner)
+        state.withLock { $0.documents[owner] = found }
+        return found
+    }
+
+    /// Whether the container grants anything to the application at this moment. Where its mount does
+    /// not say, its catalog does.
+    func grantsAnything(_ owner: String) -> Bool {
+        guard owners.isOwner(owner) else { return false }
+        if let names = try? currentDocuments(of: owner) { return !names.documents.isEmpty }
+        return owners.isInCatalog(owner)
     }
 
     // MARK: Nodes

@@ -19,13 +19,26 @@ struct ScratchFolder: Sendable {
     /// Whether a file may have the name. All others would be taken for documents by people, and there
     /// is no place for them.
     static func takes(_ name: String) -> Bool {
-        if isTemporaryName(Array(name.utf8)) { return true }
-        // GNU sed saves through "sedXXXXXX".
-        return name.utf8.count == 9 && name.hasPrefix("sed")
-            && name.utf8.dropFirst(3).allSatisfy { byte in
+        let bytes = Array(name.utf8)
+        if isTemporaryName(bytes) { return true }
+        // What programs write before they rename it over a document: "NAME.tmp" by habit, LibreOffice's
+        // "lu….tmp" among them; and Kate's swap files. A name alone, as ".tmp", is no such.
+        for end in [".tmp", ".kate-swp"] where bytes.count > end.utf8.count {
+            if bytes.suffix(end.utf8.count).elementsEqual(end.utf8) { return true }
+        }
+        // GNU sed saves through "sedXXXXXX", Rust's programs through ".tmpXXXXXX", Python's through
+        // "tmpXXXXXXXX".
+        return isRandom(bytes, after: "sed", 6) || isRandom(bytes, after: ".tmp", 6)
+            || isRandom(bytes, after: "tmp", 8)
+    }
+
+    /// Whether so many letters, digits or underscores stand behind the start of a name, and no more.
+    private static func isRandom(_ name: [UInt8], after start: String, _ count: Int) -> Bool {
+        name.count == start.utf8.count + count && name.starts(with: start.utf8)
+            && name.suffix(count).allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"):
+                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"):
                     true
                 default: false
                 }

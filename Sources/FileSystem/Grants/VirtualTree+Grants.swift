@@ -17,6 +17,11 @@ extension VirtualTree {
     static let findFolder = "find"
     /// The application's bell (``GrantBells``).
     static let bellFile = "bell"
+    /// What an application's folder has as attribute: another text as soon as another list would be in
+    /// the ``namesFile``.
+    static let stampAttribute = "user.shapeedit.granted"
+    /// What that text stands behind at the start of the list.
+    static let stampMark = "stamp "
 
     /// What a document's picture is called among an application's documents.
     static func pictureName(_ document: DocumentID, _ size: PictureSize) -> String {
@@ -38,12 +43,14 @@ extension VirtualTree {
         return Array(lines.joined().utf8)
     }
 
-    /// The application's documents, each as its id, a space, `read` or `write`, a space, a name that no
-    /// other of them has, and a NUL.
+    /// The list's stamp and a NUL; then the application's documents, each as its id, a space, `read` or
+    /// `write`, a space, a name that no other of them has, and a NUL.
     func grantedNames(to application: String) -> [UInt8] {
-        volume.grantedDocuments(to: application).flatMap { name, row in
-            "\(row.document) \(row.terms.access.text) \(name)\0".pathBytes
-        }
+        let (documents, stamp) = volume.grantedList(to: application)
+        return Array("\(Self.stampMark)\(stamp)\0".utf8)
+            + documents.flatMap { name, row in
+                "\(row.document) \(row.terms.access.text) \(name)\0".pathBytes
+            }
     }
 
     /// What stands in a folder of `.shapeedit/granted`, but for the documents.

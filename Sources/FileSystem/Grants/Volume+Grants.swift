@@ -115,13 +115,29 @@ extension Volume {
 
     /// The documents that are granted to an application, each with a name that no other of them has.
     func grantedDocuments(to application: String) -> [(name: String, row: GrantRow)] {
-        let list = grantedDocuments().filter { $0.row.application == application }
-        return VirtualTree.distinct(
-            list.map { row, path in
-                let name = path.split(separator: UInt8(ascii: "/")).last ?? []
-                return (String(path: name), row)
+        grantedList(to: application).documents
+    }
+
+    /// The same with the ``grantsStamp(for:)`` of just that moment.
+    func grantedList(
+        to application: String
+    ) -> (documents: [(name: String, row: GrantRow)], stamp: String) {
+        let (list, stamp) = state.withLock { state -> ([(String, GrantRow)], String) in
+            let list = state.granted(to: application, at: VolumeState.now())
+            let named = list.map { row, name in
+                (String(path: Array(state.index.nameBytes(name))), row)
             }
-        ).map { (name: $0.0, row: $0.1) }
+            return (named, state.stamp(of: list))
+        }
+        return (VirtualTree.distinct(list).map { (name: $0.0, row: $0.1) }, stamp)
+    }
+
+    /// A text that is another as soon as ``grantedDocuments(to:)`` is, for as long as this process lives,
+    /// and in another one anyway. To tell it takes far less than the list.
+    func grantsStamp(for application: String) -> String {
+        state.withLock { state in
+            state.stamp(of: state.granted(to: application, at: VolumeState.now()))
+        }
     }
 
     /// What a document that was granted leads to.
@@ -178,6 +194,30 @@ extension Volume {
 }
 
 extension VolumeState {
+    /// What is granted to an application, with the names that the documents have now; by document.
+    fileprivate func granted(
+        to application: String, at now: Timestamp
+    ) -> [(row: GrantRow, name: MemoryIndex.Position)] {
+        grants.live(for: application, at: now).compactMap { row in
+            let position = index.holder(of: row.document)
+            let name = position == 0 ? 0 : index[item: position].pointee.firstName
+            return name == 0 ? nil : (row: row, name: name)
+        }
+    }
+
+    /// Tells one list from another.
+    fileprivate func stamp(of list: [(row: GrantRow, name: MemoryIndex.Position)]) -> String {
+        var hasher = Hasher()
+        for (row, name) in list {
+            let bytes = index.nameBytes(name)
+            hasher.combine(row.document)
+            hasher.combine(row.terms.access)
+            hasher.combine(bytes.count)
+            hasher.combine(bytes: bytes)
+        }
+        return "\(list.count)-\(UInt(bitPattern: hasher.finalize()))"
+    }
+
     /// Where a document is that was granted to an application: EACCES if it is not, or not for
     /// `writing`; ENOENT if it has no name any more.
     fileprivate func position(

@@ -28,7 +28,8 @@ extension Volume {
     /// this daemon is theirs: it reads the source with its own rights.
     ///
     /// Throws EINVAL for what is no message, EEXIST if another tree was imported to the folder, ENODATA
-    /// if none was and its changes are to be followed, ESTALE for a run that is over.
+    /// if none was and its changes are to be followed, ESTALE for a run that is over, ENOMEDIUM if
+    /// nothing at all was shown and all would be removed.
     func takeImport(_ node: NodeNumber, _ bytes: [UInt8], _ caller: Caller) throws(Errno) -> Stale {
         guard let sources else { throw Errno(ENOTSUP) }
         guard let message = ImportMessage(bytes) else { throw Errno(EINVAL) }
@@ -54,6 +55,7 @@ extension Volume {
             return try pass.state.withLock { (state) throws(Errno) in
                 var stale = Stale()
                 if pass.follows {
+                    if state.counts.shown == 0, try wouldRemove(pass) { throw Errno(ENOMEDIUM) }
                     let late = try sources.origins.withLock { (_) throws(Errno) in
                         try takeLate(pass, &state, caller)
                     }
@@ -208,6 +210,20 @@ extension Volume {
     }
 
     // MARK: What is not there any more
+
+    /// Whether something would be removed if nothing was shown: a source that is empty now is more likely
+    /// a disk that is not mounted, and what goes takes its identity, tags and bookmarks along.
+    private func wouldRemove(_ pass: ImportPass) throws(Errno) -> Bool {
+        var files: [OriginRow] = []
+        try ask { (database) throws(Failure) in
+            try database.forEachOrigin(of: pass.root) { row in
+                if !row.path.isEmpty, !row.tag.isEmpty { files.append(row) }
+            }
+        }
+        return state.withLock { state in
+            files.contains { !state.removableNames($0).isEmpty }
+        }
+    }
 
     /// Removes what was not shown: documents that were never fetched or changed here, and folders
     /// without anything else in them. All others are the container's own from now on, but for those

@@ -148,6 +148,8 @@ final class Keeper: Sendable {
         // A file that was removed may be made again in a moment, and is its document then; only who waits
         // for room is in a hurry.
         var gained = weeding.purge(now: plan.room || plan.ended)
+        // Not for room either: a living document is no file between the two halves of a save.
+        gained = weeding.purgeAbandoned(now: plan.ended) || gained
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
         gained = weeding.endWaitsForPictures(all: plan.room) || gained
         if plan.room { gained = weeding.dropParts() || gained }

@@ -26,7 +26,7 @@ extension Weeding {
         let deadline = MonotonicClock.after(milliseconds: Self.endingPatience)
         while true {
             if ending, MonotonicClock.now > deadline {
-                synchronizeContents()
+                synchronizeAtEnd()
                 return false
             }
             let batch = volume.state.withLock { state -> [NodeNumber] in
@@ -39,9 +39,14 @@ extension Weeding {
             let (left, large) = seal(batch, hashing)
             endSealing(batch.count, left + large)
             if left.isEmpty, large.isEmpty { continue }
-            if ending { synchronizeContents() }
+            if ending { synchronizeAtEnd() }
             return left.isEmpty
         }
+    }
+
+    /// The last time that this mount can: what is not on the disk after it is not called closed.
+    private func synchronizeAtEnd() {
+        if !synchronizeContents() { volume.container.leaveUnfinished() }
     }
 
     /// Seals one current version, or makes it durable where it is if hashing it would take long, and

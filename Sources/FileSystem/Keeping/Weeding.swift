@@ -144,14 +144,11 @@ final class Weeding: Sendable {
                     state.dying[number] = moment
                     return false
                 }
-                // What is current in a file that lives on, as a backup, is that file's history now.
                 var heirs: [Effect] = []
                 for version in versions where version.document == document && version.item != item {
-                    let heir = state.index.holder(of: version.node)
-                    if heir == 0 { continue }
-                    let document = DocumentID(rawValue: state.index[item: heir].pointee.document)
-                    heirs += state.adoptVersions(of: version.item, document)
+                    heirs += state.inherit(version) ?? []
                 }
+                let rows = versions.count
                 versions.removeAll { version in
                     // A backup made by renaming the document away has its bytes from the same history;
                     // what the backup was stays there as long as there is the document, which may
@@ -160,20 +157,17 @@ final class Weeding: Sendable {
                         ? version.item != item && state.needs(version)
                         : state.index.isHeld(version.document, by: writers[version.document] ?? [])
                 }
+                if rows > versions.count { state.abandoned[document] = moment }
                 state.accessed.remove(position)
                 state.index.removeItem(position)
                 state.makers[item] = nil
                 state.marks.remove(versions.map(\.node))
-                let bookmarks = state.dropBookmarks(of: document)
-                let grants = state.grants.dropAll(of: document)
-                let recents: [Effect] =
-                    state.recents.remove(document) ? [.removeRecent(document)] : []
                 volume.log.append(
                     Mutation(
                         time: VolumeState.now(), kind: .purged, item: item,
                         effects: [.removeItem(item)]
-                            + versions.map { .removeVersion($0.item, $0.ordinal) } + bookmarks
-                            + grants + recents + heirs))
+                            + versions.map { .removeVersion($0.item, $0.ordinal) }
+                            + state.forgetWays(to: document) + heirs))
                 return true
             }
             if removed {
@@ -288,7 +282,7 @@ final class Weeding: Sendable {
 
     /// Removes the bytes of versions that are out of the catalog; blobs only if nothing refers to
     /// them.
-    private func remove(contentsOf versions: [VersionRow]) {
+    func remove(contentsOf versions: [VersionRow]) {
         // Asking what is still needed waits for the catalog.
         if versions.isEmpty { return }
         volume.blobs.withLock { _ in

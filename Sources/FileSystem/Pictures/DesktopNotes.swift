@@ -3,7 +3,7 @@ internal import Model
 
 /// What may be wrong in the desktop's cache.
 enum DesktopNote {
-    /// A document's content or attributes.
+    /// A document's content or attributes, or a directory's attributes.
     case changed(ItemNumber)
     /// A path leads elsewhere or nowhere; to an item that is `now` at another.
     case left([UInt8], now: ItemNumber?, isDirectory: Bool)
@@ -25,8 +25,10 @@ struct DesktopNotes {
     var formerPaths = FormerPaths()
     /// Documents that have entries, or had when they could be read.
     var written: Set<ItemNumber> = []
-    /// Directories that were listed.
-    var listed: Set<ItemNumber> = []
+    /// Directories that were listed, and what ``losses`` was then.
+    var listed: [ItemNumber: Int] = [:]
+    /// How often somebody else has removed entries, as far as was looked.
+    var losses = 0
     var ended = false
     /// When the thread ends whatever waits, of `MonotonicClock`.
     var end = UInt64.max

@@ -12,11 +12,14 @@ struct DesktopReader: Sendable {
         groups = Set(list.prefix(max(0, Int(count)))).union([getegid()])
     }
 
+    /// Whether nothing is kept from the user.
+    var isRoot: Bool { user == 0 }
+
     /// Whether the item can be read, and reached in a directory.
     func mayRead(
         _ position: MemoryIndex.Position, in directory: MemoryIndex.Position, _ index: MemoryIndex
     ) -> Bool {
-        if user == 0 { return true }
+        if isRoot { return true }
         guard allows(4, index[item: position].pointee) else { return false }
         var above = directory
         while above != 0 {

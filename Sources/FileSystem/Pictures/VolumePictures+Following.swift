@@ -41,8 +41,10 @@ extension VolumeState {
             pictures.moved(self, position, effects)
         case .attributes:
             forgetPictures(position)
-            if index[item: position].pointee.isRegular {
-                pictures.desktop?.changed(number(position), isOwn: false)
+            let record = index[item: position].pointee
+            if record.isRegular || record.isDirectory {
+                // A directory counts for what is below it.
+                pictures.desktop?.changed(number(position), isOwn: record.isDirectory)
             }
         default: break
         }
@@ -76,7 +78,8 @@ extension VolumePictures {
                 left.name, in: above, state.index, now: record.links > 0 ? left.item : nil,
                 isDirectory: record.isDirectory)
         }
-        desktop.changed(state.number(position), isOwn: true)
+        // What is below a directory follows from the name it had.
+        if record.isRegular { desktop.changed(state.number(position), isOwn: true) }
     }
 
     private struct LeftName {

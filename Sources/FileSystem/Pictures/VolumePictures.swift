@@ -74,11 +74,7 @@ final class VolumePictures: Sendable {
         contents = DrawnContents(folder: volume.content.folder.drawing)
         drawing = Drawing(maker, fetches: false)
         fetching = Drawing(maker, fetches: true)
-        if let point = options.desktop {
-            desktop = DesktopEntries(volume, shelf, mountPoint: point)
-        } else {
-            desktop = nil
-        }
+        desktop = DesktopEntries(volume, shelf, mountPoints: options.desktop)
         for part in [drawing, fetching] { part.client.owner.withLock { $0 = self } }
     }
 

@@ -71,6 +71,7 @@ extension Volume {
     /// Removes the blobs of versions that count on them no more, unless others do. Those without a
     /// picture are drawn then, of what is kept for that.
     private func remove(_ found: [(node: NodeNumber, blob: Blob)]) throws(Errno) {
+        try releaseEarlier(Set(found.map(\.blob.hash)))
         try log.synchronize()
         // In parts: who needs the blobs meanwhile does not wait for all.
         for start in stride(from: 0, to: found.count, by: Self.removedTogether) {
@@ -78,6 +79,44 @@ extension Volume {
         }
         reasons.forget(found.map(\.node))
         refresh(found.map(\.node)) {}
+    }
+
+    /// Earlier versions with these contents, which the store has, go as well: nobody lets them go by
+    /// themselves, and as long as one of them counts on a blob nothing is gone.
+    private func releaseEarlier(_ hashes: Set<ContentHash>) throws(Errno) {
+        let counting: [(node: NodeNumber, hash: ContentHash)]
+        do throws(Failure) {
+            counting = try container.query { (database) throws(Failure) in
+                var counting: [(node: NodeNumber, hash: ContentHash)] = []
+                for hash in hashes {
+                    for node in try database.versionsCounting(on: hash) {
+                        counting.append((node, hash))
+                    }
+                }
+                return counting
+            }
+        } catch {
+            throw Errno(EIO)
+        }
+        if counting.isEmpty { return }
+        state.withLock { state in
+            for (node, hash) in counting where state.isUnusedEarlier(node) {
+                state.place(node, .promised, hash, .evicted)
+            }
+        }
+    }
+
+    /// Whether the blob of a promise is here for other documents only, which have the same content: it is
+    /// a promise all the same, for which nothing will have to be fetched.
+    func isHereForOthers(_ node: NodeNumber, _ hash: ContentHash) -> Bool {
+        let (isItsOwn, isAnothers) = state.withLock { state in
+            (state.arrived[node] != nil, state.arrived.values.contains(hash))
+        }
+        if isItsOwn || isAnothers { return !isItsOwn }
+        let isNeeded: Bool? = try? container.query { (database) throws(Failure) in
+            try database.isBlobNeeded(hash)
+        }
+        return isNeeded ?? false
     }
 
     /// Blobs that are removed under one hold of their lock.
@@ -255,6 +294,15 @@ extension VolumeState {
         case .staged, .durable, .sealed: return .isNotStored
         case .none, .stored, .promised, .elsewhere: return nil
         }
+    }
+
+    /// Whether it is an earlier version that nobody has open, or goes on from.
+    fileprivate func isUnusedEarlier(_ node: NodeNumber) -> Bool {
+        if held.contains(node) { return false }
+        if let mode = modes[node.rawValue], mode.cached + mode.passthrough > 0 { return false }
+        let position = index.find(node.item)
+        if position == 0 { return true }
+        return index[item: position].pointee.node != node && sessions[position]?.base.node != node
     }
 
     /// The current version's bytes are to go: it is a promise from now on. `nil` if it has none.

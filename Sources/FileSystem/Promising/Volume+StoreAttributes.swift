@@ -49,7 +49,7 @@ extension Volume {
         guard let content = found.1 else { return found.0 }
         // Only looked at: who asks must not keep what is just being let go.
         if content.place == .promised, let hash = content.hash, self.content.hasBlob(hash) {
-            return "local"
+            return isHereForOthers(content.node, hash) ? "promise" : "local"
         }
         guard let missing = missing(content.node) else { return "local" }
         // The last byte is not the end: a content is local when it has been verified and adopted.

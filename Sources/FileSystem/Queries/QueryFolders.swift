@@ -6,7 +6,7 @@ internal import SystemCalls
 /// A name that came or went in `.shapeedit/queries`: the folder of a query, or a link in one.
 struct QueryEntry: Sendable {
     /// Whose folder the name is in; nil for the name of a query.
-    var query: String?
+    var query: PathKey?
     var name: String
     /// What it leads to, or led to.
     var node: VirtualNode
@@ -17,7 +17,7 @@ struct QueryEntry: Sendable {
     var path: [UInt8] { "\(query.map(Self.folder) ?? Self.top)/\(name)".pathBytes }
 
     private static let top = ".shapeedit/queries"
-    static func folder(_ query: String) -> String { "\(top)/\(query)" }
+    static func folder(_ query: PathKey) -> String { "\(top)/\(query.text)" }
 }
 
 /// The folders of saved queries: a live query each, as long as the kernel knows the folder. Only then can
@@ -26,7 +26,7 @@ struct QueryEntry: Sendable {
 ///
 /// Any thread.
 final class QueryFolders: Sendable {
-    private let followed = Lock<[String: FollowedFolder]>([:])
+    private let followed = Lock<[PathKey: FollowedFolder]>([:])
     private let queries: LiveQueries
     private let isWatchable: @Sendable () -> Bool
     private unowned let volume: Volume
@@ -35,7 +35,7 @@ final class QueryFolders: Sendable {
     ///   - known: the queries whose folders the kernel knows.
     ///   - isWatchable: whether it knows the folder that they are in.
     init(
-        _ volume: Volume, _ queries: LiveQueries, known: @escaping @Sendable () -> Set<String>,
+        _ volume: Volume, _ queries: LiveQueries, known: @escaping @Sendable () -> Set<PathKey>,
         isWatchable: @escaping @Sendable () -> Bool
     ) {
         self.volume = volume
@@ -56,8 +56,10 @@ final class QueryFolders: Sendable {
 
     /// A query was saved or forgotten.
     func changed(_ name: String, _ query: Query?) {
-        guard let before = followed.withLock({ $0[name] }), before.query != query else { return }
-        guard let query else { return end([name]) }
+        guard let before = followed.withLock({ $0[PathKey(name)] }), before.query != query else {
+            return
+        }
+        guard let query else { return end([PathKey(name)]) }
         volume.whenAsked(query) { [weak self] in self?.begin(name, query) }
     }
 
@@ -65,11 +67,12 @@ final class QueryFolders: Sendable {
     func announce(_ name: String, isGone: Bool) {
         guard isWatchable() else { return }
         volume.replayer?.add([
-            QueryEntry(query: nil, name: name, node: .query(name), isGone: isGone)
+            QueryEntry(query: nil, name: name, node: .query(PathKey(name)), isGone: isGone)
         ])
     }
 
-    private func follow(_ name: String, _ query: Query) -> FollowedFolder? {
+    private func follow(_ text: String, _ query: Query) -> FollowedFolder? {
+        let name = PathKey(text)
         let (known, before) = followed.withLock { state -> (FollowedFolder?, FollowedFolder?) in
             let known = state[name]
             if known?.query == query, known?.hasEnded == false { return (known, nil) }
@@ -87,11 +90,11 @@ final class QueryFolders: Sendable {
     }
 
     /// Folders that the kernel does not know any more are not followed.
-    private func keep(_ known: Set<String>) {
+    private func keep(_ known: Set<PathKey>) {
         end(followed.withLock { $0.keys.filter { !known.contains($0) } })
     }
 
-    private func end(_ names: [String]) {
+    private func end(_ names: [PathKey]) {
         let ended = followed.withLock { state in
             names.compactMap { state.removeValue(forKey: $0)?.id }
         }
@@ -113,11 +116,11 @@ private final class FollowedFolder: QueryFollower, @unchecked Sendable {
     }
     let query: Query
     var id: LiveQueryID?
-    private let name: String
+    private let name: PathKey
     private let state: Lock<State>
     private unowned let volume: Volume
 
-    init(_ name: String, _ query: Query, _ volume: Volume, after before: QueryFolder?) {
+    init(_ name: PathKey, _ query: Query, _ volume: Volume, after before: QueryFolder?) {
         self.name = name
         self.query = query
         self.volume = volume

@@ -8,24 +8,24 @@ internal import SystemCalls
 struct QueryFolder: Sendable {
     let links: [(String, VirtualNode)]
     /// The links' places by their names.
-    private let places: [String: Int]
+    private let places: [PathKey: Int]
 
     /// - Parameter results: in the query's order.
     init(_ results: [Found]) {
         links = VirtualTree.distinct(
-            results.map { (String($0.name), VirtualNode.found($0.path)) })
+            results.map { (String($0.name), VirtualNode.found(PathKey($0.path))) })
         places = Dictionary(
-            links.enumerated().map { ($1.0, $0) }, uniquingKeysWith: { first, _ in first })
+            links.enumerated().map { (PathKey($1.0), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// What a link leads to.
-    func node(_ name: String) -> VirtualNode? { places[name].map { links[$0].1 } }
+    func node(_ name: String) -> VirtualNode? { places[PathKey(name)].map { links[$0].1 } }
 }
 
 /// `.shapeedit/queries`: a folder of symlinks for each saved query.
 extension VirtualTree {
     func queryNames() -> [(String, VirtualNode)] {
-        volume.savedQueries.map { ($0.name, .query($0.name)) }
+        volume.savedQueries.map { ($0.name, .query(PathKey($0.name))) }
     }
 
     /// The query whose folder is looked up; `nil` for anything else.
@@ -37,13 +37,13 @@ extension VirtualTree {
     func query(named name: String) throws(Errno) -> VirtualNode {
         guard let query = try? volume.savedQuery(name) else { throw Errno(ENOENT) }
         volume.queryFolders?.begin(name, query)
-        return .query(name)
+        return .query(PathKey(name))
     }
 
     /// The results as links, in the query's order; ENOENT if it was forgotten.
     func results(of name: String) throws(Errno) -> QueryFolder {
         guard let query = try? volume.savedQuery(name) else {
-            state.withLock { $0.listings[.query(name)] = nil }
+            state.withLock { $0.listings[.query(PathKey(name))] = nil }
             throw Errno(ENOENT)
         }
         guard let folder = volume.queryFolders?.folder(name, query) else { throw Errno(EMFILE) }
@@ -56,7 +56,7 @@ extension VirtualTree {
     }
 
     /// The saved queries whose folders the kernel knows.
-    func knownQueries() -> Set<String> {
+    func knownQueries() -> Set<PathKey> {
         state.withLock { state in
             Set(
                 state.nodes.nodes.compactMap { node in
@@ -71,22 +71,22 @@ extension VirtualTree {
     {
         guard case .queries = try node(parent) else { throw Errno(EROFS) }
         let text = String(path: name)
-        state.withLock { $0.listings[.query(text)] = nil }
+        state.withLock { $0.listings[.query(PathKey(text))] = nil }
         do throws(Errno) { return try volume.forgetQuery(text, isTold: true, caller) } catch {
             throw error.code == ENODATA ? Errno(ENOENT) : error
         }
     }
 
-    /// Names that are all different: a number is added to those that are taken.
+    /// Names that are all different, by their bytes: a number is added to those that are taken.
     static func distinct<Value>(_ list: [(String, Value)]) -> [(String, Value)] {
-        var taken: Set<String> = []
+        var taken: Set<PathKey> = []
         // Where the numbers of a name go on, so that a thousand alike take no million looks.
-        var next: [String: Int] = [:]
+        var next: [PathKey: Int] = [:]
         return list.map { plain, value in
             var name = plain
-            while !taken.insert(name).inserted {
-                let number = next[plain, default: 2]
-                next[plain] = number + 1
+            while !taken.insert(PathKey(name)).inserted {
+                let number = next[PathKey(plain), default: 2]
+                next[PathKey(plain)] = number + 1
                 name = AddedName.numbered(plain, number)
             }
             return (name, value)

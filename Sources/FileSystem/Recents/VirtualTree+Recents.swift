@@ -17,7 +17,10 @@ extension VirtualTree {
     }
 
     func recent(named name: String) throws(Errno) -> VirtualNode {
-        guard let found = recents().first(where: { $0.0 == name }) else { throw Errno(ENOENT) }
+        let name = PathKey(name)
+        guard let found = recents().first(where: { PathKey($0.0) == name }) else {
+            throw Errno(ENOENT)
+        }
         return found.1
     }
 }

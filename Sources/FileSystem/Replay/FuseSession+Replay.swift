@@ -18,7 +18,7 @@ extension FuseSession {
         _ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer
     ) -> Bool {
         if parent.rawValue & VirtualTree.bit != 0 {
-            return lookupReplayedQuery(request, parent.rawValue, Array(name))
+            return lookupReplayed(request, inVirtual: parent.rawValue, Array(name))
         }
         let place = ReplayStep.Place(parent: parent.item, name: Array(name))
         switch volume.replayer?.look(at: place) ?? .ordinary {
@@ -55,9 +55,17 @@ extension FuseSession {
         }
     }
 
-    private func lookupReplayedQuery(
-        _ request: Request, _ parent: UInt64, _ name: [UInt8]
+    private func lookupReplayed(
+        _ request: Request, inVirtual parent: UInt64, _ name: [UInt8]
     ) -> Bool {
+        if case .former? = try? virtual.node(parent) {
+            let node = volume.replayer?.former(name, in: parent)
+            let entry = node.flatMap { node in
+                volume.state.withLock { $0.replayedEntry(former: node) }
+            }
+            request.answer(entry ?? Entry(node: 0, status: stat(), timeout: 0))
+            return true
+        }
         guard let replayed = replayedQuery(parent, name) else { return false }
         if replayed.isGone, let entry = try? virtual.entry(replayed.node, counted: true) {
             request.answer(entry)
@@ -86,8 +94,9 @@ extension FuseSession {
     /// Answers an OPEN for writing.
     func openReplayed(_ request: Request, _ node: NodeNumber) throws(Errno) {
         try checkOpenable(node)
-        _ = shim_reply_open(
-            request.pointer, Handle.replayed.rawValue, UInt32(SHIM_FOPEN_DIRECT_IO), 0)
+        // The node's bytes are what they were: who has mapped them keeps the pages.
+        let flags = UInt32(SHIM_FOPEN_DIRECT_IO | SHIM_FOPEN_KEEP_CACHE)
+        _ = shim_reply_open(request.pointer, Handle.replayed.rawValue, flags, 0)
     }
 
     /// Answers UNLINK and RMDIR: the name is gone.

@@ -12,6 +12,8 @@ enum ReplayCall: Equatable, Sendable {
     case symlink([UInt8], target: [UInt8])
     /// A file gets a content of that size.
     case write([UInt8], size: Int64)
+    /// A file gets another content of any size.
+    case change([UInt8], size: Int64)
     case unlink([UInt8])
     case removeFolder([UInt8])
     case rename([UInt8], to: [UInt8])
@@ -30,6 +32,7 @@ enum ReplayCall: Equatable, Sendable {
         case .folder(let path): return fields("d", path)
         case .symlink(let path, let target): return fields("l", path, target)
         case .write(let path, let size): return fields("w", path, Array(String(size).utf8))
+        case .change(let path, let size): return fields("c", path, Array(String(size).utf8))
         case .unlink(let path): return fields("u", path)
         case .removeFolder(let path): return fields("r", path)
         case .rename(let path, let target): return fields("m", path, target)
@@ -45,6 +48,7 @@ enum ReplayCall: Equatable, Sendable {
         switch (Character(Unicode.Scalar(fields[0][0])), size) {
         case ("f", let size?): self = .file(path: path, size: size)
         case ("w", let size?): self = .write(path, size: size)
+        case ("c", let size?): self = .change(path, size: size)
         case ("d", _): self = .folder(path)
         case ("l", _): self = .symlink(path, target: second)
         case ("u", _): self = .unlink(path)
@@ -75,6 +79,17 @@ enum ReplayCall: Equatable, Sendable {
                 // Read only, or as above.
                 try Self.setTimes(path)
             }
+        case .change(let path, let size):
+            do throws(Errno) {
+                try Self.write(path, 0, size, setsAlways: true)
+            } catch {
+                // As above: at least that it has changed.
+                do throws(Errno) {
+                    try Self.call(path) { truncate($0, off_t(size)) }
+                } catch {
+                    try Self.setTimes(path)
+                }
+            }
         case .folder(let path): try Self.call(path) { mkdir($0, 0o700) }
         case .symlink(let path, let target):
             let target = target.map { CChar(bitPattern: $0) } + [0]
@@ -95,13 +110,17 @@ enum ReplayCall: Equatable, Sendable {
     }
 
     /// Opens for writing, sets the size there is already, and closes.
-    private static func write(_ path: [UInt8], _ flags: Int32, _ size: Int64) throws(Errno) {
+    ///
+    /// - Parameter setsAlways: sets it also for an empty file.
+    private static func write(
+        _ path: [UInt8], _ flags: Int32, _ size: Int64, setsAlways: Bool = false
+    ) throws(Errno) {
         let text = path.map { CChar(bitPattern: $0) } + [0]
         let number = try check {
             open(text, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | flags, 0o600)
         }
         let file = OwnedDescriptor(adopting: number)
-        if size > 0 { try check { ftruncate(file.number, off_t(size)) } }
+        if size > 0 || setsAlways { try check { ftruncate(file.number, off_t(size)) } }
     }
 
     private static func setTimes(_ path: [UInt8]) throws(Errno) {

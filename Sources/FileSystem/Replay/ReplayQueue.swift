@@ -17,12 +17,17 @@ struct ReplayQueue: Sendable {
         case path([UInt8])
         /// There is another saved query, or another name in the folder of one.
         case query(QueryEntry)
+        /// The item of a node that no name leads to has another version, or none.
+        case former(NodeNumber)
     }
 
     private var work: [Work] = []
     private var next = 0
     /// Directories that are in the queue by themselves.
     private var directories: Set<ItemNumber> = []
+    /// Former nodes in the queue. A node that waits is not told about twice, and takes no room from steps:
+    /// where many have earlier versions open, each save has all of their nodes told about.
+    private var formers: Set<NodeNumber> = []
     /// Folders that the kernel gets to know by steps in the queue.
     private var made: Set<ItemNumber> = []
     private var windowBegan: UInt64 = 0
@@ -50,6 +55,11 @@ struct ReplayQueue: Sendable {
         if hasRoom(now) { work.append(.query(entry)) }
     }
 
+    mutating func add(former node: NodeNumber) {
+        guard formers.count < Self.limit, formers.insert(node).inserted else { return }
+        work.append(.former(node))
+    }
+
     private mutating func add(directory: ItemNumber) {
         guard directories.count < Self.limit, directories.insert(directory).inserted else { return }
         work.append(.directory(directory))
@@ -61,7 +71,7 @@ struct ReplayQueue: Sendable {
             count = 0
         }
         count += 1
-        return count <= Self.perSecond && work.count - next < Self.limit
+        return count <= Self.perSecond && work.count - next - formers.count < Self.limit
     }
 
     mutating func take() -> Work? {
@@ -69,6 +79,7 @@ struct ReplayQueue: Sendable {
         let first = work[next]
         next += 1
         if case .directory(let item) = first { directories.remove(item) }
+        if case .former(let node) = first { formers.remove(node) }
         if next == work.count {
             work = []
             next = 0

@@ -25,6 +25,9 @@ final class Replayer: Sendable {
         /// What the helper is at.
         var current: ReplayStep?
         var entry: QueryEntry?
+        var former: NodeNumber?
+        /// The number of the folder that it looked that up in last.
+        var formerFolder: UInt64 = 0
         var isRunning = false
         var ended = false
     }
@@ -67,6 +70,13 @@ final class Replayer: Sendable {
         add { queue in
             let now = MonotonicClock.now
             for entry in entries { queue.add(query: entry, now: now) }
+        }
+    }
+
+    /// Nodes of former versions of items that have another one now, or lost their last name.
+    func add(former nodes: [NodeNumber]) {
+        add { queue in
+            for node in nodes { queue.add(former: node) }
         }
     }
 
@@ -137,6 +147,7 @@ final class Replayer: Sendable {
             state.withLock { $0.entry = entry }
             defer { state.withLock { $0.entry = nil } }
             return ask(call(for: entry), worker) != nil
+        case .former(let node): return tell(former: node, worker)
         case .step(let step):
             state.withLock { $0.current = step }
             defer { state.withLock { $0.current = nil } }
@@ -148,6 +159,33 @@ final class Replayer: Sendable {
             }
             return true
         }
+    }
+
+    /// Tells who watches a former node what happened to its item.
+    private func tell(former node: NodeNumber, _ worker: WorkerProcess) -> Bool {
+        let found = volume.state.withLock { state -> (size: Int64, isGone: Bool)? in
+            let position = state.index.find(node.item)
+            guard position != 0, let old = state.oldNode(node) else { return nil }
+            return (old.content.size, state.index[item: position].pointee.links == 0)
+        }
+        guard let found else { return true }
+        state.withLock { $0.former = node }
+        let name = Array(String(node.rawValue).utf8)
+        let path = root + VirtualTree.formerFolder.utf8 + name
+        let answer = ask(found.isGone ? .touch(path) : .change(path, size: found.size), worker)
+        let folder = state.withLock { state in
+            state.former = nil
+            return state.formerFolder
+        }
+        // Or the kernel would keep the node for the sake of this name.
+        volume.nameNotifier.post { [volume] in
+            if found.isGone {
+                volume.channel?.announceDeletion(parent: folder, node: node.rawValue, name: name)
+            } else {
+                volume.channel?.invalidateEntry(parent: folder, name: name)
+            }
+        }
+        return answer != nil
     }
 
     /// What the helper said; nil if it is gone, or is ended because it takes too long.
@@ -245,11 +283,22 @@ final class Replayer: Sendable {
 
     /// What the helper is at in the folder of a query, or (nil) among the queries, if it has this
     /// name.
-    func entry(of query: String?, _ name: [UInt8]) -> QueryEntry? {
+    func entry(of query: PathKey?, _ name: [UInt8]) -> QueryEntry? {
         state.withLock { state in
             guard let entry = state.entry, entry.query == query, entry.name.pathBytes == name
             else { return nil }
             return entry
+        }
+    }
+
+    /// The former node that the helper is at, if it has this name in the folder of that number.
+    func former(_ name: [UInt8], in folder: UInt64) -> NodeNumber? {
+        state.withLock { state in
+            state.formerFolder = folder
+            guard let node = state.former, String(node.rawValue).utf8.elementsEqual(name) else {
+                return nil
+            }
+            return node
         }
     }
 

@@ -1,6 +1,7 @@
 internal import CFuseShim
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// Requests on queries. Those that need words are parked until the words of what was published before
@@ -40,7 +41,7 @@ extension FuseSession {
         _ request: Request, _ number: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>
     ) throws(Errno) {
         guard case .query(let name) = try virtual.node(number),
-            let query = try? volume.savedQuery(name)
+            let query = try? volume.savedQuery(name.text)
         else {
             fuse_reply_open(request.pointer, info)
             return

@@ -76,7 +76,10 @@ extension VirtualTree {
     }
 
     func conflict(named name: String) throws(Errno) -> VirtualNode {
-        guard let found = conflicts().first(where: { $0.0 == name }) else { throw Errno(ENOENT) }
+        let name = PathKey(name)
+        guard let found = conflicts().first(where: { PathKey($0.0) == name }) else {
+            throw Errno(ENOENT)
+        }
         return found.1
     }
 }

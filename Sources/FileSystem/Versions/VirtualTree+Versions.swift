@@ -1,16 +1,23 @@
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
-/// What versions and saved queries tell about themselves, and pictures about grants.
+/// What versions and saved queries tell about themselves, and pictures and applications' folders about
+/// grants.
 extension VirtualTree {
     private static let queryAttribute = Volume.ownPrefix + Array("query".utf8)
 
     /// An extended attribute; ENODATA if the node has none of that name.
     func attribute(_ number: UInt64, _ name: [UInt8]) throws(Errno) -> [UInt8] {
         if case .query(let query) = try node(number), name.elementsEqual(Self.queryAttribute) {
-            return Array(try volume.savedQuery(query).description.utf8)
+            return Array(try volume.savedQuery(query.text).description.utf8)
+        }
+        if case .grantedTo(let application) = try node(number),
+            name.elementsEqual(Self.stampAttribute.utf8)
+        {
+            return Array(volume.grantsStamp(for: application).utf8)
         }
         if case .picture = try node(number), name.starts(with: Volume.ownPrefix) {
             // Asked of the picture that an app has open, as of a document.

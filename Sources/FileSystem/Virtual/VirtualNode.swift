@@ -1,6 +1,7 @@
 internal import Catalog
 internal import Coordination
 internal import Model
+internal import PathText
 internal import Pictures
 
 /// What stands below `.shapeedit` at the root of a mount.
@@ -34,15 +35,18 @@ enum VirtualNode: Hashable, Sendable {
     case grantedFindings(String, Query)
     /// An application's bell and how often it had rung before (``GrantBells``).
     case grantedBell(String, UInt64)
+    /// Nodes of former versions, for the process that repeats changes (``FormerNodes``).
+    case former
     /// Queries by name.
     case find
     /// The results of a query.
     case findings(Query)
     case queries
-    /// The results of a saved query.
-    case query(String)
-    /// A symlink to where a query found something, as `PathText` makes it.
-    case found(String)
+    /// The results of a saved query, by its name. Names and paths of nodes are the same by their bytes
+    /// only: those that look alike are two.
+    case query(PathKey)
+    /// A symlink to where a query found something.
+    case found(PathKey)
     /// Documents that have conflict versions.
     case conflicts
     case recents

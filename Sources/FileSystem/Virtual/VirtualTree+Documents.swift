@@ -23,7 +23,7 @@ extension VirtualTree {
         switch try node(number) {
         case .document(_, let path), .bookmark(_, let path), .recent(_, let path, _):
             return Self.fromBelow(path) + [0]
-        case .found(let path): return Self.fromFolder(path) + [0]
+        case .found(let path): return Self.fromFolder(path.text) + [0]
         default: throw Errno(EINVAL)
         }
     }

@@ -1,3 +1,4 @@
+internal import PathText
 internal import SystemCalls
 
 /// What a listing of a virtual folder began with.
@@ -31,7 +32,7 @@ extension VirtualTree {
         case .bookmarks: entries += bookmarkNames()
         case .recents: entries += recents()
         case .queries: entries += queryNames()
-        case .query(let query): entries += try results(of: query).links
+        case .query(let query): entries += try results(of: query.text).links
         default: break
         }
         let begun = entries

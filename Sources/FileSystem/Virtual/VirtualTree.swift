@@ -14,6 +14,8 @@ internal import SystemCalls
 final class VirtualTree: Sendable {
     static let bit: UInt64 = 1 << 63
     private static let topName = Array(".shapeedit".utf8)
+    /// The path of the folder of former nodes, below the root.
+    static let formerFolder = ".shapeedit/former/"
 
     struct State {
         var nodes = NodeTable<VirtualNode>(bits: VirtualTree.bit)
@@ -113,6 +115,7 @@ final class VirtualTree: Sendable {
             case "conflicts": return .conflicts
             case "grants": return .grants
             case "granted": return .granted
+            case "former": return .former
             case "find": return .find
             case "queries": return .queries
             case "events": return .events(nil)
@@ -134,8 +137,9 @@ final class VirtualTree: Sendable {
             return .findings(query)
         case .granted, .grantedHere, .grantedTo, .grantedFind:
             return try granted(text, in: node)
+        case .former: throw Errno(ENOENT)
         case .queries: return try query(named: text)
-        case .query(let query): return try result(text, of: query)
+        case .query(let query): return try result(text, of: query.text)
         case .versions: return try mirrored(.root, name)
         case .versionsBelow(let item): return try mirrored(item, name)
         case .history(let document):
@@ -199,7 +203,8 @@ final class VirtualTree: Sendable {
             status.st_mode = S_IFDIR | 0o555
             status.st_nlink = 2
             (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
-        case .documents, .find, .conflicts, .granted, .grantedHere, .grantedTo, .grantedFind:
+        case .documents, .find, .conflicts, .granted, .grantedHere, .grantedTo, .grantedFind,
+            .former:
             // Where a document lies is for the owner of the mount to know.
             status.st_mode = S_IFDIR | 0o500
             status.st_nlink = 2
@@ -217,7 +222,7 @@ final class VirtualTree: Sendable {
             time = opened
         case .found(let path):
             status.st_mode = S_IFLNK | 0o777
-            status.st_size = off_t(Self.fromFolder(path).count)
+            status.st_size = off_t(Self.fromFolder(path.text).count)
         case .picture(let picture):
             let (modified, lasts) = try describe(picture, &status)
             time = modified
@@ -359,6 +364,7 @@ final class VirtualTree: Sendable {
             if first >= UInt64(listing.entries.count) + 2 { forget(listing, of: directory) }
         case .find: break  // By name only: any query is one.
         case .granted, .grantedHere, .grantedTo, .grantedFind: break  // By name only: for programs.
+        case .former: break  // For one process only.
         case .documents: break  // By name only: there may be a million.
         case .status, .metrics, .events, .document, .bookmark, .recent, .findings, .found, .version,
             .picture, .grants, .grantedNames, .grantedFindings, .grantedBell:

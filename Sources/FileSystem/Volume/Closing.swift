@@ -24,24 +24,58 @@ extension Volume {
         let session = try session(node, handle)
         let isByOpener = Self.isLeft(handle, by: thread)
         let (isStaged, isWrittenDirectly) = state.withLock { _ in
-            session.closing.noteFlushed(handle.rawValue, byOpener: isByOpener)
+            session.closing.noteFlushed(
+                handle.rawValue, of: handle.process, byOpener: isByOpener)
             return (session.isStaged, session.isWrittenDirectly)
         }
         guard isStaged else { return reply() }
         // Pages that the kernel was told to drop are gone before others see the version.
         let answer = isWrittenDirectly ? notifier.last(reply) : reply
-        let status = try content.stagingStatus(session.node)
+        let status = try closing(session) { () throws(Errno) in
+            try content.stagingStatus(session.node)
+        }
         guard state.withLock({ _ in session.isChanged(status) }) else {
             // Nothing was written, but the file may have been made by this open.
             try log.flush(upTo: log.head)
             return answer()
         }
+        let drawing = try closing(session) { () throws(Errno) in try keep(session, status) }
+        guard let drawing, let pictures else { return answer() }
+        pictures.draw(drawing) { [self] in
+            // From here on it is the RELEASE that others wait for.
+            state.withLock { _ in session.closing.noteDrawing(until: 0) }
+            answer()
+        }
+    }
+
+    /// A part of a close. Where the disk is full, who saved is told that it failed: the version before
+    /// stays then.
+    private func closing<Result>(
+        _ session: WriteSession, _ body: () throws(Errno) -> Result
+    ) throws(Errno) -> Result {
+        let recorded = state.withLock { _ in session.recorded }
+        do throws(Errno) { return try body() } catch {
+            if error.code == ENOSPC || error.code == EDQUOT {
+                state.withLock { _ in
+                    session.isSuspect = true
+                    session.recorded = recorded
+                }
+            }
+            throw error
+        }
+    }
+
+    /// Has what was written survive the daemon; what is to be drawn before others see it.
+    private func keep(_ session: WriteSession, _ status: FileStatus) throws(Errno)
+        -> PictureDrawing?
+    {
         try checkWhole(session)
         try makeRoom { () throws(Errno) in try content.record(session.node) }
         try keepSynchronized(session, status)
         try log.admit()
         let (sequence, drawing) = try state.withLock {
             (state) throws(Errno) -> (ChangeSequence, PictureDrawing?) in
+            session.isSuspect = false
             session.closing.noteKept(at: MonotonicClock.now)
             let drawing = session.isClosing ? state.drawing(of: session, status) : nil
             if let drawing {
@@ -51,12 +85,7 @@ extension Volume {
             return (try state.acknowledge(session, status, synced: false), drawing)
         }
         try log.flush(upTo: sequence)
-        guard let drawing, let pictures else { return answer() }
-        pictures.draw(drawing) { [self] in
-            // From here on it is the RELEASE that others wait for.
-            state.withLock { _ in session.closing.noteDrawing(until: 0) }
-            answer()
-        }
+        return drawing
     }
 
     /// What an fsync returned for is not lost with what was written after it: a version that is not
@@ -211,6 +240,20 @@ extension Volume {
         if isPublished { log.announce() }
         for retry in parked { retry() }
         pictures?.writeStaged(session.node)
+    }
+
+    /// Ends what all have closed: the kernel does not tell of the last use of a file when the mount is taken
+    /// away at that moment. Nobody is on the way any more either.
+    func endLeftSessions() {
+        let left = state.withLock { state in
+            state.sessions.compactMap { (position, session) -> (WriteSession, ItemNumber)? in
+                session.expected = [:]
+                guard session.isLeft else { return nil }
+                session.handles = 0
+                return (session, state.number(position))
+            }
+        }
+        for (session, item) in left { finish(session, item) }
     }
 
     /// Looks again later whether the session can end: a mapping lives on, or the kernel is still

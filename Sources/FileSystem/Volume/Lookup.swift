@@ -24,6 +24,10 @@ extension Volume {
             }
             if !state.index[item: directory].pointee.isDirectory { throw Errno(ENOTDIR) }
             let found = state.index.lookup(directory, name)
+            let position = found == 0 ? 0 : state.index[name: found].pointee.item
+            if !state.redirections.isEmpty {
+                follow(state, caller, to: position, parent, name, waited: waited)
+            }
             if found == 0 {
                 return .done(
                     (
@@ -31,7 +35,7 @@ extension Volume {
                         Entry(node: 0, status: stat(), timeout: Entry.forever)
                     ))
             }
-            return state.entry(state.index[name: found].pointee.item, caller, waited: waited)
+            return state.entry(position, caller, waited: waited)
         }
         switch answer {
         case .wait(let item): return .wait(item)
@@ -77,12 +81,6 @@ extension VolumeState {
                 node = session.node
                 redirections[caller.thread]?.answered = node.rawValue
             }
-        }
-        // Not the item that the thread was sent to: its name leads elsewhere by now.
-        if record.pointee.isRegular, let known = redirections[caller.thread],
-            known.item != record.pointee.number
-        {
-            redirections[caller.thread]?.answered = node.rawValue
         }
         countLookup(node, at: position)
         return .done((node, entry(of: node, at: position)))

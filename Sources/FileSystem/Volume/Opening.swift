@@ -40,7 +40,7 @@ extension Volume {
             let decision = try read { (state) throws(Errno) in
                 try writes
                     ? decide(state, node, flags, process, caller, waited: waited)
-                    : decideReading(state, node, process)
+                    : decideReading(state, node, process, caller)
             }
             switch decision {
             case .wait:
@@ -93,10 +93,11 @@ extension Volume {
         forget(names: names) { call.make() }
     }
 
-    private func decideReading(_ state: VolumeState, _ node: NodeNumber, _ process: Int32)
-        throws(Errno) -> Decision
-    {
+    private func decideReading(
+        _ state: VolumeState, _ node: NodeNumber, _ process: Int32, _ caller: Caller
+    ) throws(Errno) -> Decision {
         let position = try state.position(node)
+        giveUp(state, caller.thread)
         let session = state.session(of: node, at: position)
         if session == nil { state.noteSeen(node, at: position, by: process) }
         return .serve(session)
@@ -124,63 +125,6 @@ extension Volume {
         }
         let (names, isListed) = state.staleNames(of: position, now)
         return .redirect(names, isListed: isListed)
-    }
-
-    /// Has somebody who comes to a version's node to write join the item's session.
-    ///
-    /// - Parameter size: what truncate(2) is about to set.
-    /// - Returns: the session, with a handle counted, for who cannot be sent round (again); `nil` if
-    ///   they are to be sent round by ESTALE, and are expected.
-    func join(
-        _ state: VolumeState, _ node: NodeNumber, at position: MemoryIndex.Position,
-        _ process: Int32, _ caller: Caller, _ now: UInt64, size: Int64? = nil
-    ) -> WriteSession? {
-        let session = state.joinSession(position, author: caller.user)
-        state.noteWriter(session, at: position, process)
-        if state.wasRedirected(caller.thread, node, now) || caller.thread == 0 {
-            state.redirections[caller.thread] = nil
-            session.count(process, user: caller.user, thread: caller.thread)
-            session.isWrittenDirectly = true
-            return session
-        }
-        session.expected[caller.thread] = WriteSession.Expectation(
-            process: process, until: now + Self.redirectPatience * 1_000_000)
-        state.redirect(caller.thread, node.item, now, size: size)
-        expect(node.item, state, now)
-        return nil
-    }
-
-    /// Somebody was redirected to the item's session: looks later whether they came.
-    func expect(_ item: ItemNumber, _ state: VolumeState, _ now: UInt64) {
-        state.expecting.insert(item)
-        if state.isSweepPlanned { return }
-        state.isSweepPlanned = true
-        scheduler.at(now + (Self.redirectPatience + 10) * 1_000_000) { [weak self] in
-            self?.sweepExpectations()
-        }
-    }
-
-    /// Ends the waiting of sessions for processes that did not come back in time.
-    private func sweepExpectations() {
-        let now = MonotonicClock.now
-        let late = state.withLock { state -> [(WriteSession, ItemNumber)] in
-            state.isSweepPlanned = false
-            var late: [(WriteSession, ItemNumber)] = []
-            for item in state.expecting {
-                guard let session = state.sessions[state.index.find(item)] else {
-                    state.expecting.remove(item)
-                    continue
-                }
-                session.expected = session.expected.filter { $0.value.until > now }
-                if session.expected.isEmpty {
-                    state.expecting.remove(item)
-                    late.append((session, item))
-                }
-            }
-            if let item = state.expecting.first { expect(item, state, now) }
-            return late
-        }
-        for (session, item) in late { finish(session, item) }
     }
 
     /// Serves an open on the node's own content or on the session.
@@ -301,6 +245,8 @@ extension Volume {
             if !writes {
                 return (state.index[item: position].pointee.node, nil, state.number(position))
             }
+            // It may have been sent round to what had the name.
+            state.redirections[caller.thread] = nil
             let session = state.joinSession(position, author: caller.user)
             session.count(process, user: caller.user, thread: caller.thread)
             state.noteWriter(session, at: position, process)
@@ -353,41 +299,6 @@ extension VolumeState {
         forgetPictures(position)
         if let pictures, isDrawnAtPublish(position) { pictures.queue.warmUp() }
         return session
-    }
-
-    func redirect(_ thread: Int32, _ item: ItemNumber, _ now: UInt64, size: Int64? = nil) {
-        if redirections.count > 1024 {
-            redirections = redirections.filter {
-                now < $0.value.at + Volume.redirectMemory * 1_000_000
-            }
-        }
-        redirections[thread] = Redirection(item: item.rawValue, at: now, size: size)
-    }
-
-    /// The size that the thread was sent round to set by truncate(2), if nobody writes to the
-    /// session.
-    ///
-    /// The kernel has to know it under the session's node from the beginning: others may open the
-    /// version that it becomes before the kernel has taken the answer in, and would read as many
-    /// bytes as there were, zeros behind the new end.
-    func announcedSize(of node: NodeNumber, to thread: Int32) -> Int64? {
-        guard let known = redirections[thread], known.answered == node.rawValue else { return nil }
-        let position = index.find(node.item)
-        guard position != 0, let session = session(of: node, at: position),
-            session.handles == 0, !session.isStaged
-        else { return nil }
-        return known.size
-    }
-
-    /// Whether the thread was just sent round and comes back without having walked the path, or to a
-    /// session's node that has become a version meanwhile, or to another item, which has got the name:
-    /// the kernel walks a path again once only, and the program would be told of a second ESTALE.
-    func wasRedirected(_ thread: Int32, _ node: NodeNumber, _ now: UInt64) -> Bool {
-        guard let known = redirections[thread],
-            now < known.at + Volume.redirectMemory * 1_000_000
-        else { return false }
-        return known.answered == node.rawValue
-            || known.answered == 0 && known.item == node.item.rawValue
     }
 
     /// Names under which the kernel may have the version's node cached when a path to the item is

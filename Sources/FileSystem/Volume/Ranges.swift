@@ -25,8 +25,30 @@ extension Volume {
     static let seekData: Int32 = 3
     static let seekHole: Int32 = 4
 
-    /// lseek(2) with SEEK_DATA or SEEK_HOLE.
-    func seek(_ node: NodeNumber, _ handle: Handle, offset: Int64, data: Bool) throws(Errno)
+    /// lseek(2) with SEEK_DATA or SEEK_HOLE. `reply` is called, perhaps on another thread, unless this
+    /// throws.
+    func seek(
+        _ node: NodeNumber, _ handle: Handle, offset: Int64, data: Bool,
+        reply: @escaping @Sendable (Result<Int64, Errno>) -> Void
+    ) throws(Errno) {
+        // Pages of what is still elsewhere are locked by those who wait for it, and nothing is a hole.
+        guard !handle.isPassthrough, let session = try? self.session(node, handle),
+            missing(node, handle) == nil
+        else {
+            return reply(.success(try find(node, handle, offset: offset, data: data)))
+        }
+        // What a mapping wrote may still be in the kernel's pages only, and the hole below it is none.
+        notifier.post { [self] in
+            channel?.invalidate(node: session.node.rawValue, pages: true)
+            do throws(Errno) {
+                reply(.success(try find(node, handle, offset: offset, data: data)))
+            } catch {
+                reply(.failure(error))
+            }
+        }
+    }
+
+    private func find(_ node: NodeNumber, _ handle: Handle, offset: Int64, data: Bool) throws(Errno)
         -> Int64
     {
         if let size = missing(node, handle)?.blob.size {

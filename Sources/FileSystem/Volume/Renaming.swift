@@ -130,6 +130,7 @@ extension VolumeState {
             // One that lives on under another name may be another document now.
             followTexts(.renamed, old)
             followNames(old)
+            if index[item: old].pointee.links == 0 { noteFormerNodes(old) }
             dying = noteIfDead(old)
         }
         return ((nodes, dying), sequence)
@@ -166,7 +167,15 @@ extension VolumeState {
 
     /// The item becomes the document: its versions join the document's history.
     private func adopt(_ position: MemoryIndex.Position, _ document: DocumentID) -> [Effect] {
+        let former = DocumentID(rawValue: index[item: position].pointee.document)
         index[item: position].pointee.document = document.rawValue
+        index.noteHolder(position)
+        // A document that began with this file, and was no other, has no versions but those that come along.
+        if former != document,
+            former.rawValue != number(position).rawValue || index.hasMoved(former)
+        {
+            abandoned[former] = MonotonicClock.now
+        }
         return adoptVersions(of: number(position), document)
     }
 

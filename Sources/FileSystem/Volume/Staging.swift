@@ -189,6 +189,26 @@ extension Volume {
         }
     }
 
+    /// Runs `body`, which writes, with how many of the `size` bytes are to be written; the number to
+    /// answer.
+    ///
+    /// A mapping makes no file longer, but the kernel writes its pages by the size it knows: until it has
+    /// the answer to an open with O_TRUNC that is the one before. So of pages only what the file reaches
+    /// to is written, and nobody truncates it meanwhile.
+    func reaching(
+        _ place: WritePlace, _ size: Int, _ session: WriteSession,
+        _ body: (Int) throws(Errno) -> Int
+    ) throws(Errno) -> Int {
+        guard place.isPage, let offset = place.offset else { return try body(size) }
+        return try session.staging.withLock { (_) throws(Errno) in
+            let end = try content.stagingStatus(session.node).size
+            guard offset < end else { return size }
+            let reached = Int(min(Int64(size), end - offset))
+            let count = try body(reached)
+            return count == reached ? size : count
+        }
+    }
+
     /// The file a handle reads from; `nil` if there are no bytes.
     func readable(_ node: NodeNumber, _ handle: Handle) throws(Errno) -> SharedDescriptor? {
         let part = try followingMoves { () throws(Errno) in

@@ -88,6 +88,12 @@ package final class Volume: @unchecked Sendable {
     /// How long it is remembered that a thread was sent round, in milliseconds: it may be late, but a
     /// second ESTALE would be the program's.
     static let redirectMemory: UInt64 = 10_000
+    /// How many other items a thread that was sent round joins. The kernel asks for the name at the end of
+    /// the path up to three times before it opens what that leads to, and each time it can be another.
+    static let mostTurns = 100
+    /// How long a thread that was sent round and found nothing under the name is expected to look again, in
+    /// milliseconds: the program may make the file anew, or somebody renames one to there in between.
+    static let vainPatience: UInt64 = 100
     /// Contents up to this size are copied when they are opened for writing, so that the kernel can
     /// write without the daemon; larger ones at the first write.
     static let eagerCopy: Int64 = 256 << 10
@@ -137,7 +143,10 @@ package final class Volume: @unchecked Sendable {
     ///
     /// - Parameter program: this program.
     package func replayChanges(program: String, mountPoint: String) {
-        replayer = Replayer(self, program: program, mountPoint: mountPoint)
+        let made = Replayer(self, program: program, mountPoint: mountPoint)
+        replayer = made
+        let former = FormerNodes(self, made)
+        state.withLock { $0.formerNodes = former }
     }
 
     /// Lets queries be followed. Before the first request.
@@ -158,7 +167,7 @@ package final class Volume: @unchecked Sendable {
         }
     }
 
-    /// Starts the volume's threads.
+    /// Starts the volume's threads. Without one of them it would be of no use; later ones it can wait for.
     func start() {
         notifier.start()
         nameNotifier.start("name notifier")
@@ -171,11 +180,13 @@ package final class Volume: @unchecked Sendable {
         if let link { events.follow(link.downloads) }
         if !container.unsealed.isEmpty { keeper.published() }
         resumeUploads()
+        Threads.waitForRoom()
     }
 
-    /// Ends them, when no request will come any more. Sessions that are still open stay as they are
-    /// recorded: the next open of the container publishes what was acknowledged.
+    /// Ends them, when no request will come any more. Sessions that somebody has not closed stay as they
+    /// are recorded: the next open of the container publishes what was acknowledged.
     func stop() {
+        endLeftSessions()
         replayer?.stop()
         events.stop()
         coordinator.stop()

@@ -40,6 +40,18 @@ struct Redirection {
     var answered: UInt64 = 0
     /// The size that truncate(2) is about to set.
     var size: Int64?
+    /// The name that the thread comes by, as far as it has looked it up.
+    var place: Place?
+    /// Since when that name leads nowhere; 0 if it does not.
+    var inVainSince: UInt64 = 0
+    /// How often the name has led to another item since the thread was sent round.
+    var turns = 0
+
+    /// A name in a directory.
+    struct Place {
+        var parent: NodeNumber
+        var name: [UInt8]
+    }
 }
 
 /// All that a mount knows, guarded by the volume's lock. Level 2 of the Locking page: while holding
@@ -110,6 +122,8 @@ final class VolumeState {
     var forgottenRecents: [(document: DocumentID, time: Timestamp)] = []
     /// Unlinked items that the kernel has forgotten, with the moment from which they may go.
     var dying: [UInt64: UInt64] = [:]
+    /// Documents with a history that no item may be any more, with the moment since when.
+    var abandoned: [DocumentID: UInt64] = [:]
     /// What documents were by their last names, of those that lost them and that the kernel knows.
     var lastTypes: [ItemNumber: PictureType] = [:]
     /// Names that the kernel is about to change.
@@ -138,6 +152,8 @@ final class VolumeState {
     /// Follows what is recorded; nil for a volume without pictures.
     var pictures: VolumePictures?
     var texts: TextIndexer?
+    /// Told of replaced versions; nil for a volume whose changes are not replayed.
+    var formerNodes: FormerNodes?
 
     init(_ container: Container, _ coordinator: Coordinator) {
         self.coordinator = coordinator
@@ -355,12 +371,13 @@ final class VolumeState {
     /// Keeps the current content reachable under its node when another one takes its place.
     func retireCurrent(_ position: MemoryIndex.Position) {
         let record = index[item: position]
-        guard record.pointee.lookups > 0 else { return }
+        guard record.pointee.lookups > 0 else { return noteFormerNodes(position) }
         let old = OldNode(
             content: content(position), modified: record.pointee.modified,
             blocks: Int64(record.pointee.blocks) * 8, lookups: record.pointee.lookups)
         keepOldNode(record.pointee.node, old, at: position)
         record.pointee.lookups = 0
+        noteFormerNodes(position)
     }
 }
 

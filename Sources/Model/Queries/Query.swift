@@ -141,6 +141,15 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
         return fields.map { $0.0 + "=" + Self.encoded($0.1) }.joined(separator: "&")
     }
 
+    /// Whether they look for the same, by the bytes of their texts: folders whose names Unicode takes for
+    /// the same are two folders.
+    public static func == (one: Query, other: Query) -> Bool {
+        one.description == other.description
+    }
+
+    /// Of the bytes.
+    public func hash(into hasher: inout Hasher) { hasher.combine(description) }
+
     private static func encoded(_ text: String) -> String {
         text.pathBytes.reduce(into: "") { result, byte in
             switch byte {

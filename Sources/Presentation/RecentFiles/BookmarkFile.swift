@@ -42,6 +42,8 @@ struct BookmarkFile {
     private(set) var missingNamespaces: [(name: String, at: Int)] = []
 
     init(_ bytes: [UInt8]) throws(MarkupScanner.Malformed) {
+        // No XML has it in it; who reads the list would take it for the end.
+        if bytes.contains(0) { throw MarkupScanner.Malformed() }
         self.bytes = bytes
         var scanner = MarkupScanner(bytes)
         var open: [String] = []

@@ -1,8 +1,10 @@
 import ArgumentParser
 import Content
 import Coordination
+import DocumentKit
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// The user's containers: folders below `$XDG_DATA_HOME/shapeedit/containers`.
@@ -77,6 +79,34 @@ enum Containers {
         }
     }
 
+    /// Fails if a container that is shown at a folder would hide its own files, or those of others: they
+    /// would be looked for in the mount itself.
+    ///
+    /// - Parameter point: a path without symlinks.
+    static func checkApart(_ name: String, from point: String) throws(Failure) {
+        for folder in [try home(), try path(name)] {
+            let place = place(of: folder)
+            if MountTable.isBelow(point, place) || MountTable.isBelow(place, point) {
+                throw Failure(
+                    .cannotCreate,
+                    "\(point): the files of containers belong to \(place); choose an empty folder "
+                        + "elsewhere")
+            }
+        }
+    }
+
+    /// A path without symlinks, of which some may still have to be made.
+    private static func place(of path: String) -> String {
+        var there = path[...]
+        while let slash = there.lastIndex(of: "/"), slash > there.startIndex {
+            if let resolved = MountTable.resolved(String(there)) {
+                return resolved + path[there.endIndex...]
+            }
+            there = there[..<slash]
+        }
+        return path
+    }
+
     static func exists(_ name: String) throws(Failure) -> Bool {
         let folder = ContainerFolder(path: try path(name))
         if access(folder.catalog, F_OK) == 0 { return true }
@@ -102,6 +132,13 @@ enum Containers {
         let home = try home()
         do throws(Errno) { try Directories.make(home) } catch {
             throw Failure(.cannotCreate, "\(home): \(error)")
+        }
+        // Nobody could tell the two apart, and grants count by the names of containers as text.
+        if let other = try names().first(where: { $0 == name && PathKey($0) != PathKey(name) }) {
+            throw Failure(
+                .cannotCreate,
+                "there is a container \(other) already: its name looks the same, but is spelled with other "
+                    + "bytes")
         }
         try Container.create(name, at: path, store: store)
     }

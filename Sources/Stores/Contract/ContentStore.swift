@@ -44,6 +44,12 @@ package protocol ContentStore: Sendable {
     func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
         -> BlobPage
 
+    /// Removes what puts have left that were cut off, and that is no blob: only what `isAbandoned` says so
+    /// of. A remnant that cannot be removed is left for the next time, without an error.
+    func sweep(
+        _ isAbandoned: (Remnant) throws(StoreError) -> Bool, _ call: StoreCall
+    ) throws(StoreError)
+
     /// Puts something made of a blob, in place of what there is. Other readers see all of it or what
     /// was there before. Nothing is checked but its size, and it may be lost in a power loss.
     ///

@@ -203,6 +203,12 @@ package final class FolderStore: ContentStore {
             "this is no content store now (no file shapeedit-store): is its disk mounted?")
     }
 
+    package func sweep(
+        _ isAbandoned: (Remnant) throws(StoreError) -> Bool, _ call: StoreCall
+    ) throws(StoreError) {
+        // What is left here is known by its age: `prepare` removes it.
+    }
+
     func nextSerial() -> String {
         serial.withLock { serial in
             serial &+= 1

@@ -71,10 +71,7 @@ struct MultipartUpload {
 
     /// The newest upload of this blob that was begun and not finished.
     private func find() throws(StoreError) -> String? {
-        var request = S3Request(method: "GET")
-        request.query = [("uploads", ""), ("prefix", key)]
-        request.bodyLimit = 4 << 20
-        let root = try understand(try send(request, "looking for uploads of"))
+        let root = try store.uploads(key, call)
         return root.all("Upload").filter { $0.text("Key") == key }
             .max { $0.text("Initiated") ?? "" < $1.text("Initiated") ?? "" }?.text("UploadId")
     }

@@ -37,6 +37,7 @@ struct Answers {
     /// Throws unless all of the range has come.
     func requireAll(_ receiver: BlobReceiver, _ blob: Blob) throws(StoreError) {
         guard !receiver.isComplete else { return }
+        if let problem = receiver.problemIfShort { throw problem }
         throw StoreError(
             .unreachable, at: address, "the answer ended before all of \(blob.hash) had come")
     }

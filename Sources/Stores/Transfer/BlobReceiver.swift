@@ -22,6 +22,10 @@ final class BlobReceiver: BodyReceiver {
     private let object: SourceObject?
     /// Is given what the sink is.
     private let digest: RunningDigest?
+    /// What it means if a small content of a foreign tree that comes in a coding ends too soon. What has
+    /// come is held until all has: the rest must not be taken up behind bytes that are not its own.
+    private(set) var problemIfShort: StoreError?
+    private var held: [UInt8] = []
     /// The blob's offset of the next byte that comes.
     private var position: Int64
     /// The next byte the sink wants.
@@ -57,7 +61,7 @@ final class BlobReceiver: BodyReceiver {
     /// Whether the body that follows is the blob's. A server may ignore `Range` and send all.
     func accept(_ head: HTTPHead) throws(StoreError) -> Bool {
         if let object, head.status == 200 || head.status == 206,
-            !SourceTag.matches(object.tag, head)
+            !SourceTag.matches(object.tag, head), !isAllAtOnce(object)
         {
             throw SourceTag.isTold(object.tag, head)
                 ? object.changed(address) : object.untold(address)
@@ -67,14 +71,10 @@ final class BlobReceiver: BodyReceiver {
             position = 0
             if let length = head.contentLength {
                 try compare(size: length)
-            } else if rangeField != nil, let coding = head.field("content-encoding"),
-                coding.lowercased() != "identity"
-            {
-                // Nobody asked for that, and nothing tells whether these are the blob's own bytes.
-                throw StoreError(
-                    .corrupt, at: address,
-                    "the server sends \(object?.name ?? blob.hash.description) in another coding:"
-                        + " \(Answers.tame(coding))")
+            } else if let problem = codingProblem(head, of: blob.size) {
+                if rangeField != nil || (object?.isSeenInParts ?? false) { throw problem }
+                // Ours are compared with their hashes.
+                if object != nil { problemIfShort = problem }
             }
             return true
         case 206:
@@ -85,10 +85,17 @@ final class BlobReceiver: BodyReceiver {
                     .corrupt, at: address, "the answer holds another range than was asked for")
             }
             if let size = part.size { try compare(size: size) }
+            if let problem = codingProblem(head, of: Int64(part.range.count)) { throw problem }
             position = part.range.lowerBound
             return true
         default: return false
         }
+    }
+
+    /// Whether the object is one that nothing but its size tells from other versions, and comes in one
+    /// answer: then it is of one version, whichever.
+    private func isAllAtOnce(_ object: SourceObject) -> Bool {
+        SourceTag.isOnlySize(object.tag) && rangeField == nil && delivered == range.lowerBound
     }
 
     private func compare(size: Int64) throws(StoreError) {
@@ -97,6 +104,18 @@ final class BlobReceiver: BodyReceiver {
         throw StoreError(
             .corrupt, at: address,
             "\(blob.hash) has \(size) bytes there and should have \(blob.size)")
+    }
+
+    /// The error if the bytes that follow are in a coding that nobody asked for. If there are as many as
+    /// there should be they lie there in it, and are the blob's own.
+    private func codingProblem(_ head: HTTPHead, of count: Int64) -> StoreError? {
+        guard let coding = head.field("content-encoding"), coding.lowercased() != "identity",
+            head.contentLength != count
+        else { return nil }
+        return StoreError(
+            .corrupt, at: address,
+            "the server sends \(object?.name ?? blob.hash.description) in another coding:"
+                + " \(Answers.tame(coding))")
     }
 
     /// Takes the next bytes of the body. Those outside the range are dropped.
@@ -108,8 +127,17 @@ final class BlobReceiver: BodyReceiver {
                 .corrupt, at: address,
                 "\(blob.hash) has more bytes there than the \(blob.size) it should have")
         }
+        guard problemIfShort != nil else { return try deliver(bytes, from: start) }
+        held.append(contentsOf: bytes)
+        guard position == blob.size else { return }
+        try held.withUnsafeBufferPointer { (all) throws(StoreError) in
+            try deliver(UnsafeRawBufferPointer(all), from: 0)
+        }
+    }
+
+    private func deliver(_ bytes: UnsafeRawBufferPointer, from start: Int64) throws(StoreError) {
         let from = max(start, range.lowerBound)
-        let end = min(position, range.upperBound)
+        let end = min(start + Int64(bytes.count), range.upperBound)
         guard from < end else { return }
         let part = UnsafeRawBufferPointer(rebasing: bytes[Int(from - start)..<Int(end - start)])
         try sink.write(part, at: from)

@@ -21,17 +21,25 @@ package struct FolderTree: SourceTree {
         guard stat(path.cPath, &status) == 0 else { throw problem(Errno.last, []) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw problem(Errno(ENOTDIR), []) }
         var passedOver = PassedOver()
+        var denied: StoreError?
         var folders: [[UInt8]] = [[]]
         while let folder = folders.popLast() {
-            let isThere = try list(folder, of: status, call) { (entry) throws(StoreError) in
-                if case .file(let size) = entry.kind, size > SourceEntry.largest {
-                    return passedOver.note(String(path: entry.path))
+            do throws(StoreError) {
+                let isThere = try list(folder, of: status, call) { (entry) throws(StoreError) in
+                    if case .file(let size) = entry.kind, size > SourceEntry.largest {
+                        return passedOver.note(String(path: entry.path))
+                    }
+                    try visit(entry)
+                    if entry.kind == .folder { folders.append(entry.path) }
                 }
-                try visit(entry)
-                if entry.kind == .folder { folders.append(entry.path) }
+                if !isThere { passedOver.hasGone = true }
+            } catch {
+                // One that is closed to us does not keep us from the others.
+                guard error.kind == .denied, !folder.isEmpty else { throw error }
+                denied = denied ?? error
             }
-            if !isThere { passedOver.hasGone = true }
         }
+        if let denied { throw denied }
         return passedOver
     }
 

@@ -106,6 +106,9 @@ package final class ForeignContents: ContentStore {
     package func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) {
         throw readOnly
     }
+    package func sweep(
+        _ isAbandoned: (Remnant) throws(StoreError) -> Bool, _ call: StoreCall
+    ) throws(StoreError) { throw readOnly }
     package func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall)
         throws(StoreError)
     { throw readOnly }

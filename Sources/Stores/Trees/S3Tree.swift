@@ -9,8 +9,6 @@ package final class S3Tree: SourceTree {
     private let prefix: String
     private let store: S3Store
     private let retries: Retrying.Policy
-    /// Contents up to this size come whole, and nobody has seen a byte of them before the read returns.
-    private static let comparedSize: Int64 = 4 << 20
     /// Whether etags that look like MD5 digests are compared with the bytes: until it turns out that they
     /// only look so.
     private let hasDigestsAsTags = Atomic(true)
@@ -84,7 +82,7 @@ package final class S3Tree: SourceTree {
         _ object: SourceObject, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
     ) throws(StoreError) {
         if range.isEmpty { return }
-        guard range == object.blob.range, object.blob.size <= Self.comparedSize,
+        guard range == object.blob.range, !object.isSeenInParts,
             hasDigestsAsTags.load(ordering: .relaxed), let expected = SourceTag.md5(object.tag)
         else {
             _ = try fetch(object, range, into: sink, call)

@@ -12,7 +12,8 @@ package protocol SourceTree: Sendable {
 
     /// Shows everything in the tree once, a folder before what is in it. What comes or goes meanwhile
     /// may or may not be among it; if a part cannot be listed, the walk fails; what may pass is tried
-    /// again first. `visit` may throw to end it.
+    /// again first, and what we may not see is told at the end. `visit` may throw to end it, but not
+    /// `denied`.
     ///
     /// - Returns: what could not be shown.
     @discardableResult func walk(
@@ -105,6 +106,10 @@ package struct SourceObject: Sendable {
 
     /// For messages.
     var name: String { String(path: path) }
+
+    /// Whether what has come of its content may be read before all has. Smaller ones come whole, and
+    /// nobody has seen a byte of them before the read returns.
+    var isSeenInParts: Bool { blob.size > 4 << 20 }
 
     func changed(_ address: String) -> StoreError {
         StoreError(

@@ -19,23 +19,52 @@ package final class WebDAVTree: SourceTree {
         _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void
     ) throws(StoreError) -> PassedOver {
         var passedOver = PassedOver()
+        var denied: StoreError?
         var folders: [[UInt8]] = [[]]
         while let folder = folders.popLast() {
             // Shown as they come; an attempt that broke off has shown some already.
             var shown: Set<Int> = []
-            try retries.retrying(call, at: address) { () throws(StoreError) in
-                try members(of: folder, call) { (entry) throws(StoreError) in
-                    guard shown.insert(entry.path.hashValue).inserted else { return }
-                    try visit(entry)
-                    if entry.kind == .folder { folders.append(entry.path) }
-                } strange: { path in
-                    if shown.insert(path.hashValue).inserted {
-                        passedOver.note(String(decoding: path, as: UTF8.self))
+            do throws(StoreError) {
+                try retries.retrying(call, at: address) { () throws(StoreError) in
+                    try members(of: folder, call) { (entry) throws(StoreError) in
+                        guard shown.insert(entry.path.hashValue).inserted else { return }
+                        try visit(entry)
+                        if entry.kind == .folder { folders.append(entry.path) }
+                    } strange: { path in
+                        if shown.insert(path.hashValue).inserted {
+                            passedOver.note(String(decoding: path, as: UTF8.self))
+                        }
                     }
+                }
+            } catch {
+                guard error.kind == .absent || error.kind == .denied, !folder.isEmpty,
+                    try isThere(call)
+                else { throw error }
+                if error.kind == .absent {
+                    passedOver.hasGone = true
+                } else {
+                    // One that is closed to us does not keep us from the others.
+                    denied = denied ?? error
                 }
             }
         }
+        if let denied { throw denied }
         return passedOver
+    }
+
+    /// Whether the collection itself is there: if a folder in it is not, that one has gone since it was
+    /// shown.
+    private func isThere(_ call: StoreCall) throws(StoreError) -> Bool {
+        try retries.retrying(call, at: address) { () throws(StoreError) in
+            var request = HTTPRequest("PROPFIND", transport.url(path + "/"))
+            request.headers = [("Depth", "0")]
+            let answer = try transport.send(request, call)
+            switch answer.head.status {
+            case 207: return true
+            case 404, 410: return false
+            default: throw transport.answers.error(answer, "looking for the collection")
+            }
+        }
     }
 
     private func absolute(_ path: [UInt8]) -> String {
@@ -75,22 +104,40 @@ package final class WebDAVTree: SourceTree {
         let fileID = found.text("fileid", in: FoundProperties.ownCloud)
         let identity =
             fileID.isEmpty ? found.element("resource-id")?.text("href") ?? "" : fileID
-        let modified = found.text("getlastmodified")
-        var told = isFolder ? 0 : Int64(found.text("getcontentlength"))
-        if told == nil { told = try self.size(of: path, call) }
+        var modified = found.text("getlastmodified")
+        if isFolder {
+            return SourceEntry(
+                .folder, path: path, identity: Array(identity.utf8),
+                modified: HTTPDate.seconds(modified).map {
+                    Timestamp(seconds: $0, nanoseconds: 0)
+                })
+        }
+        var told = Int64(found.text("getcontentlength"))
+        var etag = found.text("getetag")
+        if told == nil || etag.isEmpty && modified.isEmpty,
+            let head = try self.head(of: path, call)
+        {
+            told = told ?? head.contentLength
+            if etag.isEmpty, modified.isEmpty {
+                etag = head.field("etag") ?? ""
+                modified = head.field("last-modified") ?? ""
+            }
+        }
         guard let size = told, (0...SourceEntry.largest).contains(size) else { return nil }
+        let isNamed = !etag.isEmpty || !modified.isEmpty
         return SourceEntry(
-            isFolder ? .folder : .file(size), path: path, identity: Array(identity.utf8),
-            tag: isFolder ? [] : SourceTag.of(etag: found.text("getetag"), modified: modified),
+            .file(size), path: path, identity: Array(identity.utf8),
+            tag: isNamed
+                ? SourceTag.of(etag: etag, modified: modified) : SourceTag.of(size: size),
             modified: HTTPDate.seconds(modified).map {
                 Timestamp(seconds: $0, nanoseconds: 0)
             })
     }
 
-    /// What the server says of a file whose size is not in the listing.
-    private func size(of path: [UInt8], _ call: StoreCall) throws(StoreError) -> Int64? {
+    /// What the server says of a file whose size, or both etag and date, are not in the listing.
+    private func head(of path: [UInt8], _ call: StoreCall) throws(StoreError) -> HTTPHead? {
         let answer = try transport.send(HTTPRequest("HEAD", transport.url(absolute(path))), call)
-        return answer.head.status == 200 ? answer.head.contentLength : nil
+        return answer.head.status == 200 ? answer.head : nil
     }
 
     package func read(
@@ -118,6 +165,12 @@ enum SourceTag {
     static func of(etag: String, modified: String) -> [UInt8] {
         Array((etag.isEmpty ? "t" + modified : "e" + bare(etag)).utf8)
     }
+
+    /// Where the server has neither: the size is all that tells one version from another.
+    static func of(size: Int64) -> [UInt8] { Array("s\(size)".utf8) }
+
+    /// Whether nothing but the size is known of the version.
+    static func isOnlySize(_ tag: [UInt8]) -> Bool { tag.first == UInt8(ascii: "s") }
 
     /// Whether an answer is about the object with this tag. An answer that does not say is not.
     static func matches(_ tag: [UInt8], _ head: HTTPHead) -> Bool {

@@ -32,6 +32,19 @@ extension WebDAVStore {
         return page
     }
 
+    package func sweep(
+        _ isAbandoned: (Remnant) throws(StoreError) -> Bool, _ call: StoreCall
+    ) throws(StoreError) {
+        for member in try members(of: path + "/incoming", call) where !member.isCollection {
+            // A hash, for something made of it the kind, and a serial number.
+            guard let hash = ContentHash(name: member.name.prefix(64)) else { continue }
+            let remnant = Remnant(hash: hash, name: member.name, isResumable: false)
+            guard try isAbandoned(remnant) else { continue }
+            let address = transport.url("\(path)/incoming/\(member.name)")
+            _ = try transport.send(HTTPRequest("DELETE", address), call)
+        }
+    }
+
     private struct Member {
         var name: String
         var isCollection: Bool

@@ -52,6 +52,12 @@ package struct Limited: ContentStore {
         try inTurn(call) { () throws(StoreError) in try store.delete(hash, call) }
     }
 
+    package func sweep(
+        _ isAbandoned: (Remnant) throws(StoreError) -> Bool, _ call: StoreCall
+    ) throws(StoreError) {
+        try inTurn(call) { () throws(StoreError) in try store.sweep(isAbandoned, call) }
+    }
+
     package func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall)
         throws(StoreError)
     {

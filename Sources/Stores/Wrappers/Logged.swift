@@ -73,6 +73,12 @@ package struct Logged: ContentStore {
         }
     }
 
+    package func sweep(
+        _ isAbandoned: (Remnant) throws(StoreError) -> Bool, _ call: StoreCall
+    ) throws(StoreError) {
+        try logging("sweep") { () throws(StoreError) in try store.sweep(isAbandoned, call) }
+    }
+
     package func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall)
         throws(StoreError)
     {

@@ -79,6 +79,12 @@ package struct Retrying: ContentStore {
         try retrying(call) { () throws(StoreError) in try store.delete(hash, call) }
     }
 
+    package func sweep(
+        _ isAbandoned: (Remnant) throws(StoreError) -> Bool, _ call: StoreCall
+    ) throws(StoreError) {
+        try retrying(call) { () throws(StoreError) in try store.sweep(isAbandoned, call) }
+    }
+
     package func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall)
         throws(StoreError)
     {

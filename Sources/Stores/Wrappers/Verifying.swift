@@ -60,6 +60,12 @@ package struct Verifying: ContentStore {
         try store.delete(hash, call)
     }
 
+    package func sweep(
+        _ isAbandoned: (Remnant) throws(StoreError) -> Bool, _ call: StoreCall
+    ) throws(StoreError) {
+        try store.sweep(isAbandoned, call)
+    }
+
     package func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall)
         throws(StoreError)
     {

@@ -132,6 +132,19 @@ int shim_peer(int descriptor, int *process, unsigned *user) {
     return 0;
 }
 
+int shim_peer_process(int descriptor, int process) {
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+    int number = -1;
+    socklen_t size = sizeof number;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERPIDFD, &number, &size) == 0) return number;
+    /* Before Linux 6.5, and before 6.16 for one of which nothing is left. */
+    if (process <= 0) return -1;
+    number = (int)syscall(SYS_pidfd_open, process, 0);
+    return number < 0 && errno == ESRCH ? SHIM_PEER_ENDED : number;
+}
+
 uint64_t shim_birth_time(int directory, const char *name) {
     struct statx status;
     if (statx(directory, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_BTIME, &status) != 0

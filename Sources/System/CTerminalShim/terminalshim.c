@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -43,7 +44,21 @@ int shim_terminal_enter(int descriptor) {
 
 int shim_terminal_reenter(void) {
     is_entered = 1;
-    return tcsetattr(terminal, TCSANOW, &raw);
+    /* Resumed in the background, this stops us until we are in the foreground, and the signal that
+       resumes us there interrupts it. */
+    do {
+        /* Who was asked to end while stopped needs it no more, and would only be stopped again. Another
+           thread may be about to learn of that. */
+        int is_background = shim_terminal_is_background(terminal);
+        for (int turn = 0; is_background && !ending && turn < 10; turn++) usleep(10000);
+        if (ending && is_background) {
+            is_entered = 0;
+            errno = EIO;
+            return -1;
+        }
+        if (tcsetattr(terminal, TCSANOW, &raw) == 0) return 0;
+    } while (errno == EINTR);
+    return -1;
 }
 
 int shim_terminal_set_leaving(const char *text, size_t count) {
@@ -62,8 +77,7 @@ void shim_terminal_leave(void) {
     is_entered = 0;
     int saved = errno;
     /* In the background the terminal is somebody else's, and changing it would stop us. */
-    pid_t foreground = tcgetpgrp(terminal);
-    if (foreground <= 0 || foreground == getpgrp()) {
+    if (!shim_terminal_is_background(terminal)) {
         /* The settings first: writing may have to wait for a terminal that does not read. */
         tcsetattr(terminal, TCSANOW, &original);
         struct pollfd output = {.fd = terminal, .events = POLLOUT};
@@ -155,14 +169,40 @@ int shim_terminal_watch(unsigned grace_seconds) {
     return pipe_ends[0];
 }
 
-int shim_terminal_suspend(void) {
-    shim_terminal_leave();
+int shim_terminal_stop(void) {
     const int stop = SIGTSTP;
     set_default(stop);
     raise(stop);
     /* Somebody resumed us, or nobody could have: then it did not stop. */
+    return install(&stop, 1, tell, 0);
+}
+
+int shim_terminal_suspend(void) {
+    shim_terminal_leave();
+    /* The others of the job too, as the key does it: of a script that waits for us the shell would
+       not learn that anything stopped, and nobody would have the terminal. All at once: who stopped
+       after them could do so when the shell has resumed the job already. */
+    const int stop = SIGTSTP;
+    set_default(stop);
+    kill(0, stop);
+    /* Somebody resumed us, or nobody could have: then it did not stop. */
     if (install(&stop, 1, tell, 0) != 0) return -1;
     return shim_terminal_reenter();
+}
+
+int shim_terminal_is_same(int first, int second) {
+    unsigned numbers[2];
+    /* Which one /dev/tty is cannot be seen from its own number. */
+    if (ioctl(first, TIOCGDEV, &numbers[0]) == 0 && ioctl(second, TIOCGDEV, &numbers[1]) == 0)
+        return numbers[0] == numbers[1];
+    struct stat one;
+    struct stat other;
+    return fstat(first, &one) == 0 && fstat(second, &other) == 0 && one.st_rdev == other.st_rdev;
+}
+
+int shim_terminal_is_background(int descriptor) {
+    pid_t foreground = tcgetpgrp(descriptor);
+    return foreground > 0 && foreground != getpgrp();
 }
 
 int shim_terminal_size(int descriptor, int size[4]) {

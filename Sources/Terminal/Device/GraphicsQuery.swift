@@ -4,7 +4,9 @@
 /// ``isAnswered`` or after ``timeLimit``; an answer that comes later may still improve it.
 public struct GraphicsQuery: Hashable, Sendable {
     /// The variables of the environment that count.
-    public static let variables = ["TERM", "COLORTERM", "TERM_PROGRAM", "LC_TERMINAL", "TMUX"]
+    public static let variables = [
+        "TERM", "COLORTERM", "NO_COLOR", "TERM_PROGRAM", "LC_TERMINAL", "TMUX",
+    ]
     /// How long to wait for answers, in milliseconds.
     public static let timeLimit = 400
 
@@ -80,6 +82,8 @@ public struct GraphicsQuery: Hashable, Sendable {
     }
 
     private var hasColors: Bool {
+        // Who wants none gets no pictures made of coloured characters either (no-color.org).
+        if environment["NO_COLOR"]?.isEmpty == false { return false }
         if ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "") { return true }
         if terminal.hasSuffix("-mono") || terminal.hasSuffix("-m") { return false }
         let able = [

@@ -33,6 +33,10 @@ public final class TerminalDevice {
     /// Where keys come in.
     public let input: Int32
     private let output: Int32
+    /// The same terminal by a description of its own, which does not block: a write that does would
+    /// have to be interrupted by a signal that may have been taken just before. ``output``'s cannot
+    /// be made so, it is the shell's too. ``output`` itself where there is no other.
+    private let screen: Int32
     /// Readable when ``signals()`` has something.
     public let signalDescriptor: Int32
     private var isOver = false
@@ -54,10 +58,7 @@ public final class TerminalDevice {
         if isatty(0) == 0 { throw .notATerminal("standard input") }
         if isatty(1) == 0 { throw .notATerminal("standard output") }
         if name.isEmpty || name == "dumb" || name == "unknown" { throw .dumb(name) }
-        var (from, to) = (stat(), stat())
-        if fstat(0, &from) != 0 || fstat(1, &to) != 0 || from.st_rdev != to.st_rdev {
-            throw .notATerminal("standard output")
-        }
+        if shim_terminal_is_same(0, 1) == 0 { throw .otherTerminal }
     }
 
     /// Takes over the terminal of standard input and output.
@@ -67,6 +68,13 @@ public final class TerminalDevice {
         try TerminalDevice.check(terminal: name)
         input = 0
         output = 1
+        let own = open("/dev/tty", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        if own >= 0, shim_terminal_is_same(own, output) != 0 {
+            screen = own
+        } else {
+            if own >= 0 { Glibc.close(own) }
+            screen = output
+        }
         // Before anything is changed: a signal in between must find its handler.
         guard
             shim_terminal_set_leaving(TerminalDevice.leaving, TerminalDevice.leaving.utf8.count)
@@ -79,7 +87,10 @@ public final class TerminalDevice {
         write(Array(TerminalDevice.entering.utf8))
     }
 
-    deinit { close() }
+    deinit {
+        close()
+        if screen != output { Glibc.close(screen) }
+    }
 
     /// Gives the terminal back.
     public func close() {
@@ -110,24 +121,38 @@ public final class TerminalDevice {
             height: Int(numbers[3]))
     }
 
-    /// Writes all of it, unless the terminal goes away or a signal asks to end.
-    public func write(_ bytes: [UInt8]) {
+    /// Writes all of it, unless the terminal goes away or takes nothing while a signal waits: false
+    /// then, and nobody knows what the terminal shows.
+    @discardableResult
+    public func write(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty, !isGone {
             var waits = [
-                pollfd(fd: output, events: Int16(POLLOUT), revents: 0),
+                pollfd(fd: screen, events: Int16(POLLOUT), revents: 0),
                 pollfd(fd: signalDescriptor, events: Int16(POLLIN), revents: 0),
             ]
             // A terminal that does not read must not keep us from noticing a signal.
             guard poll(&waits, 2, -1) >= 0 else { continue }
-            if waits[0].revents == 0 { return }
-            let count = rest.withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
+            let isAsked = waits[1].revents != 0
+            if waits[0].revents == 0 { return false }
+            let count = rest.withUnsafeBytes { Glibc.write(screen, $0.baseAddress, $0.count) }
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if count < 0, errno != EINTR, errno != EAGAIN {
                 isGone = true
+            } else if isAsked {
+                return false
+            } else {
+                // It said that it takes some, and means fewer bytes than it needs at once.
+                usleep(10_000)
             }
         }
+        return !isGone
+    }
+
+    /// Writes what changes the screen in the same way; terminals that know how show all of it at once.
+    public func show(_ bytes: [UInt8]) -> Bool {
+        write(Array("\u{1B}[?2026h".utf8) + bytes + Array("\u{1B}[?2026l".utf8))
     }
 
     /// What has come in, up to some KiB; call it when ``input`` is readable.
@@ -161,8 +186,12 @@ public final class TerminalDevice {
         write(Array(TerminalDevice.entering.utf8))
     }
 
+    /// Stops this process with the one that has the terminal, see ``lend(_:)``; returns when somebody
+    /// resumes it.
+    public func stop() { _ = shim_terminal_stop() }
+
     /// Gives the terminal back while another program of this process group uses it. All has to be
-    /// drawn again.
+    /// drawn again. Signals go on to arrive at ``signalDescriptor``.
     public func lend(_ body: () -> Void) {
         shim_terminal_leave()
         body()

@@ -2,6 +2,8 @@
 public enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Standard input or output is something else.
     case notATerminal(String)
+    /// Standard input is one and standard output another.
+    case otherTerminal
     /// It cannot place the cursor; its name.
     case dumb(String)
     /// A system call failed: what was tried and why not.
@@ -12,6 +14,7 @@ public enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .notATerminal(let which):
             "\(which) is not a terminal; use `set`, `add` and the other commands in scripts"
+        case .otherTerminal: "standard input and output are different terminals"
         case .dumb(let name):
             name.isEmpty
                 ? "TERM does not say what terminal this is"

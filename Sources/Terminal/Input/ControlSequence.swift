@@ -23,6 +23,14 @@ enum ControlSequence {
         }
     }
 
+    /// The byte after `ESC [ [`: F1 to F5 of the Linux console.
+    static func consoleFunction(_ byte: UInt8) -> Key? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "E"): .function(Int(byte - UInt8(ascii: "A")) + 1)
+        default: nil
+        }
+    }
+
     private static func letter(_ byte: UInt8) -> Key? {
         switch byte {
         case UInt8(ascii: "A"): .up

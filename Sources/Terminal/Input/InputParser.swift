@@ -16,6 +16,8 @@ public struct InputParser: Sendable {
         case singleShift
         /// After `ESC [`.
         case control
+        /// After `ESC [ [`.
+        case consoleFunction
         /// Inside a string that `ESC \` ends: its introducer.
         case string(UInt8)
         /// In such a string after ESC.
@@ -36,7 +38,7 @@ public struct InputParser: Sendable {
     public var isWaiting: Bool {
         switch state {
         case .ground: !held.isEmpty
-        case .escape, .singleShift, .control: true
+        case .escape, .singleShift, .control, .consoleFunction: true
         case .string, .stringEscape, .paste: false
         }
     }
@@ -72,6 +74,13 @@ public struct InputParser: Sendable {
                 events.append(.key(key))
             }
         case .control: takeControl(byte, &events)
+        case .consoleFunction:
+            reset()
+            if byte == 0x1B {
+                state = .escape
+            } else if let key = ControlSequence.consoleFunction(byte) {
+                events.append(.key(key))
+            }
         case .string(let kind):
             switch byte {
             case 0x1B: state = .stringEscape(kind)
@@ -142,6 +151,7 @@ public struct InputParser: Sendable {
             reset()
             state = .escape
         case 0x18, 0x1A: reset()
+        case UInt8(ascii: "[") where held.isEmpty: state = .consoleFunction
         case 0x20..<0x40: hold(byte)
         case 0x40..<0x7F:
             let (parameters, isWhole) = (held, !isTooLong)

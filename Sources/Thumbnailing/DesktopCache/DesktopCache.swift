@@ -87,27 +87,33 @@ public struct DesktopCache: Sendable {
     }
 
     /// Writes pictures of a file, in place of those that were there. Sizes that are not given lose
-    /// the entry they had, which would show what the file was.
+    /// the entry they had, which would show what the file was. One that cannot be written keeps none of the
+    /// others from it; the first problem is thrown.
     public func write(_ pictures: [Size: [UInt8]], for subject: Subject) throws(Failure) {
         let address = FileURI.address(ofPath: subject.path.pathBytes)
         let name = try system { () throws(Errno) in try FileURI.entryName(address) }
+        var texts = [("Thumb::URI", address), ("Thumb::MTime", String(subject.modified))]
+        if let size = subject.size { texts.append(("Thumb::Size", String(size))) }
+        if let type = subject.mimeType { texts.append(("Thumb::Mimetype", type)) }
+        if let version = subject.version { texts.append((Self.versionKey, version)) }
+        texts.append(("Software", "ShapeEdit"))
+        var problem: Failure?
         for size in Size.allCases {
             guard let bytes = pictures[size] else {
                 unlink(path(size, name))
                 continue
             }
-            guard let file = PNGFile(bytes), file.width <= size.pixels, file.height <= size.pixels
-            else { throw .notAPicture(size) }
-            var texts = [
-                ("Thumb::URI", address), ("Thumb::MTime", String(subject.modified)),
-            ]
-            if let size = subject.size { texts.append(("Thumb::Size", String(size))) }
-            if let type = subject.mimeType { texts.append(("Thumb::Mimetype", type)) }
-            if let version = subject.version { texts.append((Self.versionKey, version)) }
-            texts.append(("Software", "ShapeEdit"))
-            let entry = file.bytes(texts: texts.map { (key: $0.0, value: $0.1) })
-            try system { () throws(Errno) in try put(entry, size, name) }
+            do throws(Failure) {
+                guard let file = PNGFile(bytes), file.width <= size.pixels,
+                    file.height <= size.pixels
+                else { throw .notAPicture(size) }
+                let entry = file.bytes(texts: texts.map { (key: $0.0, value: $0.1) })
+                try system { () throws(Errno) in try put(entry, size, name) }
+            } catch {
+                problem = problem ?? error
+            }
         }
+        if let problem { throw problem }
     }
 
     /// Whether there are entries of a file, right or not, that others have made: without a
@@ -183,7 +189,9 @@ extension DesktopCache {
     private static let entryBytes = 5 << 20
 
     private func read(_ size: Size, _ name: String) -> [UInt8]? {
-        guard let file = try? OwnedDescriptor.open(path(size, name), O_RDONLY | O_NOFOLLOW),
+        guard
+            let file = try? OwnedDescriptor.open(
+                path(size, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK),
             let status = try? file.status(), status.st_size <= Self.entryBytes
         else { return nil }
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
@@ -207,6 +215,10 @@ extension DesktopCache {
             try file.write(bytes, at: 0)
             // The mode is the specification's whatever the mask of this process.
             try check { fchmod(file.number, 0o600) }
+            if Glibc.rename(temporary, target) == 0 { return }
+            let problem = Errno.last
+            // An empty directory in its place makes way; one with something in it is somebody's.
+            guard problem.code == EISDIR, rmdir(target) == 0 else { throw problem }
             try check { Glibc.rename(temporary, target) }
         } catch {
             unlink(temporary)

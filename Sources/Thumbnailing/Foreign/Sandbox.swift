@@ -23,11 +23,14 @@ struct Sandbox: Sendable {
 
     /// Where a command puts the file that is given out.
     static let picture = "/tmp/picture.png"
+    /// Each process has a limit of memory; when they take too much together, they are the first to be
+    /// ended. Done outside, since nothing can be written in `/proc` inside.
+    private static let first = [
+        "/bin/sh", "-c", "echo 1000 > /proc/self/oom_score_adj; exec \"$@\"", "sh",
+    ]
     /// Runs the command and writes that file to the standard output, which the command does not
-    /// have. A line stands for what is no file, so that it is told from nothing. Each process has a limit
-    /// of memory; when they take too much together, they are the first to be ended.
+    /// have. A line stands for what is no file, so that it is told from nothing.
     private static let script = """
-        echo 1000 > /proc/self/oom_score_adj
         file=$1; shift; "$@" > /dev/null 2>&1; code=$?
         if [ -f "$file" ]; then cat "$file"; elif [ -e "$file" ]; then echo; fi
         exit $code
@@ -98,8 +101,8 @@ struct Sandbox: Sendable {
         let process: ChildProcess
         do throws(Errno) {
             process = try ChildProcess(
-                limits + [bubblewrap] + surroundings(input) + ["--"] + limitsInside + giving
-                    + command,
+                Self.first + limits + [bubblewrap] + surroundings(input) + ["--"] + limitsInside
+                    + giving + command,
                 environment: [:], output: output)
         } catch {
             throw .unavailable("bubblewrap cannot be started: \(error)")
@@ -150,6 +153,9 @@ struct Sandbox: Sendable {
         result += ["--setenv", "HOME", "/tmp", "--setenv", "PATH", "/usr/bin:/bin"]
         result += ["--setenv", "LANG", "C.UTF-8", "--setenv", "GIO_USE_VFS", "local"]
         if let input { result += ["--ro-bind", input.path, input.inside] }
+        // Where the daemon is root, so is the program to the files of `/proc/sys`, whatever it may not do
+        // otherwise: it could name the program that the kernel runs for the next crash.
+        result += ["--remount-ro", "/proc"]
         // These are in memory too, and without a size. Last: in them are the places of the others.
         return result + ["--remount-ro", "/dev", "--remount-ro", "/"]
     }

@@ -176,6 +176,44 @@ struct TextFindTests {
         }
     }
 
+    /// The same name to Unicode, two names to a file system.
+    private static let composed = "caf\u{e9}"
+    private static let decomposed = "cafe\u{301}"
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `names that look alike are two in queries and in their folders`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            let names = [Self.composed, Self.decomposed]
+            for (name, text) in zip(names, ["one", "two"]) {
+                try desk.shell("mkdir '\(name)'; printf \(text) > '\(name)/\(name).txt'")
+                try desk.shell("printf x > '\(name)/only-\(text).md'")
+            }
+            // The kernel knows the first answer when the second question comes.
+            for _ in 0..<2 {
+                for (name, text) in zip(names, ["one", "two"]) {
+                    #expect(
+                        try desk.run("find", desk.path(name), "--type", "md")
+                            .hasSuffix("only-\(text).md\n"))
+                }
+            }
+            let queries = desk.volume.root.text + "/.shapeedit/queries"
+            try desk.run("find", "--type", "txt", "--save", "both")
+            // Each is under its own name: none got a number.
+            #expect(try desk.shell("ls '\(queries)/both' | grep -c '(2)' || true") == "0\n")
+            for (name, text) in zip(names, ["one", "two"]) {
+                #expect(try desk.shell("cat '\(queries)/both/\(name).txt'") == text)
+                try desk.run("find", "--name", "only-\(text)*", "--save", name)
+            }
+            for (name, text) in zip(names, ["one", "two"]) {
+                #expect(try desk.shell("ls '\(queries)/\(name)'") == "only-\(text).md\n")
+            }
+            let recents = desk.volume.root.text + "/.shapeedit/recents"
+            for (name, text) in zip(names, ["one", "two"]) {
+                #expect(try desk.shell("cat '\(recents)/\(name).txt'") == text)
+            }
+        }
+    }
+
     @Test(
         .enabled(if: isInstalled("python3"), "needs python3"),
         arguments: DataPath.mounts.prefix(1))

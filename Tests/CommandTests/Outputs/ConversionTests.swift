@@ -50,6 +50,23 @@ import Testing
         }
     }
 
+    @Test func `what lines of text do not hold of a list is told`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "a.list")
+            try desk.run("list", "add", "a.list", "milk", " eggs ", "\u{a0}tea")
+            try desk.run("list", "color", "a.list", "blue")
+            let result = try desk.shapeedit(["convert", "a.list", "a.md"])
+            #expect(result.status == 0)
+            let told = [
+                "color: blue", "item.2.text: blanks around it", "item.3.text: blanks around it",
+            ].map { "shapeedit: a.list: note: \($0), which lines of text do not hold\n" }
+            #expect(result.errorText == told.joined())
+            try desk.run("list", "color", "a.list", "gray")
+            try desk.run("list", "remove", "a.list", "2", "3")
+            #expect(try desk.shapeedit(["convert", "a.list", "b.md"]).errorText.isEmpty)
+        }
+    }
+
     @Test func `lines of an item that become one are told`() throws {
         try withDesk(.plain) { desk in
             let sample = "\(OutputSchema.packageRoot)/Tests/DocumentsTests/Corpus/xml.list"

@@ -12,6 +12,8 @@ import Testing
             #expect(try desk.run("show", "-", input: bytes).hasPrefix("scene of 1 solid\n"))
             #expect(try desk.run("validate", "-", input: bytes) == "-: sound (shape)\n")
             #expect(try desk.run("diff", "-", "s.shape", input: bytes) == "")
+            #expect(try desk.run("diff", "s.shape", "-", input: bytes) == "")
+            try desk.fail(64, "diff", "-", "-", input: bytes)
             let png = try desk.shapeedit(
                 ["render", "-", "-o", "-", "--format", "png", "--size", "64x64"], input: bytes)
             #expect(png.output.starts(with: [0x89, 0x50, 0x4e, 0x47]))

@@ -140,7 +140,7 @@ struct RecentFileTests {
         try withDesktop { desktop in
             let broken = [
                 "<xbel><bookmark href='x'></xbel>", "no list",
-                "<!DOCTYPE a [<!ENTITY b 'c'>]><xbel/>",
+                "<!DOCTYPE a [<!ENTITY b 'c'>]><xbel/>", "<xbel><title>\0</title></xbel>",
             ]
             for text in broken {
                 try Data(text.utf8).write(to: URL(filePath: desktop.list))

@@ -52,6 +52,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [0xFFFF, 0xFFFE, 0xFDD0, 0x1_FFFE, 0, 0x1B])
+    func `text with what is no character is drawn into every file`(_ odd: UInt32) throws {
+        _ = PinnedFonts.arePinned
+        let odd = try #require(Unicode.Scalar(odd))
+        var slide = slide
+        slide.elements[2].json["text"] = .string("a\(odd)b")
+        let picture = Picture.slide(slide, .app)
+        #expect(try picture.pdf(fitting: size).starts(with: "%PDF".utf8))
+        let file = try picture.svg(fitting: size)
+        #expect(try Python.run("Exports/read_svg.py", on: file, named: "svg") != nil)
+    }
+
     @Test func `a PDF file made twice is the same`() throws {
         _ = PinnedFonts.arePinned
         let picture = Picture.slide(slide, .app)

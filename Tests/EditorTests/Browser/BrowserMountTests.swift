@@ -129,6 +129,87 @@ import Testing
         #expect(plain.end() == 0)
     }
 
+    /// A shell with a browser, in whose editor a key was pressed.
+    private func shell(_ place: Workplace) throws -> PseudoTerminal {
+        var environment = place.environment
+        environment["TERM"] = "xterm-256color"
+        let terminal = try PseudoTerminal(
+            ["bash", "--norc", "--noediting", "-i"], environment: environment)
+        terminal.type("\(place.program) browse --graphics none \(place.folder)\n")
+        #expect(terminal.shows("> ball.shape", seconds: 60))
+        terminal.type("\r")
+        #expect(terminal.shows("sphere", seconds: 60))
+        terminal.type("5")
+        #expect(terminal.shows("torus", seconds: 60))
+        return terminal
+    }
+
+    @Test func `the editor of a browser is stopped and resumed with it`() throws {
+        let place = try Workplace("ball.shape", Self.scene)
+        let terminal = try shell(place)
+        let cooked = UInt32(ICANON | ECHO)
+        terminal.type("\u{1A}")
+        #expect(
+            terminal.wait { String(decoding: terminal.output, as: UTF8.self).contains("Stopped") })
+        #expect(terminal.settings.c_lflag & cooked == cooked)
+        terminal.type("fg\n")
+        #expect(terminal.wait { terminal.settings.c_lflag & cooked == 0 })
+        terminal.type("6")
+        #expect(terminal.wait { place.kinds == [.pyramid] })
+        terminal.type("q")
+        #expect(terminal.shows("All documents", seconds: 60))
+        terminal.type("\u{11}")
+        #expect(terminal.wait { terminal.settings.c_lflag & cooked == cooked })
+    }
+
+    @Test func `a stopped browser and its editor end by a signal without the terminal`() throws {
+        let place = try Workplace("ball.shape", Self.scene)
+        let terminal = try shell(place)
+        terminal.type("\u{1A}")
+        #expect(
+            terminal.wait { String(decoding: terminal.output, as: UTF8.self).contains("Stopped") })
+        // As a shell does it to a stopped job, and whoever shuts a machine down.
+        terminal.type("kill %1\n")
+        #expect(
+            terminal.wait {
+                // The shell tells of it before a prompt.
+                terminal.type("\n")
+                return String(decoding: terminal.output, as: UTF8.self).contains("Terminated")
+            })
+        #expect(place.kinds == [.torus])
+    }
+
+    @Test func `a signal for a browser is one for its editor, which saves`() throws {
+        let place = try Workplace("ball.shape", Self.scene)
+        let terminal = try browse(place, options: ["--graphics", "none"])
+        #expect(terminal.shows("> ball.shape", seconds: 60))
+        terminal.type("\r")
+        #expect(terminal.shows("sphere", seconds: 60))
+        terminal.type("5")
+        #expect(terminal.shows("torus", seconds: 60))
+        kill(terminal.process, SIGTERM)
+        #expect(terminal.end() == 128 + Int(SIGTERM))
+        #expect(terminal.isRestored)
+        #expect(place.kinds == [.torus])
+    }
+
+    @Test func `what was asked for is done by who leaves at once`() throws {
+        let place = try Workplace("ball.shape", Self.scene)
+        for number in 1...5 {
+            let terminal = try browse(place, options: ["--graphics", "none"])
+            #expect(terminal.shows("> ball.shape", seconds: 60))
+            terminal.type("\u{0E}\u{15}new\(number).list\r\u{11}")
+            #expect(terminal.end() == 0)
+            #expect(try place.names(with: "new\(number).list").count == 1)
+        }
+        // What could not be done is told where it can be seen.
+        let terminal = try browse(place, options: ["--graphics", "none"])
+        #expect(terminal.shows("> ball.shape", seconds: 60))
+        terminal.type("\u{0E}\u{15}new1.list\r\u{11}")
+        #expect(terminal.end() == 0)
+        #expect(String(decoding: terminal.output, as: UTF8.self).contains("exists already"))
+    }
+
     @Test func `what cannot be browsed is told before the screen is taken`() throws {
         let place = try Workplace("ball.shape", Self.scene)
         let refused = try place.edit("browse", place.folder)

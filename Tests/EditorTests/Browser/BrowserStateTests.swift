@@ -1,5 +1,6 @@
 import Drawing
 import Editor
+import PathText
 import Terminal
 import Testing
 
@@ -49,6 +50,54 @@ struct BrowserStateTests {
         #expect(state.selected?.path == "a.slide")
         #expect(text(state).contains("All documents"))
         #expect(!text(state).contains("Recently viewed"))
+    }
+
+    @Test func `the name counts, not the folder it is in`() {
+        let state = browser(["b/Alpha.shape", "a/zeta.shape", "beta.shape", "c/alpha.shape"])
+        #expect(
+            state.entries.map(\.path) == [
+                "b/Alpha.shape", "c/alpha.shape", "beta.shape", "a/zeta.shape",
+            ])
+    }
+
+    /// Hard links have one number, and so may files of two disks below one folder.
+    @Test(arguments: [GraphicsProtocol.blocks, .none])
+    func `several names of one file are documents of their own`(_ graphics: GraphicsProtocol) {
+        var state = BrowserState(name: "work", shape: shape(80, 40, graphics))
+        let (first, second) = (entry("b.shape", 7, viewed: 9), entry("z.shape", 7, viewed: 9))
+        _ = state.update(.listed([first, entry("c.shape", 2)], problem: nil))
+        #expect(state.selected?.path == "b.shape")
+        // Another name does not take the selection over.
+        let all = [entry("a.shape", 7), second, entry("c.shape", 2), first]
+        _ = state.update(.listed(all, problem: nil))
+        #expect(state.selected?.path == "b.shape")
+        #expect(text(state).contains("z") && text(state).contains("b"))
+        type("z.sh", &state)
+        #expect(state.selected?.path == "z.shape")
+        _ = press(.delete, &state)
+        #expect(text(state).contains("Delete z.shape?"))
+        #expect(press(.character("y"), &state) == [.delete("z.shape")])
+        // The others stay what they are.
+        _ = press(.escape, &state)
+        _ = state.update(.listed([first, entry("c.shape", 2)], problem: nil))
+        #expect(state.entries.map(\.path) == ["b.shape", "c.shape"])
+        #expect(state.selected?.path == "b.shape")
+    }
+
+    @Test func `names that are no text are shown repaired, and named as they are`() {
+        let bytes: [CChar] = [0x61, -1, 0x2E, 0x73, 0]
+        var state = browser([String(cPath: bytes)])
+        for graphics in [GraphicsProtocol.blocks, .none] {
+            _ = state.update(.resized(shape(80, 40, graphics)))
+            #expect(text(state).contains("a\u{FFFD}"))
+        }
+        _ = press(.delete, &state)
+        #expect(text(state).contains("Delete a\u{FFFD}.s?"))
+        guard case .delete(let path)? = press(.character("y"), &state).first else {
+            Issue.record("nothing is deleted")
+            return
+        }
+        #expect(path.pathBytes == [0x61, 0xFF, 0x2E, 0x73])
     }
 
     @Test func `what was viewed last comes first, newest first`() {
@@ -129,7 +178,8 @@ struct BrowserStateTests {
 
     @Test func `keys ask for names and for deletion`() {
         var state = browser(["folder/a.slide", "b.shape"])
-        _ = press(.end, &state)
+        _ = press(.home, &state)
+        // By name, wherever they are.
         #expect(state.selected?.path == "folder/a.slide")
         _ = press(.function(2), &state)
         #expect(state.answer == "a.slide")

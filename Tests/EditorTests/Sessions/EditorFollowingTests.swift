@@ -20,6 +20,21 @@ import Testing
 
     private func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    @Test func `a pipe in the document's place keeps nobody from leaving`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start(columns: 200)
+        #expect(terminal.shows("Ball"))
+        unlink(place.file)
+        #expect(mkfifo(place.file, 0o600) == 0)
+        #expect(terminal.shows("not a regular file"))
+        terminal.type("6")
+        #expect(terminal.shows("pyramid"))
+        kill(terminal.process, SIGTERM)
+        #expect(terminal.end() == 128 + Int(SIGTERM))
+        #expect(terminal.isRestored)
+        #expect(try place.names(with: "conflict of").count == 1)
+    }
+
     /// Renames the document before and after edits, and moves it to another folder.
     private func checkMoves(_ place: Workplace) throws {
         let terminal = try place.start(columns: 120)

@@ -65,6 +65,27 @@ import Testing
         }
     }
 
+    @Test func `what is unsaved after an unmount is kept where no mount hides it`() throws {
+        let aside = try TemporaryDirectory.make(below: nil)
+        defer { TemporaryDirectory.remove(aside) }
+        try withVolume(.noPassthrough) { volume in
+            let place = try Workplace("a.shape", Self.scene, in: volume.directory)
+            var environment = place.environment
+            environment["TMPDIR"] = aside
+            let terminal = try PseudoTerminal(
+                [place.program, "edit", place.file], environment: environment)
+            #expect(terminal.shows("Ball"))
+            try #require(volume.container).unmount()
+            #expect(terminal.shows("not mounted"))
+            terminal.type("6")
+            #expect(terminal.shows("pyramid"))
+            kill(terminal.process, SIGTERM)
+            #expect(terminal.end() == 128 + Int(SIGTERM))
+            #expect(try run(["ls", aside]).text.contains("conflict of"))
+            try volume.remountAfterCrash()
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `a conflict leaves the other side in the document and this one beside it`(
         _ path: DataPath

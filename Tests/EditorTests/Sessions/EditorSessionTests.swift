@@ -84,6 +84,27 @@ import Testing
         #expect(String(decoding: terminal.output, as: UTF8.self).contains("\u{1B}[?1049l"))
     }
 
+    @Test func `a terminal that reads nothing keeps nobody from ending`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start(columns: 300, rows: 100)
+        #expect(terminal.shows("Ball"))
+        // More than a terminal holds that nobody reads from.
+        terminal.type(String(repeating: "o\u{1B}[C\u{1B}[D", count: 20) + "6")
+        usleep(2_000_000)
+        kill(terminal.process, SIGTERM)
+        // It is not waited for, which would read; and less than what a signal leaves it at most.
+        var information = siginfo_t()
+        var isOver = false
+        for _ in 0..<200 where !isOver {
+            usleep(100_000)
+            let found = waitid(
+                P_PID, id_t(terminal.process), &information, WEXITED | WNOWAIT | WNOHANG)
+            isOver = found == 0 && information.si_signo == SIGCHLD
+        }
+        #expect(isOver)
+        #expect(terminal.end() == 128 + Int(SIGTERM))
+    }
+
     @Test func `closing the window saves`() throws {
         let place = try Workplace("a.shape", Self.scene)
         let terminal = try place.start()
@@ -95,11 +116,13 @@ import Testing
         #expect(kind(place, 0) == .cone)
     }
 
-    @Test func `stopped it gives the terminal back, resumed it takes it again`() throws {
+    /// By itself and from a script, whose shell stops with it.
+    @Test(arguments: ["", "sh -c '\"$0\" \"$@\"; true' "])
+    func `stopped it gives the terminal back, resumed it takes it again`(_ script: String) throws {
         let place = try Workplace("a.shape", Self.scene)
         let terminal = try PseudoTerminal(
             ["bash", "--norc", "--noediting", "-i"], environment: place.environment)
-        terminal.type("\(place.program) edit \(place.file)\n")
+        terminal.type("\(script)\(place.program) edit \(place.file)\n")
         #expect(terminal.shows("Box"))
         #expect(terminal.shows("▀"))
         terminal.type("6\u{1A}")
@@ -107,15 +130,22 @@ import Testing
             terminal.wait { String(decoding: terminal.output, as: UTF8.self).contains("Stopped") })
         #expect(terminal.settings.c_lflag & UInt32(ICANON | ECHO) == UInt32(ICANON | ECHO))
         #expect(kind(place, 0) == .pyramid)
+        // In the background it has to wait for the terminal.
+        terminal.type("bg\n")
+        #expect(
+            terminal.wait {
+                String(decoding: terminal.output, as: UTF8.self).ranges(of: "bash-").count >= 3
+            })
         terminal.type("fg\n")
         #expect(terminal.wait { terminal.settings.c_lflag & UInt32(ICANON) == 0 })
         terminal.type("2")
         #expect(terminal.wait { kind(place, 0) == .cube })
         terminal.type("q")
-        // At the start, after stopping and now: what is typed before the prompt is dropped.
+        // At the start, after stopping, in the background and now: what is typed before the
+        // prompt is dropped.
         #expect(
             terminal.wait {
-                String(decoding: terminal.output, as: UTF8.self).ranges(of: "bash-").count == 3
+                String(decoding: terminal.output, as: UTF8.self).ranges(of: "bash-").count >= 4
             })
         #expect(terminal.settings.c_lflag & UInt32(ICANON | ECHO) == UInt32(ICANON | ECHO))
         terminal.type("exit\n")
@@ -211,6 +241,17 @@ import Testing
         terminal.type("xq")
         #expect(terminal.end() == 0)
         #expect(place.names == ["Ball", "Box"])
+    }
+
+    @Test func `the controlling terminal by its general name will do`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try PseudoTerminal(
+            ["sh", "-c", "\(place.program) edit \(place.file) </dev/tty"],
+            environment: place.environment)
+        #expect(terminal.shows("Box"))
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+        #expect(terminal.isRestored)
     }
 
     @Test func `pipes and dumb terminals get an error and no sequences`() throws {

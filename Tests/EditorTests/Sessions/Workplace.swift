@@ -46,6 +46,9 @@ final class Workplace {
 
     var scene: Scene { (try? Scene.read(bytes)) ?? Scene() }
     var names: [String] { scene.nodes.map(\.name) }
+    var kinds: [SolidKind] {
+        scene.nodes.compactMap { if case .solid(let solid) = $0 { solid.shape.kind } else { nil } }
+    }
 
     /// Names in the folder that hold a word.
     func names(with word: String) throws -> [String] {

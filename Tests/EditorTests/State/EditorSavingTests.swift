@@ -49,6 +49,27 @@ import Testing
         #expect(desk.effects == [.keepCopy(mine), .quit])
     }
 
+    @Test func `what is said of a problem goes when that is over`() {
+        var desk = Desk(.scene(Desk.scene))
+        desk.type("2")
+        desk.wait(1_000)
+        desk.send(.saveFailed("disk full", done: 0))
+        #expect(desk.state.message.contains("disk full"))
+        desk.send(.loaded(.scene(Desk.scene)))
+        #expect(desk.state.message.contains("disk full"))
+        desk.wait(EditorState.retryTime)
+        desk.send(.saved(desk.state.document))
+        #expect(desk.state.message == "Saved")
+        desk.send(.unreadable("no permission"))
+        desk.send(.loaded(desk.state.document))
+        #expect(desk.state.message == "It can be read again")
+        // Other news stay.
+        desk.send(.saveFailed("disk full", done: 0))
+        desk.send(.keptCopy("a copy"))
+        desk.send(.saved(desk.state.document))
+        #expect(desk.state.message.contains("a copy"))
+    }
+
     @Test func `undo saves first, so that it takes back the last step`() {
         var desk = Desk(.scene(Desk.scene))
         desk.type("2u")

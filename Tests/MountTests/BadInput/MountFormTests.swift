@@ -70,32 +70,30 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "no_such_option", "noatim", "subtype=other", "max_read", "nosymfollow",
-    ])
-    func `an option that nobody knows is refused before anything is opened`(
-        _ option: String
-    ) throws {
+    @Test func `an option that nobody knows is refused before anything is opened`() throws {
         try withBrokenContainer { broken in
-            try broken.expectRefusal(
-                "mount", "test", broken.container.mountPoint, "-o", "rw,\(option)",
-                status: EX_USAGE, saying: "option \(option) is not known")
-            #expect(!MountTable.isMounted(broken.container.mountPoint))
+            for option in ["no_such_option", "noatim", "subtype=other", "max_read", "nosymfollow"] {
+                try broken.expectRefusal(
+                    "mount", "test", broken.container.mountPoint, "-o", "rw,\(option)",
+                    status: EX_USAGE, saying: "option \(option) is not known")
+                #expect(!MountTable.isMounted(broken.container.mountPoint))
+            }
         }
     }
 
-    @Test(arguments: [
-        "mount", "unmount", "umount", "status", "container", "help", "completions", "new", "show",
-        "get", "set", "add", "remove", "edit", "list", "undo", "redo", "history", "convert",
-        "render", "diff", "validate", "find", "bookmark", "evict", "pin", "unpin", "materialize",
-        "cancel", "import",
-    ])
-    func `a command cannot name a container`(_ name: String) throws {
+    @Test func `a command cannot name a container`() throws {
         let container = try Container()
         defer { container.remove() }
-        let result = try container.command("container", "create", name)
-        #expect(result.status == Int(EX_USAGE), "\(result)")
-        #expect(result.errorText.contains("cannot name a container"), "\(result)")
+        for name in [
+            "mount", "unmount", "umount", "status", "container", "help", "completions", "new",
+            "show", "get", "set", "add", "remove", "edit", "list", "undo", "redo", "history",
+            "convert", "render", "diff", "validate", "find", "bookmark", "evict", "pin", "unpin",
+            "materialize", "cancel", "import",
+        ] {
+            let result = try container.command("container", "create", name)
+            #expect(result.status == Int(EX_USAGE), "\(result)")
+            #expect(result.errorText.contains("cannot name a container"), "\(result)")
+        }
         #expect(try container.command("container", "list").text == "test\n")
     }
 

@@ -27,6 +27,28 @@ import Testing
         }
     }
 
+    /// Whoever wrote there waited for ever, or had an error.
+    @Test func `no container hides its own files`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let home = "\(container.base)/empty"
+            let link = "\(container.base)/link"
+            mkdir(home, 0o755)
+            symlink(home, link)
+            for data in ["\(home)/data", "\(link)/data", home] {
+                container.additionalEnvironment = ["XDG_DATA_HOME": data]
+                let refused = try container.command("mount", home)
+                #expect(refused.status == Int(EX_CANTCREAT), "\(refused)")
+                #expect(refused.errorText.contains("elsewhere"), "\(refused)")
+            }
+            container.additionalEnvironment = [:]
+            #expect(try run(["ls", "-A", home]).text == "")
+            try broken.expectRefusal(
+                "mount", "test", "\(broken.folder)/staging", status: EX_CANTCREAT,
+                saying: "\(broken.folder)/staging", "elsewhere")
+        }
+    }
+
     @Test func `what is mounted cannot be mounted, checked or deleted`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
@@ -89,6 +111,86 @@ import Testing
             #expect(try run(["ls", "-A", "\(broken.folder)/.."]).text == "test\n")
             #expect(try run(["ls", "-A", broken.container.dataHome]).text == "shapeedit\n")
             #expect(!MountTable.isMounted(broken.container.mountPoint))
+        }
+    }
+
+    @Test func `a name that is not UTF-8 makes nothing`() throws {
+        try withBrokenContainer { broken in
+            let result = try run(
+                [
+                    "sh", "-c", "exec \"$0\" container create -- \"$(printf 'a\\377')\"",
+                    BuiltPrograms.shapeedit(),
+                ], directory: broken.container.base, environment: broken.container.environment)
+            #expect(result.status == Int(EX_USAGE), "\(result)")
+            #expect(result.errorText.contains("cannot name a container"), "\(result)")
+            #expect(try run(["ls", "-A", "\(broken.folder)/.."]).text == "test\n")
+        }
+    }
+
+    @Test func `a container that is behind a link is not deleted in words alone`() throws {
+        try withBrokenContainer { broken in
+            let moved = try run(
+                ["sh", "-c", "mv test ../elsewhere && ln -s ../elsewhere test"],
+                directory: "\(broken.folder)/..")
+            #expect(moved.status == 0, "\(moved)")
+            let before = try broken.listing()
+            try broken.expectRefusal(
+                "container", "delete", "--force", "test", status: EX_UNAVAILABLE,
+                saying: broken.folder, "is a link to", "elsewhere")
+            #expect(try broken.listing() == before)
+            #expect(try broken.container.check().status == 0)
+        }
+    }
+
+    /// Without the file others could mount what is left, and what they made kept the rest from going.
+    @Test(.enabled(if: DataPath.isPrivileged, "needs root"))
+    func `the lock of a container that is being deleted goes last`() throws {
+        try withBrokenContainer { broken in
+            // A folder that cannot be removed and comes behind the lock when the disk lists them.
+            let stuck = try run(
+                [
+                    "sh", "-c",
+                    "rm lock; mkdir held0; touch lock; for i in $(seq 1000); do mkdir held$i; "
+                        + "last=$(ls -U | sed -n '/^lock$/,$p' | grep -m1 held); "
+                        + "if [ -n \"$last\" ]; then echo $last; exit; fi; done; exit 1",
+                ], directory: broken.folder)
+            #expect(stuck.status == 0, "\(stuck)")
+            let held = broken.folder + "/" + stuck.text.prefix { $0 != "\n" }
+            let result = try broken.container.command(
+                ["container", "delete", "--force", "test"], after: "mount --bind \(held) \(held)")
+            #expect(result.status == Int(EX_IOERR), "\(result)")
+            #expect(access(broken.folder + "/lock", F_OK) == 0)
+            let again = try broken.container.command("container", "delete", "--force", "test")
+            #expect(again.status == 0, "\(again)")
+            #expect(access(broken.folder, F_OK) != 0)
+        }
+    }
+
+    @Test func `a folder that is there already is closed to others when a container is made in it`()
+        throws
+    {
+        try withBrokenContainer { broken in
+            let folder = "\(broken.folder)/../made"
+            mkdir(folder, 0o755)
+            chmod(folder, 0o755)
+            let made = try broken.container.command("container", "create", "made")
+            #expect(made.status == 0, "\(made)")
+            #expect(try run(["stat", "-c", "%a", folder]).text == "700\n")
+        }
+    }
+
+    /// What was granted by one of two such containers was read, and written, in the other.
+    @Test func `no container gets a name that looks like another's`() throws {
+        try withBrokenContainer { broken in
+            let names = ["caf\u{e9}", "cafe\u{301}"]
+            let made = try broken.container.command("container", "create", names[0])
+            #expect(made.status == 0, "\(made)")
+            try broken.expectRefusal(
+                "container", "create", names[1], status: EX_CANTCREAT, saying: "already", "bytes")
+            try broken.expectRefusal(
+                "mount", "--app", names[1], broken.container.mountPoint, status: EX_CANTCREAT,
+                saying: "already")
+            #expect(try run(["ls", "-A", "\(broken.folder)/.."]).text == "\(names[0])\ntest\n")
         }
     }
 

@@ -37,9 +37,32 @@ struct RequirementTests {
                 try broken.container.command(
                     words, after: "\(Self.emptyDevices) && mknod /dev/fuse c 10 254"),
                 status: EX_UNAVAILABLE, saying: "/dev/fuse", "modprobe fuse")
+            // Without /dev/null no daemon can be started that would say it.
+            expect(
+                try broken.container.command(words, after: "mount -t tmpfs none /dev"),
+                status: EX_UNAVAILABLE, saying: "/dev/fuse is missing", "modprobe fuse")
             #expect(try broken.listing() == before)
             #expect(!MountTable.isMounted(broken.container.mountPoint))
         }
+    }
+
+    @Test(.enabled(if: DataPath.ordinaryUsersCanMount, "needs fusermount3"))
+    func `what may not be read or written is named, with what to do`() throws {
+        let container = try Container(user: nobody)
+        defer { container.remove() }
+        try container.mount()
+        try container.unmount()
+        for (place, mode) in [("catalog.sqlite", "400"), ("journal", "000")] {
+            let path = "\(container.folder)/\(place)"
+            let mended = try run(["stat", "-c", "%a", path]).text.dropLast()
+            #expect(try run(["chmod", mode, path]).status == 0)
+            expect(
+                try container.command("mount", container.name, container.mountPoint),
+                status: EX_NOPERM, saying: path, "writable for you")
+            #expect(try run(["chmod", String(mended), path]).status == 0)
+        }
+        try container.mount()
+        try container.unmount()
     }
 
     @Test(.enabled(if: DataPath.ordinaryUsersCanMount, "needs fusermount3"))

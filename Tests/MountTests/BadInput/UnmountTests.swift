@@ -35,6 +35,95 @@ import Testing
         }
     }
 
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `what umount took away can be mounted at once`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let container = try #require(volume.container)
+            for round in 0..<5 {
+                try volume.agent().store("a", "\(round)")
+                volume.endAgents()
+                // The daemon may be in a call on it just then.
+                for _ in 0..<100 {
+                    if try run(["umount", container.mountPoint]).status == 0 { break }
+                    usleep(20_000)
+                }
+                try volume.remountAfterCrash()
+                #expect(try volume.agent().content("a") == "\(round)")
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a mount whose daemon was killed stays until the next can take its place`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let container = try #require(volume.container)
+            let other = "\(container.base)/other"
+            mkdir(other, 0o755)
+            if let user = container.user { chown(other, uid_t(user), gid_t(user)) }
+            defer { MountTable.detach(other) }
+            #expect(try container.command("container", "create", "second").status == 0)
+            #expect(try container.command("mount", "second", other).status == 0)
+            let daemon = try #require(container.daemon)
+            kill(pid_t(daemon), SIGKILL)
+            container.waitForEnd(of: daemon)
+            // Nobody writes into the folder below because of a mount that cannot be.
+            let refused = try container.command("mount", "second", container.mountPoint)
+            #expect(refused.status == Int(EX_TEMPFAIL), "\(refused)")
+            #expect(MountTable.isMounted(container.mountPoint))
+            #expect(try container.command("unmount", other).status == 0)
+            try volume.remountAfterCrash()
+        }
+    }
+
+    @Test func `info tells where a container is mounted whose daemon does not answer`() throws {
+        let container = try Container()
+        defer { container.remove() }
+        try container.mount()
+        let daemon = pid_t(try #require(container.daemon))
+        kill(daemon, SIGSTOP)
+        let result = try container.command("container", "info", container.name)
+        kill(daemon, SIGCONT)
+        #expect(result.status == 0, "\(result)")
+        #expect(result.text.contains("mounted at \(container.mountPoint)"), "\(result)")
+        try container.unmount()
+        let after = try container.command("container", "info", container.name)
+        #expect(after.text.contains("not mounted"), "\(after)")
+    }
+
+    @Test func `a mount whose daemon does not answer keeps nobody from hearing of the others`()
+        throws
+    {
+        let (silent, other) = (try Container(name: "silent"), try Container(name: "other"))
+        defer {
+            silent.remove()
+            other.remove()
+        }
+        try silent.mount()
+        try other.mount()
+        let document = "\(other.mountPoint)/a.list"
+        #expect(try other.command("new", document).status == 0)
+        let daemon = pid_t(try #require(silent.daemon))
+        kill(daemon, SIGSTOP)
+        defer { kill(daemon, SIGCONT) }
+        // Each waits for it for a while: all at once.
+        let shapeedit = try BuiltPrograms.shapeedit()
+        let questions = [
+            ["recents", "--limit", "1000"], ["recents", "--limit", "1000", other.base + "/.."],
+            ["claims", "--json"],
+        ]
+        let asked = try questions.map { words in
+            try RunningProgram(
+                ([shapeedit] + words).map { Array($0.utf8) }, environment: other.environment)
+        }
+        let told = asked.map { $0.wait(seconds: 90) }
+        for recents in told[..<2] {
+            #expect(recents.status == 0 && recents.text.contains(document), "\(recents)")
+        }
+        #expect(told[2].status == 0 && told[2].text.hasPrefix("["), "\(told[2])")
+    }
+
     @Test(.enabled(if: DataPath.isPrivileged && isInstalled("setpriv"), "needs root and setpriv"))
     func `the mount of another user stays, and the helper's words are passed on`() throws {
         try withVolume(.passthrough) { volume in

@@ -18,7 +18,7 @@ import Testing
         .enabled(if: isInstalled("python3"), "needs python3"),
         arguments: [
             "describe", "claims", "parameters", "prepare", "lease", "changes", "moved", "writing",
-            "queries", "many", "events", "progress", "uploads",
+            "queries", "many", "events", "progress", "uploads", "registering",
         ])
     func `a Varlink client of another make is served`(_ scenario: String) throws {
         let store = scenario == "uploads" ? "folder" : nil

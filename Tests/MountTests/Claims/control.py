@@ -122,6 +122,19 @@ def claims():
     second = claim(two, "write", "a", purpose="p")
     missing = fails(f"{INTERFACE}.NoSuchClaim", lambda: two.Release(claim=first["claim"]))
     assert missing == {"claim": first["claim"]}
+    # A child of this process waits for its claims, unless it says that it works under them.
+    child = f"""
+import varlink
+client = varlink.Client("unix:{SOCKET}").open("{INTERFACE}")
+target = {{"path": "work/a", "access": "writeMerging"}}
+try:
+    client.Claim(targets=[target], timeoutMilliseconds=0)
+    raise AssertionError("a claim that is not nested did not wait")
+except varlink.VarlinkError as error:
+    assert error.error() == "{INTERFACE}.TimedOut", error
+client.Claim(targets=[target], nested=True, timeoutMilliseconds=0)
+"""
+    subprocess.run([sys.executable, "-c", child], check=True)
     # A connection's end is that of its claims.
     two._connection.close()
     three = connect()
@@ -129,6 +142,20 @@ def claims():
         f"{INTERFACE}.TimedOut", lambda: claim(three, "read", "a", timeoutMilliseconds=0))
     one._connection.close()
     claim(three, "read", "a")
+    # It ends with the process that asked for it, though a child has inherited the connection.
+    stay, leave = os.pipe()
+    holder = os.fork()
+    if holder == 0:
+        held = connect()
+        claim(held, "write", "inherited")
+        if os.fork() == 0:
+            os.close(leave)
+            os.read(stay, 1)
+        os._exit(0)
+    os.close(stay)
+    os.waitpid(holder, 0)
+    claim(three, "write", "inherited")
+    os.close(leave)
 
 
 def parameters():
@@ -164,7 +191,7 @@ def parameters():
         {"targets": [{"path": "work//a", "access": "read"}]},
         {"targets": [target], "purpose": 1}, {"targets": [target], "presenter": "x"},
         {"targets": [target], "timeoutMilliseconds": -1},
-        {"targets": [target], "timeoutMilliseconds": "soon"},
+        {"targets": [target], "timeoutMilliseconds": "soon"}, {"targets": [target], "nested": 1},
     ]:
         fails(wrong, given(**values))
     fails(f"{INTERFACE}.TooMany", given(targets=[target] * 257))
@@ -288,6 +315,33 @@ def changes():
     os.rename(at("own/file"), at("own/renamed"))
     by_others("mkdir last")
     above.next("subitemAppeared", path="work/last")
+
+
+def registering():
+    """What happens just then is told after the presenter's number, which comes first."""
+    import json
+    import socket
+
+    line = "while :; do : >busy; rm busy; done"
+    others = [subprocess.Popen(["sh", "-c", line], cwd=FOLDER, stderr=subprocess.DEVNULL) for _ in range(3)]
+    try:
+        call = {"method": f"{INTERFACE}.Present", "parameters": {"path": "work"}, "more": True}
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            with socket.socket(socket.AF_UNIX) as raw:
+                raw.connect(SOCKET)
+                raw.sendall(json.dumps(call).encode() + b"\0")
+                answer = b""
+                while b"\0" not in answer:
+                    piece = raw.recv(65536)
+                    assert piece, "the connection was closed"
+                    answer += piece
+            message = json.loads(answer.split(b"\0")[0])["parameters"]["message"]
+            assert message["kind"] == "registered", message
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
 
 
 def moved():

@@ -97,6 +97,10 @@ struct GrantedQueryTests {
             let result = try Probing.run(["python3", "-c", lines, both.app.mountPoint])
             let failed = "org.shapeedit.Control.Failed\n"
             #expect(result.text == failed + failed + failed + "granted\ngranted\n", "\(result)")
+            // Nor is it told whether there is a container that grants nothing.
+            try both.run("revoke", "a.txt")
+            let later = try Probing.run(["python3", "-c", lines, both.app.mountPoint])
+            #expect(later.text == String(repeating: "granted\n", count: 5), "\(later)")
         }
     }
 

@@ -51,6 +51,12 @@ struct GrantedSavingTests {
             // It says nothing: permissions are kept, and there are no ACLs to keep.
             #expect(there.shell("sed -i s/one/two/ 'in test/a.txt' 2>&1") == "")
             #expect(here.content("a.txt") == "two\n")
+            // LibreOffice's, Python's, Rust's, and what many others do.
+            for name in ["lu81922x4f.tmp", "tmpa_b3c4d5", ".tmpAb12Cd", "a.txt.tmp"] {
+                there.store("in test/\(name)", "by \(name)")
+                there.rename("in test/\(name)", "in test/a.txt")
+                #expect(here.content("a.txt") == "by \(name)")
+            }
             there.store("in test/.~lock.a.txt#", "me")
             there.open("in test/.~lock.a.txt#", O_WRONLY | O_CREAT | O_EXCL, fails: EEXIST)
             // Its mode is what the program asked for, by its own mask.

@@ -109,6 +109,25 @@ import Testing
     }
 
     @Test(arguments: DataPath.posixOfAllUsers)
+    func `what a mapping wrote is no hole before it is synchronized`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let file = agent.open("file", O_CREAT | O_RDWR)
+            agent.truncate(file, size: 1 << 20)
+            let mapping = agent.map(file, length: 1 << 20, writable: true, shared: true)
+            agent.setMemory(mapping, offset: 500_000, "written")
+            let data = agent.seek(file, 0, SEEK_DATA)
+            #expect((0...500_000).contains(data))
+            #expect(agent.seek(file, 500_000, SEEK_HOLE) >= 500_007)
+            #expect(agent.memory(mapping, offset: 500_000, count: 7) == "written")
+            agent.unmap(mapping)
+            agent.close(file)
+        }
+    }
+
+    @Test(arguments: DataPath.posixOfAllUsers)
     func `copy_file_range copies and moves both positions`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
             let agent = try volume.agent()

@@ -84,6 +84,31 @@ import Testing
         }
     }
 
+    /// The kernel writes the pages back by the size that it knows, which O_TRUNC has made too large.
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `what a mapping wrote does not make a truncated file longer`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            for size in [12_288, 400_000] {
+                agent.store("file", ByteString(repeating: "o", count: size))
+                let reader = agent.open("file", O_RDONLY)
+                let file = agent.open("file", O_RDWR)
+                let mapping = agent.map(file, length: size, writable: true, shared: true)
+                agent.setMemory(mapping, offset: 4096, "dirty")
+                agent.setMemory(mapping, offset: size - 100, "dirty")
+                let again = agent.open("/proc/self/fd/\(reader.number)", O_RDWR | O_TRUNC)
+                agent.close(again)
+                #expect(agent.read(file, count: size, offset: 0) == "")
+                agent.unmap(mapping)
+                agent.close(file)
+                agent.close(reader)
+                #expect(agent.content("file") == "")
+            }
+        }
+    }
+
     @Test(arguments: DataPath.posixOfAllUsers)
     func `O_DIRECT reads and writes the same content`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in

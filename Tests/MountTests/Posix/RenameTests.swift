@@ -262,13 +262,43 @@ import Testing
                                     file.write("x" * random.randrange(9000))
                     except (FileNotFoundError, FileExistsError): pass
                 """
-            let agent = try volume.agent()
-            agent.store("change.py", ByteString(script))
-            agent.shell(
-                """
-                for i in 1 2 3; do python3 change.py $i & jobs="$jobs $!"; done
-                for job in $jobs; do wait $job || exit 1; done
-                """)
+            try runThrice(script, volume)
         }
+    }
+
+    /// The kernel looks a name up three times before it opens for the second time, and each time the name
+    /// led to another file, or to none for a moment: one open in some thousand failed with ESTALE.
+    @Test(
+        .enabled(if: isInstalled("python3"), "needs python3"), arguments: DataPath.posixOfAllUsers)
+    func `a file is opened to write however often its name changes hands`(_ dataPath: DataPath)
+        throws
+    {
+        let seed = Seed.next("names that change hands again and again")
+        try withVolume(dataPath) { volume in
+            let script = """
+                import os, random, sys, time
+                random.seed(\(seed) + int(sys.argv[1]))
+                end = time.time() + 3
+                while time.time() < end:
+                    a, b = random.sample(("a", "b", "c"), 2)
+                    if random.randrange(2):
+                        with open(a, "w") as file: file.write("x" * random.randrange(5000))
+                    else:
+                        try: os.rename(a, b)
+                        except FileNotFoundError: pass
+                """
+            try runThrice(script, volume)
+        }
+    }
+
+    /// Runs a Python script in three processes at once, which are told their number.
+    private func runThrice(_ script: String, _ volume: Volume) throws {
+        let agent = try volume.agent()
+        agent.store("change.py", ByteString(script))
+        agent.shell(
+            """
+            for i in 1 2 3; do python3 change.py $i & jobs="$jobs $!"; done
+            for job in $jobs; do wait $job || exit 1; done
+            """)
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Probing
 import TestSupport
 import Testing
 
@@ -34,6 +35,54 @@ struct OrdinaryUserTests {
             #expect(after.content("folder/moved") == "four")
             #expect(after.names("folder") == ["hard", "moved"])
         }
+    }
+
+    @Test(.enabled(if: isInstalled("prlimit"), "needs prlimit"))
+    func `a mount outlives a time in which its user may have no more threads`() throws {
+        try withDocument { volume, agent, daemon in
+            let highest = try limit(daemon, "--nproc", "--output=HARD", "--noheadings")
+            try limit(daemon, "--nproc=1:")
+            // Begins the thread that makes the lines.
+            let events = "\(volume.root.text)/.shapeedit/events-1"
+            agent.close(agent.open(ByteString(events), O_RDONLY))
+            agent.store("document", "two")
+            #expect(agent.content("document") == "two")
+            try limit(daemon, "--nproc=\(highest):")
+            let told = try volume.run("timeout", "30", "head", "-n", "1", events)
+            #expect(told.status == 0 && told.text.contains("kind"), "\(told)")
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("prlimit"), "needs prlimit"))
+    func `a daemon that may make no longer files refuses the write and goes on`() throws {
+        try withDocument { _, agent, daemon in
+            try limit(daemon, "--fsize=\(16 << 20):")
+            let file = agent.open("document", O_RDWR)
+            agent.write(file, "far", offset: 32 << 20, fails: EFBIG)
+            agent.write(file, "two")
+            agent.close(file)
+            #expect(agent.content("document") == "two")
+        }
+    }
+
+    /// Runs `body` with a document, who stored it and the daemon's process.
+    private func withDocument(_ body: (Volume, Agent, Int) throws -> Void) throws {
+        try withVolume(.ordinaryUser) { volume in
+            let container = try #require(volume.container)
+            let daemon = try #require(container.daemon)
+            let agent = try volume.agent()
+            agent.store("document", "one")
+            try body(volume, agent, daemon)
+        }
+    }
+
+    /// Shows or sets a limit of the daemon, as its user: root may lack the right to.
+    @discardableResult
+    private func limit(_ daemon: Int, _ words: String...) throws -> String {
+        let user = ["setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups"]
+        let result = try run(user + ["prlimit", "--pid", "\(daemon)"] + words)
+        #expect(result.status == 0, "\(result)")
+        return result.text.filter { !$0.isWhitespace }
     }
 
     @Test func `nobody else, not even root, sees an ordinary user's mount`() throws {

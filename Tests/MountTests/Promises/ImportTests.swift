@@ -199,6 +199,26 @@ struct ImportTests {
         }
     }
 
+    @Test func `a source that is empty at a refresh has nothing removed, and that is said`() throws
+    {
+        try withSource(.passthrough) { volume, agent, source in
+            try volume.shapeedit("import", "--promise", source, "@in")
+            agent.shell("find in | sort > ../listed; setfattr -n user.mine -v kept in/sub/b.bin")
+            // As if its disk were not mounted.
+            agent.shell("mv \(source) \(source).away; mkdir \(source)")
+            let told = try volume.shapeedit("import", "--refresh", "@in", fails: 75)
+            #expect(told.errorText.contains("nothing was removed"), "\(told)")
+            agent.shell("find in | sort | cmp - ../listed; rmdir \(source)")
+            agent.shell("mv \(source).away \(source)")
+            #expect(try refresh(volume).contains(" 0 new, 0 changed, 0 removed"))
+            #expect(
+                agent.shell("getfattr --only-values -n user.mine in/sub/b.bin") == "kept")
+            // Where nothing would be removed an empty source is none to speak of.
+            agent.shell("rm -r in/* \(source)/*")
+            #expect(try refresh(volume).contains("0 listed, 0 new, 0 changed, 0 removed"))
+        }
+    }
+
     @Test func `an edit makes a version of its own, and the source's stays readable`() throws {
         try withSource(.passthrough) { volume, agent, source in
             try volume.shapeedit("import", "--promise", source, "@in")
@@ -252,15 +272,19 @@ struct ImportTests {
     func `what was listed before the listing failed is there`() throws {
         try withSource(.ordinaryUser) { volume, agent, source in
             // Root could read it.
-            agent.shell("mkdir \(source)/closed; chmod 0 \(source)/closed")
+            agent.shell(
+                "cd \(source); for i in 1 2 3; do mkdir closed$i open$i; touch open$i/x; done")
+            agent.shell("chmod 0 \(source)/closed*")
             let failed = try volume.shapeedit(
                 "import", "--promise", source, "@in", fails: EX_NOPERM)
             #expect(failed.errorText.contains("closed"), "\(failed)")
-            #expect(agent.shell("ls in") == agent.shell("ls \(source)"))
-            agent.shell("chmod 700 \(source)/closed")
+            // Whatever the order: what is closed does not keep us from the others.
+            let names = "find . -name 'closed*' -prune -o -print | sort"
+            #expect(agent.shell("cd in; \(names)") == agent.shell("cd \(source); \(names)"))
+            agent.shell("chmod 700 \(source)/closed*")
             #expect(try refresh(volume).contains("0 removed"))
             // Modes are those of the listing that showed it first.
-            agent.shell("chmod 700 in/closed; diff -r in \(source)")
+            agent.shell("chmod 700 in/closed*; diff -r in \(source)")
         }
     }
 

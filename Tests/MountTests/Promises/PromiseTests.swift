@@ -51,10 +51,13 @@ struct PromiseTests {
     @Test(arguments: DataPath.ofPromises)
     func `a large promise is read in blocks`(_ dataPath: DataPath) throws {
         try withVolume(dataPath, store: "folder") { volume in
-            let agent = try volume.agent()
-            agent.shell("head -c 40000001 /dev/urandom > large; sha256sum large > sum")
-            agent.shell("tail -c 5000 large > end; dd if=large of=middle bs=1M skip=20 count=1")
+            let maker = try volume.agent()
+            maker.shell("head -c 40000001 /dev/urandom > large; sha256sum large > sum")
+            maker.shell("tail -c 5000 large > end; dd if=large of=middle bs=1M skip=20 count=1")
             try volume.evictAll()
+            // What the kernel has in its pages is read from there, and nothing of it comes.
+            try volume.remount()
+            let agent = try volume.agent()
             // A look at what it is.
             agent.shell("head -c 16384 large > /dev/null; dd if=large bs=4k count=4 of=/dev/null")
             #expect(try volume.fetchedBytes() <= 2 << 20)

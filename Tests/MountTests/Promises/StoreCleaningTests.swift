@@ -73,6 +73,35 @@ struct StoreCleaningTests {
         }
     }
 
+    @Test func `what a put left that was cut off leaves the server`() throws {
+        let server = try FaultyServer(.webDAV, name: "remnants")
+        defer { server.stop() }
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        #expect(try run(["sh", "-c", "echo half > \(folder)/half"]).status == 0)
+        try withVolume(.passthrough, store: server.address, options: Self.brief) { volume in
+            let agent = try volume.agent()
+            agent.shell("echo one > a; sha256sum < a > sum")
+            try volume.settle()
+            let hash = agent.shell("cat sum").prefix(64)
+            let other = String(repeating: "5", count: 64)
+            for name in ["\(hash).1f", "\(other).2f", "\(other)-3.png.3f", "note"] {
+                try server.request("PUT", "/incoming/\(name)", "\(folder)/half")
+            }
+            try server.plan("DELETE none")
+            try volume.remount()
+            for _ in 0..<1200 {
+                if try server.requests()["DELETE none"] == 3 { break }
+                usleep(100_000)
+            }
+            sleep(5)
+            #expect(try server.requests()["DELETE none"] == 3)
+            try server.request("GET", "/incoming/note")
+            try volume.evictAll()
+            #expect(try volume.agent().content("a") == "one\n")
+        }
+    }
+
     @Test func `within the grace, and without any, nothing is removed`() throws {
         for option in ["store_grace=3600", "store_grace=0"] {
             try withVolume(.passthrough, store: "folder", options: [option]) { volume in

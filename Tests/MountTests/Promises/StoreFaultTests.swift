@@ -43,6 +43,10 @@ struct StoreFaultTests {
             #expect(refused.errorText.contains("not in the store yet"))
             let failed = try volume.shapeedit("materialize", "@moved", fails: EX_UNAVAILABLE)
             #expect(failed.errorText.contains(store))
+            let told = try volume.shapeedit(
+                "materialize", "@moved", "--json", fails: EX_UNAVAILABLE)
+            #expect(told.errorText.contains("\"done\": 0"), "\(told)")
+            #expect(!told.errorText.contains("\"done\": 1"), "\(told)")
             move(store + ".away", store)
             agent.shell("sha256sum < moved | cut -c1-64 > now; cut -c1-64 ../sum | cmp - now")
             try volume.settle()

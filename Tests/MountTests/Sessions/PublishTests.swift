@@ -80,7 +80,7 @@ struct PublishTests {
             writer.makeDirectory("folder")
             writer.link("one", "folder/two")
             var stale = 0
-            for round in 0..<300 {
+            for round in 0..<150 {
                 var names: [ByteString] = ["one", "folder/two"]
                 if round % 2 == 1 { names.reverse() }
                 let content = ByteString(String(repeating: "\(round) ", count: 1 + round % 50))

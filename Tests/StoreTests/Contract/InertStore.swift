@@ -12,6 +12,9 @@ extension InertStore {
     ) throws(StoreError) {}
     func stat(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) -> Int64? { nil }
     func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) {}
+    func sweep(
+        _ isAbandoned: (Remnant) throws(StoreError) -> Bool, _ call: StoreCall
+    ) throws(StoreError) {}
     func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
         -> BlobPage
     {

@@ -36,13 +36,15 @@ enum Specimen: String, CaseIterable, Sendable, CustomTestStringConvertible {
 /// A fresh store of a test's own, with the files it needs.
 final class StoreUnderTest {
     let store: any ContentStore
+    /// Where it is, for stores of the same place without wrappers.
+    let base: StoreAddress
     private let folder: String
 
     private static let serial = Lock(0)
 
     init(_ specimen: Specimen) throws {
         folder = try TemporaryDirectory.make()
-        let base = try Self.connect(specimen, folder)
+        base = try Self.connect(specimen, folder)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         store =
             switch specimen {

@@ -114,6 +114,93 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
+    func `a content in another coding is told, and none of its bytes come`(_ kind: Kind) throws {
+        let size = 5_000_000
+        let requests = Lock(0)
+        let behaviour: HostileServer.Behaviour = { connection in
+            let number = requests.withLock { requests in
+                requests += 1
+                return requests
+            }
+            let fields = ["ETag: \"first\"", "Content-Encoding: gzip"]
+            let part = fields + ["Content-Range: bytes 0-999999/\(size)"]
+            let own = [UInt8](repeating: 1, count: 1_000_000)
+            let coded = [UInt8](repeating: 2, count: 1_100_000)
+            switch number {
+            // It lies there in that coding.
+            case 1: connection.answer("206 Partial Content", part, own)
+            case 2: connection.answer("206 Partial Content", part, coded)
+            case 3:
+                let lines = ["HTTP/1.1 206 Partial Content"] + part
+                connection.send(lines.map { $0 + "\r\n" }.joined() + "\r\n")
+                connection.send(coded)
+            default:
+                let lines = ["HTTP/1.1 200 OK"] + fields
+                connection.send(lines.map { $0 + "\r\n" }.joined() + "\r\n")
+                connection.send(coded)
+            }
+        }
+        try withContents(kind, etag: "first", behaviour) { contents in
+            let blob = Blob(hash: Sample([]).blob.hash, size: Int64(size))
+            let part: Range<Int64> = 0..<1_000_000
+            let found = try contents.bytes(blob, part)
+            #expect(found == [UInt8](repeating: 1, count: 1_000_000))
+            for range in [part, part, blob.range] {
+                let sink = MemorySink()
+                let problem = StoreTests.kind { () throws(StoreError) in
+                    try contents.get(blob, range, into: sink, StoreCall())
+                }
+                #expect(problem == .corrupt, "\(range)")
+                #expect(sink.bytes == [], "\(range)")
+            }
+            #expect(requests.withLock { $0 } == 4)
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `a small content in another coding is not gone on with behind what came of it`(
+        _ kind: Kind
+    ) throws {
+        let size = 1_000_000
+        let own = [UInt8](repeating: 1, count: size)
+        let requests = Lock(0)
+        let behaviour: HostileServer.Behaviour = { connection in
+            let number = requests.withLock { requests in
+                requests += 1
+                return requests
+            }
+            let lines = ["HTTP/1.1 200 OK", "ETag: \"first\"", "Content-Encoding: gzip"]
+            let coded = [UInt8](repeating: 2, count: 400_000)
+            switch number {
+            case 1:
+                connection.send(lines.map { $0 + "\r\n" }.joined() + "\r\n")
+                connection.send(coded)
+            // Breaks off within a chunk.
+            case 2:
+                let chunked = lines + ["Transfer-Encoding: chunked", "", "f4240"]
+                connection.send(chunked.map { $0 + "\r\n" }.joined())
+                connection.send(coded)
+            // It lies there in that coding.
+            default:
+                connection.send(lines.map { $0 + "\r\n" }.joined() + "\r\n")
+                connection.send(own)
+            }
+        }
+        try withContents(kind, etag: "first", behaviour) { contents in
+            let blob = Blob(hash: Sample([]).blob.hash, size: Int64(size))
+            let sink = MemorySink()
+            let problem = StoreTests.kind { () throws(StoreError) in
+                try contents.get(blob, blob.range, into: sink, StoreCall())
+            }
+            #expect(problem == .corrupt)
+            #expect(sink.bytes == [])
+            let found = try contents.bytes(blob, blob.range)
+            #expect(found == own)
+            #expect(requests.withLock { $0 } == 3)
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
     func `a transfer that breaks off does not go on with another version`(_ kind: Kind) throws {
         let changed = Self.changing(after: 0)
         let requests = Lock(0)

@@ -13,8 +13,8 @@ import Testing
     private static func response(_ name: String) -> String {
         """
         <D:response><D:href>/x/\(name)</D:href><D:propstat><D:prop><D:resourcetype/>
-        <D:getcontentlength>5</D:getcontentlength></D:prop><D:status>HTTP/1.1 200 OK</D:status>
-        </D:propstat></D:response>
+        <D:getcontentlength>5</D:getcontentlength><D:getetag>"e"</D:getetag></D:prop>
+        <D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>
         """
     }
 

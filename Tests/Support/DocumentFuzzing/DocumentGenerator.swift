@@ -115,7 +115,9 @@ public struct DocumentGenerator {
     public mutating func propertyList(depth: Int = 0) -> PropertyList {
         switch random.below(depth > 5 ? 8 : 11) {
         case 0: return .boolean(random.chance(50))
-        case 1: return .integer(Int64(truncatingIfNeeded: random.next()))
+        case 1:
+            let bits = random.next()
+            return bits & 7 == 0 ? .unsigned(bits | 1 << 63) : .integer(Int64(bitPattern: bits))
         case 2: return .integer(Int64(random.below(70_000)))
         case 3: return .real(number())
         case 4: return .real32(Float(number()))

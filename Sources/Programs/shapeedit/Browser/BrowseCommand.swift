@@ -65,6 +65,7 @@ struct BrowseCommand: ParsableCommand {
         case .notATerminal(let which):
             Failure(
                 .usage, "browse: \(which) is not a terminal; use `find` and `recents` in scripts")
+        case .otherTerminal: Failure(.usage, "browse: \(error)")
         case .dumb, .system: Failure(.unavailable, "browse: \(error)")
         }
     }

@@ -52,7 +52,6 @@ struct BrowserDisplay {
             }
         }
         guard !output.isEmpty else { return }
-        // Terminals that know how show all of it at once.
-        device.write(Array("\u{1B}[?2026h".utf8) + output + Array("\u{1B}[?2026l".utf8))
+        if !device.show(output) { forget() }
     }
 }

@@ -13,15 +13,36 @@ final class BrowserHand: Sendable {
         case look
         case inspect([BrowserEntry])
         case effect(BrowserEffect)
+
+        /// Whether it changes names, which is soon done: contents may be long in coming.
+        var isChange: Bool {
+            switch self {
+            case .effect(.create), .effect(.rename), .effect(.delete): true
+            case .effect, .look, .inspect: false
+            }
+        }
     }
 
-    private let work = Monitor<[Job]>([])
+    private struct Work: Sendable {
+        var jobs: [Job] = []
+        /// The one that is under way.
+        var current: Job?
+    }
+
+    private let work = Monitor(Work())
+    private let tree: BrowsedTree
+    private let inbox: EventInbox<BrowserEvent>
 
     init(_ tree: BrowsedTree, _ inbox: EventInbox<BrowserEvent>) {
+        (self.tree, self.inbox) = (tree, inbox)
         let work = work
         Threads.start("folder") {
             while true {
-                let job = work.wait { $0.isEmpty ? nil : $0.removeFirst() }
+                let job = work.wait { work -> Job? in
+                    guard !work.jobs.isEmpty else { return nil }
+                    work.current = work.jobs.removeFirst()
+                    return work.current
+                }
                 switch job {
                 case .look:
                     do throws(Errno) {
@@ -34,27 +55,45 @@ final class BrowserHand: Sendable {
                     if let event = Self.perform(effect, tree) { inbox.put(event) }
                 case nil: break
                 }
+                work.signal { $0.current = nil }
             }
+        }
+    }
+
+    /// How long ``finish()`` waits for what is under way, in milliseconds.
+    private static let patience: UInt64 = 10_000
+
+    /// Makes the changes that are asked for and not made yet, before the process ends. What came of
+    /// them is in the inbox then.
+    func finish() {
+        let end = MonotonicClock.after(milliseconds: Self.patience)
+        let left = work.wait(until: end) { work -> [Job]? in
+            if work.current?.isChange == true { return nil }
+            defer { work.jobs = [] }
+            return work.jobs.filter(\.isChange)
+        }
+        for case .effect(let effect) in left ?? [] {
+            if let event = Self.perform(effect, tree) { inbox.put(event) }
         }
     }
 
     /// Looks at the folder; asked several times while busy, it looks once.
     func look() {
         work.signal { work in
-            for case .look in work { return }
-            work.append(.look)
+            for case .look in work.jobs { return }
+            work.jobs.append(.look)
         }
     }
 
     /// Asks the mount about documents.
     func inspect(_ entries: [BrowserEntry]) {
         work.signal { work in
-            for case .inspect in work { return }
-            work.append(.inspect(entries))
+            for case .inspect in work.jobs { return }
+            work.jobs.append(.inspect(entries))
         }
     }
 
-    func perform(_ effect: BrowserEffect) { work.signal { $0.append(.effect(effect)) } }
+    func perform(_ effect: BrowserEffect) { work.signal { $0.jobs.append(.effect(effect)) } }
 
     private static func inspect(
         _ entries: [BrowserEntry], _ tree: BrowsedTree, _ inbox: EventInbox<BrowserEvent>

@@ -1,7 +1,6 @@
 import Browser
 import Editor
 import Glibc
-import PathText
 import SystemCalls
 import Terminal
 
@@ -53,14 +52,22 @@ struct BrowserRun: ~Copyable {
             if !isAsking { draw() }
             wait(isAsking: isAsking)
         }
+        hand.finish()
+        let last = inbox.takeAll()
         device.close()
+        // What nobody can see on the screen any more.
+        for case .done(let problem, isBad: true, select: _) in last { Console.complain(problem) }
         if let ending { device.die(of: ending) }
     }
 
     private mutating func draw() {
         display.show(state)
         pictures.want(state.wantedPictures)
-        if device.isGone { end(by: SIGHUP) }
+        if device.isGone {
+            // It may be gone for us because one of these asked us to end.
+            takeSignals()
+            end(by: SIGHUP)
+        }
     }
 
     private mutating func wait(isAsking: Bool) {
@@ -156,24 +163,19 @@ struct BrowserRun: ~Copyable {
 
     /// Lends the terminal to the editor until that ends.
     private mutating func edit(_ path: String) {
-        var status: Int32 = 0
-        let file = tree.file(path)
+        let (file, device) = (tree.file(path), self.device)
+        var end = EditorProcess.End(status: -1)
         device.lend {
-            let program = "/proc/self/exe"
-            let words: [String] = ["shapeedit", "edit", "--", file]
-            let copies: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0.cPath) } + [nil]
-            defer { for copy in copies { free(copy) } }
-            var process: pid_t = 0
-            let failure = posix_spawn(&process, program, nil, nil, copies, environ)
-            guard failure == 0 else {
-                status = -1
-                return
-            }
-            while waitpid(process, &status, 0) < 0, errno == EINTR {}
+            do throws(Errno) {
+                let editor = try EditorProcess(file)
+                end = editor.wait(device)
+            } catch { return }
         }
         display.forget()
         take(.resized(listener.shape))
-        if status != 0 {
+        if let signal = end.signal {
+            self.end(by: signal)
+        } else if end.status != 0 {
             take(.done("the editor could not show \(path)", isBad: true, select: nil))
         }
         look()

@@ -59,9 +59,14 @@ struct ContainerCommand: ParsableCommand {
             try Containers.checkExists(name)
             let bytes = Self.size(of: path)
             let store = Containers.store(name)
-            let point = MountTable.mountPoints().first {
-                StatusCommand.field("folder", of: StatusCommand.text($0)) == path
-            }
+            let points = MountTable.mountPoints()
+            // One that does not answer, or not to this user, is mounted all the same.
+            let told = Container.mountPoint(at: path).flatMap { points.contains($0) ? $0 : nil }
+            let point =
+                told
+                ?? points.first {
+                    StatusCommand.field("folder", of: StatusCommand.text($0)) == path
+                }
             if json {
                 Console.say(
                     "{\"name\": \(Console.quoted(name)), \"folder\": \(Console.quoted(path)), "
@@ -104,9 +109,24 @@ struct ContainerCommand: ParsableCommand {
                 Console.complain("delete \(name) with all its documents and versions? (yes/no)")
                 guard readLine() == "yes" else { throw Failure(.usage, "nothing was deleted") }
             }
-            // Held while it goes, so that nobody mounts half of it.
+            // Only the link would go, and all documents stay behind it.
+            if (try? SymbolicLink.target(of: path)) != nil, let target = MountTable.resolved(path) {
+                throw Failure(
+                    .unavailable,
+                    "\(path) is a link to \(target), where the documents are: remove that folder, then "
+                        + "the link")
+            }
+            // Held while it goes, so that nobody mounts half of it. Its file goes last: who finds none makes
+            // another, which nobody holds.
             let lock = try Container.lock(name, at: path, holder: "being deleted")
-            do throws(Errno) { try Directories.removeTree(path) } catch {
+            let last = ContainerFolder(path: path).lock
+            do throws(Errno) {
+                for entry in try Directories.names(in: path).map({ path + "/" + $0 })
+                where entry != last {
+                    try Directories.removeTree(entry)
+                }
+                try Directories.removeTree(path)
+            } catch {
                 throw Failure(.inputOutput, "\(path): \(error)")
             }
             withExtendedLifetime(lock) {}

@@ -64,7 +64,9 @@ struct MountCommand: ParsableCommand {
         if leavesRecentFilesAlone { options.keepsRecentFiles = false }
         let isMade = app == nil && places.count == 1 ? try Self.makeFolder(directory) : false
         do {
-            var mount = Mount(name: name, point: try Self.mountPoint(directory), options: options)
+            let point = try Self.mountPoint(directory)
+            try Containers.checkApart(name, from: point)
+            var mount = Mount(name: name, point: point, options: options)
             mount.isApp = app != nil
             if foreground { try mount.run() } else { try Background.run(mount) }
         } catch {
@@ -86,11 +88,14 @@ struct MountCommand: ParsableCommand {
         return mkdir(path, 0o777) == 0
     }
 
-    /// An empty directory that nothing is mounted on; a mount whose daemon is gone makes way.
+    /// An empty directory that nothing is mounted on, or a mount whose daemon is gone.
+    ///
+    /// The latter makes way when the next can take its place (``Mount/makeWay()``). Without either,
+    /// programs that go on would write into the folder below, where nobody finds it afterwards.
     static func mountPoint(_ path: String) throws(Failure) -> String {
-        if let mounted = MountPoint.named(path), mounted.isDead { try mounted.unmount() }
+        if let mounted = MountPoint.named(path), mounted.isDead { return mounted.path }
         guard let point = MountTable.resolved(path) else { throw unreachable(path, Errno.last) }
-        if MountTable.mountPoints().contains(point) {
+        if MountTable.isMounted(point) {
             throw Failure(
                 .temporary, "\(point) is mounted already; `shapeedit unmount \(point)` first")
         }
@@ -138,8 +143,10 @@ struct Mount: Sendable {
     func run(ready: @Sendable () -> Void = {}) throws(Failure) {
         // While this process is small.
         let guardian = MountGuard()
+        Self.allowLongFiles()
         try Requirements.check()
-        let pictures = try PictureProgram.options(desktop: options.keepsDesktop ? point : nil)
+        let pictures = try PictureProgram.options(
+            desktop: options.keepsDesktop ? MountPoint.names(of: point) : [])
         // Only the default container and those of apps make themselves; the former begins with samples.
         let isNew = try !Containers.exists(name)
         if isNew { try Containers.create(name) }
@@ -172,7 +179,10 @@ struct Mount: Sendable {
         fuse.passthrough = options.passthrough
         if isApp { fuse.owners = GrantOwners(home: try Containers.home(), application: name) }
         let session: FuseSession
-        do throws(Failure) { session = try FuseSession(volume, at: point, fuse) } catch {
+        do throws(Failure) {
+            try makeWay()
+            session = try FuseSession(volume, at: point, fuse)
+        } catch {
             container.close()
             throw error
         }
@@ -184,5 +194,22 @@ struct Mount: Sendable {
         control?.stop()
         session.unmount()
         container.close()
+    }
+
+    /// Takes the limit of the length of files (RLIMIT_FSIZE) as far away as the user may. The kernel keeps
+    /// programs to theirs when they write here; a daemon that ended at its own would take the mount away
+    /// from all of them: beyond it a write fails.
+    private static func allowLongFiles() {
+        signal(SIGXFSZ, SIG_IGN)
+        let kind = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(kind, &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(kind, &limit)
+    }
+
+    /// Takes a mount away whose daemon is gone, now that all is ready for the next.
+    private func makeWay() throws(Failure) {
+        if let mounted = MountPoint.named(point), mounted.isDead { try mounted.unmount() }
     }
 }

@@ -91,12 +91,7 @@ struct StatusCommand: ParsableCommand {
     /// The status file of a mount; without any field if it does not answer in time, or not to this user:
     /// one that hangs keeps nobody from hearing of the others.
     static func text(_ point: String) -> String {
-        let answer = Monitor<String?>(nil)
-        Threads.start("status") {
-            let text = read(point)
-            answer.signal { $0 = text }
-        }
-        return answer.wait(until: MonotonicClock.after(milliseconds: patience)) { $0 } ?? ""
+        Threads.answer("status", milliseconds: patience) { read(point) } ?? ""
     }
 
     private static func read(_ point: String) -> String {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Coordination
 import DocumentKit
 import Glibc
 import Model
@@ -17,16 +18,29 @@ struct UnmountCommand: ParsableCommand {
         guard let point = MountPoint.named(directory) else {
             throw Failure(.usage, "\(directory) is not a folder of ShapeEdit")
         }
-        let daemon = StatusCommand.field("process", of: StatusCommand.text(point.path)).flatMap {
-            Int32($0)
-        }
+        let status = StatusCommand.text(point.path)
+        let daemon = StatusCommand.field("process", of: status).flatMap { Int32($0) }
         try point.unmount()
         // The container is free when the daemon is gone.
         guard let daemon else { return }
         for _ in 0..<6_000 {
-            if Processes.isDead(daemon) { return }
+            if Processes.isDead(daemon) { return try Self.checkFinished(daemon, status) }
             usleep(10_000)
         }
         throw Failure(.temporary, "the daemon (process \(daemon)) is still writing")
+    }
+
+    /// Fails if the daemon could not bring everything to the disk, or was killed before: who is told that
+    /// the folder is unmounted may take the disk out.
+    private static func checkFinished(_ daemon: Int32, _ status: String) throws(Failure) {
+        guard let folder = StatusCommand.field("folder", of: status),
+            let name = StatusCommand.field("container", of: status),
+            Container.isUnfinished(at: folder, by: daemon)
+        else { return }
+        throw Failure(
+            .inputOutput,
+            "it is unmounted, but not everything that was written is on the disk of \(folder): "
+                + "see that this disk works and can be written, then `shapeedit container check \(name)`"
+        )
     }
 }

@@ -55,7 +55,7 @@ struct MaterializeCommand: ParsableCommand {
                     progress.finish(document)
                     report.add(document)
                 } catch {
-                    progress.finish(document)
+                    // It is not done: what came of it does not count.
                     report.add(document, error)
                 }
             }
@@ -84,6 +84,7 @@ struct TransferProgress {
         self.json = json
     }
 
+    /// A document is here.
     mutating func finish(_ document: DocumentContent) {
         done += 1
         doneBytes += document.size

@@ -23,7 +23,9 @@ struct ClaimsCommand: ParsableCommand {
     func run() throws {
         var lines: [String] = []
         var sentences: [String] = []
-        for point in path.map({ [$0] }) ?? MountTable.mountPoints() {
+        let points =
+            path.map { [$0] } ?? MountTable.mountPoints().filter { MountTable.answers($0) }
+        for point in points {
             let found: (mountPoint: String, list: [(claim: Int, claimant: Claimant)])
             do throws(CoordinationError) {
                 found = try FileCoordinator.claims(around: point)

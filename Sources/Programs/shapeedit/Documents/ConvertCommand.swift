@@ -11,8 +11,10 @@ struct ConvertCommand: ParsableCommand {
         discussion: """
             .shape and .shapeFile become each other; what nobody knows in a .shapeFile goes along in \
             the .shape. A .list becomes lines of text (.txt, .md), and such lines a .list; from \
-            standard input, or a file of another name, with --type text. An existing file is only \
-            replaced with --force, and nothing that would be lost is lost without --lossy.
+            standard input, or a file of another name, with --type text. Lines hold what is to be \
+            done and whether it is: a note tells what else the list says, such as its colour. An \
+            existing file is only replaced with --force, and nothing that would be lost of a \
+            drawing is lost without --lossy.
             """)
 
     @Argument(help: "The document, or - for standard input.", completion: .file())

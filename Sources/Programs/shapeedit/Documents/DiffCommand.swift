@@ -14,13 +14,16 @@ struct DiffCommand: ParsableCommand {
 
     @Argument(help: "The first document, or - for standard input.", completion: .file())
     var first: String
-    @Argument(help: "The second document.", completion: .file())
+    @Argument(help: "The second document, or - for standard input.", completion: .file())
     var second: String
     @OptionGroup var typing: TypeOption
     @Flag(help: "Print JSON.")
     var json = false
 
     func run() throws {
+        guard first != "-" || second != "-" else {
+            throw Failure(.usage, "diff: standard input is only one of the two documents")
+        }
         let type = try typing.documentType
         let old = try DocumentSource.load(first, type: type).document
         let new = try DocumentSource.load(second, type: type).document

@@ -19,7 +19,7 @@ struct ShowCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let terminal = try graphics.chosen()
+        _ = try graphics.wanted
         let content = try DocumentSource.load(file, type: try typing.documentType)
         let problems = content.document.problems()
         if json {
@@ -34,6 +34,7 @@ struct ShowCommand: ParsableCommand {
                     ]))
             return
         }
+        let terminal = try graphics.chosen()
         for line in content.document.summary { Console.say(line) }
         for repair in content.repairs { Console.complain("\(file): \(repair)") }
         for problem in problems { Console.complain("\(file): \(problem)") }

@@ -44,7 +44,7 @@ struct EditCommand: ParsableCommand {
 
     private static func failure(_ error: TerminalError) -> Failure {
         switch error {
-        case .notATerminal: Failure(.usage, "edit: \(error)")
+        case .notATerminal, .otherTerminal: Failure(.usage, "edit: \(error)")
         case .dumb, .system: Failure(.unavailable, "edit: \(error)")
         }
     }

@@ -45,7 +45,8 @@ struct EditorRun: ~Copyable {
         listener.ask()
         while !isOver {
             let isAsking = listener.isAsking
-            if !isAsking { draw() }
+            // A terminal that does not read must not keep us from what is to be done before the end.
+            if !isAsking, ending == nil { draw() }
             wait(isAsking: isAsking)
         }
         file.finish()
@@ -61,7 +62,11 @@ struct EditorRun: ~Copyable {
             pictures.draw(wanted)
         }
         display.show(state)
-        if device.isGone { end(by: SIGHUP) }
+        if device.isGone {
+            // It may be gone for us because one of these asked us to end.
+            takeSignals()
+            end(by: SIGHUP)
+        }
     }
 
     private mutating func wait(isAsking: Bool) {

@@ -117,8 +117,11 @@ private struct FileHand: ~Copyable {
         case .redo: step(isUndo: false)
         case .keepCopy(let document):
             do throws(Failure) {
-                let name = try ConflictCopy.keep(of: file.path) { (path) throws(Failure) in
-                    try DocumentFile.create(path, document)
+                let whereabouts = place.find()
+                if whereabouts == .moved { inbox.put(.moved(to: file.path)) }
+                let isMounted = whereabouts != .unmounted
+                let name = try ConflictCopy.keep(of: file.path, isMounted: isMounted) {
+                    (path) throws(Failure) in try DocumentFile.create(path, document)
                 }
                 inbox.put(.keptCopy(name))
             } catch { inbox.put(.copyFailed(error.message)) }

@@ -21,6 +21,9 @@ struct TerminalListener: ~Copyable {
     /// How long Escape may be the beginning of a longer sequence, in milliseconds: over a slow line
     /// its bytes do not come at once.
     private static let escapeTime = 60
+    /// The same while an answer may be under way, and how long that is: one that is cut in two must not
+    /// become keys, which edit.
+    private static let (answerEscapeTime, answerTime) = (400, 3_000)
 
     /// - Parameter wanted: how pictures are to be shown; `nil` asks the terminal.
     init(_ device: TerminalDevice, _ wanted: GraphicsProtocol?) {
@@ -39,6 +42,11 @@ struct TerminalListener: ~Copyable {
         !query.isAnswered && Self.now() - started < GraphicsQuery.timeLimit
     }
 
+    private var patience: Int {
+        let isAnswering = !query.isAnswered && Self.now() - started < Self.answerTime
+        return isAnswering ? Self.answerEscapeTime : Self.escapeTime
+    }
+
     /// What is known of the terminal.
     var shape: TerminalShape { TerminalShape(of: device, query) }
 
@@ -47,7 +55,7 @@ struct TerminalListener: ~Copyable {
     /// - Parameter isAsking: ``isAsking``, as the caller has acted on it.
     func deadline(before next: Int, isAsking: Bool) -> Int {
         var next = next
-        if parser.isWaiting { next = min(next, lastInput + Self.escapeTime) }
+        if parser.isWaiting { next = min(next, lastInput + patience) }
         if isAsking { next = min(next, started + GraphicsQuery.timeLimit) }
         return next
     }
@@ -69,7 +77,7 @@ struct TerminalListener: ~Copyable {
 
     /// What is whole now because nothing more has come of it.
     mutating func ripe() -> [InputEvent] {
-        guard parser.isWaiting, Self.now() - lastInput >= Self.escapeTime else { return [] }
+        guard parser.isWaiting, Self.now() - lastInput >= patience else { return [] }
         return parser.flush()
     }
 }

@@ -120,6 +120,11 @@ struct ImportTarget {
                 "\(path): only its owner may do that, who also has to have mounted it")
         case ESTALE:
             Failure(.temporary, "\(path): another import to it began, or its daemon was replaced")
+        case ENOMEDIUM:
+            Failure(
+                .temporary,
+                "\(path): its source is empty now, as a disk that is not mounted is: nothing was removed "
+                    + "here; if it is meant to be empty, remove what is in \(path)")
         case ENODEV: Failure.notMounted(path)
         case ENOTCONN: Failure(.unavailable, "\(path): its daemon is gone")
         default: Failure(.inputOutput, "\(path): \(error)")

@@ -10,6 +10,8 @@ import SystemCalls
 /// threads that the runtime has.
 enum Background {
     static func run(_ mount: Mount) throws(Failure) {
+        // The daemon looks as well; without devices it could not even be started to say so.
+        try Requirements.check()
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw Failure(.system, "pipe: \(Errno.last)") }
         _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
@@ -72,7 +74,11 @@ enum Background {
                 if text.hasPrefix("shapeedit: ") { text.removeFirst(11) }
                 return Failure(kind, text.isEmpty ? "the daemon ended at once" : text)
             }
-            if MountTable.mountPoints().contains(point) {
+            // The mount before, whose daemon is gone, stays until the next can take its place; for a
+            // moment between the two it is the folder that is not dead.
+            if MountTable.isMounted(point), !MountPoint(path: point).isDead,
+                MountTable.isMounted(point)
+            {
                 collect()
                 let text = String(decoding: messages, as: UTF8.self)
                 if !text.isEmpty { _ = text.withCString { Glibc.write(2, $0, strlen($0)) } }

@@ -25,20 +25,32 @@ struct MountPoint {
         return points.first { $0 == absolute || $0 + "/" == absolute }.map(MountPoint.init)
     }
 
+    /// The paths by which file managers of this user name a folder that has no symlinks in its path: that
+    /// one, as they show mounts, and where the home is a symlink the one that begins with it, as they show
+    /// what is below the home.
+    static func names(of point: String) -> [String] {
+        guard var home = Containers.environment("HOME"), home.hasPrefix("/"),
+            let resolved = MountTable.resolved(home)
+        else { return [point] }
+        while home.count > 1, home.hasSuffix("/") { home.removeLast() }
+        guard resolved != home, point.utf8.starts(with: (resolved + "/").utf8) else {
+            return [point]
+        }
+        let rest = point.utf8.dropFirst(resolved.utf8.count)
+        return [point, home + String(decoding: rest, as: UTF8.self)]
+    }
+
     /// Whether its daemon is gone, so that nothing in it can be used by anybody, ever again.
     ///
     /// Asks for what the kernel does not keep: attributes are answered from its caches for hours. It may
     /// die while it is asked. One that does not answer within two seconds is not dead: who stopped it
     /// may let it go on.
     var isDead: Bool {
-        let answer = Monitor<Bool?>(nil)
-        Threads.start("mount") { [path] in
+        Threads.answer("mount", milliseconds: 2_000) { [path] in
             var status = statvfs()
             let failed = statvfs(path.cPath, &status) != 0
-            let isDead = failed && (errno == ENOTCONN || errno == ECONNABORTED)
-            answer.signal { $0 = isDead }
-        }
-        return answer.wait(until: MonotonicClock.after(milliseconds: 2_000)) { $0 } ?? false
+            return failed && (errno == ENOTCONN || errno == ECONNABORTED)
+        } ?? false
     }
 
     /// Takes the mount away.

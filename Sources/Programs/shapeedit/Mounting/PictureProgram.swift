@@ -17,7 +17,7 @@ enum PictureProgram {
     /// How a mount makes pictures, as the environment has it.
     ///
     /// - Parameter desktop: see ``PictureOptions``.
-    static func options(desktop: String?) throws(Failure) -> PictureOptions {
+    static func options(desktop: [String]) throws(Failure) -> PictureOptions {
         var options = PictureOptions(program: path, desktop: desktop)
         if let text = Containers.environment("SHAPEEDIT_PICTURE_PATIENCE") {
             guard let patience = UInt64(text), patience <= 60_000 else {

@@ -62,5 +62,10 @@ int shim_signal_descriptor(void);
 int shim_accept(int listener);
 /* SO_PEERCRED: who made a socket's other end; 0 or -1. */
 int shim_peer(int descriptor, int *process, unsigned *user);
+/* A descriptor that is readable when the process has ended which connected to a Unix socket, as
+   shim_peer tells it; -1 where that cannot be known, SHIM_PEER_ENDED if it has ended and nothing is left
+   of it. */
+#define SHIM_PEER_ENDED (-2)
+int shim_peer_process(int descriptor, int process);
 
 #endif

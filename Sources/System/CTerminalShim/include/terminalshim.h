@@ -9,14 +9,22 @@
 
 /* Keeps the settings of descriptor and makes it raw. */
 int shim_terminal_enter(int descriptor);
-/* Raw again, after somebody else changed the settings; the kept ones stay. */
+/* Raw again, after somebody else changed the settings; the kept ones stay. EIO in the background if a
+   signal has asked the process to end. */
 int shim_terminal_reenter(void);
 /* What is written to the terminal before it is given back; at most 511 bytes. */
 int shim_terminal_set_leaving(const char *text, size_t count);
 /* Gives the terminal back, once. Safe in handlers. */
 void shim_terminal_leave(void);
-/* Stops the process as Ctrl-Z does, with the terminal given back; raw again when it goes on. */
+/* Stops the job as Ctrl-Z does, with the terminal given back; raw again when it goes on. */
 int shim_terminal_suspend(void);
+/* Stops the process alone, with the terminal as it is: another one of the job has that. */
+int shim_terminal_stop(void);
+
+/* Whether two descriptors are of one terminal. */
+int shim_terminal_is_same(int first, int second);
+/* Whether the terminal is another job's now: to change its settings would stop us. */
+int shim_terminal_is_background(int descriptor);
 
 /* Installs handlers. Signals that end, stop, resume or resize arrive as bytes at the descriptor
    returned, those of crashes give the terminal back and then do what they do. After a signal that

@@ -1,0 +1,134 @@
+internal import Catalog
+internal import Coordination
+internal import Model
+internal import Pictures
+internal import SystemCalls
+internal import Thumbnailing
+
+// The entries of all documents in a directory, or below one.
+extension DesktopEntries {
+    /// Documents of a listed directory that are looked at.
+    private static let listLimit = 1_000
+    /// Documents below a moved directory whose entries are taken along.
+    private static let treeLimit = 10_000
+
+    /// Sees to the documents of a directory: those with pictures get entries, ours get pictures.
+    func list(_ directory: ItemNumber, _ pictures: VolumePictures) {
+        let subjects = volume.state.withLock { state -> [(PictureSubject, [UInt8], Bool)] in
+            let position = state.index.find(directory)
+            guard position != 0, state.index[item: position].pointee.isDirectory,
+                let path = state.index.path(of: position)
+            else { return [] }
+            var found: [(PictureSubject, [UInt8], Bool)] = []
+            var name = state.index.child(of: position, after: 0)
+            while name != 0, found.count < Self.listLimit {
+                let item = state.index[name: name].pointee.item
+                let bytes = Array(state.index.nameBytes(name))
+                if let subject = state.pictureSubject(item, named: bytes),
+                    !subject.type.end.isEmpty, !isTemporaryName(bytes),
+                    reader.mayRead(item, in: position, state.index)
+                {
+                    let hasOthers = state.index[item: item].pointee.links > 1
+                    found.append((subject, (path.isEmpty ? [] : path + [47]) + bytes, hasOthers))
+                }
+                name = state.index[name: name].pointee.next
+            }
+            return found
+        }
+        for (subject, bytes, hasOthers) in subjects {
+            let isSeenTo = state.withLock { state in
+                state.ended || (state.losses == 0 && state.written.contains(subject.item))
+            }
+            if isSeenTo { continue }
+            guard let head = shelf.head(subject.node, subject.type) else {
+                if subject.type.isOwn { pictures.ask(subject, isLasting: false) }
+                continue
+            }
+            if !head.missing.isEmpty { pictures.ask(subject, isLasting: false) }
+            if head.failure != nil { continue }
+            let isThere = texts(bytes).allSatisfy { path in
+                cache.isCurrent(.normal, of: facts(path, subject))
+            }
+            if !hasOthers, isThere {
+                remember(subject.item)
+            } else {
+                write(subject.item)
+            }
+        }
+    }
+
+    /// A directory has another path: so do all documents below it.
+    func moveTree(_ old: [UInt8], _ directory: ItemNumber) {
+        let (now, documents) = documents(below: directory)
+        guard let now, now != old else { return }
+        for document in documents {
+            if state.withLock({ MonotonicClock.now >= $0.end }) { return }
+            let former = old + document.path.dropFirst(now.count)
+            if !isDrawn(document.subject), occupant(of: former) == nil {
+                // Entries that others have made. If there are none, they may be there already: the
+                // directory may have been renamed again before this was looked at. Ours are those of
+                // another document, which was there in between.
+                for (from, to) in zip(texts(former), texts(document.path)) {
+                    if cache.hasOthers(path: from) {
+                        try? cache.rename(path: from, to: to)
+                    } else {
+                        try? cache.remove(path: from)
+                    }
+                }
+                continue
+            }
+            // Not taken along, but as they have to be now: some of them may be there already, and what is
+            // at the former path may be of another document, after an exchange.
+            clear(former)
+            if write(document) { remember(document.subject.item) }
+        }
+    }
+
+    /// A directory's path and what is below it; no path if it is gone.
+    private func documents(below directory: ItemNumber) -> (now: [UInt8]?, documents: [Named]) {
+        volume.state.withLock { state in
+            let position = state.index.find(directory)
+            guard position != 0, let now = state.index.path(of: position) else { return (nil, []) }
+            var found: [Named] = []
+            var rest: [(position: MemoryIndex.Position, path: [UInt8])] = [(position, now)]
+            while let (folder, above) = rest.popLast(), found.count < Self.treeLimit {
+                var name = state.index.child(of: folder, after: 0)
+                while name != 0, found.count < Self.treeLimit {
+                    let item = state.index[name: name].pointee.item
+                    let bytes = Array(state.index.nameBytes(name))
+                    let path = (above.isEmpty ? [] : above + [47]) + bytes
+                    if state.index[item: item].pointee.isDirectory {
+                        rest.append((item, path))
+                    } else if let subject = state.pictureSubject(item, named: bytes) {
+                        found.append(
+                            Named(
+                                subject: subject, path: path,
+                                isReadable: reader.mayRead(item, in: folder, state.index)))
+                    }
+                    name = state.index[name: name].pointee.next
+                }
+            }
+            return (now, found)
+        }
+    }
+
+    /// With a directory's attributes it may have changed what can be read below it. False for other items.
+    func followRights(below directory: ItemNumber) -> Bool {
+        let isDirectory = volume.state.withLock { state in
+            let position = state.index.find(directory)
+            return position != 0 && state.index[item: position].pointee.isDirectory
+        }
+        if !isDirectory || reader.isRoot { return isDirectory }
+        for document in documents(below: directory).documents where isDrawn(document.subject) {
+            if state.withLock({ MonotonicClock.now >= $0.end }) { break }
+            // By each of its paths there has to be one if it can be read, and by none if not.
+            let isWrong = texts(document.path).contains { path in
+                cache.isCurrent(.normal, of: facts(path, document.subject)) != document.isReadable
+            }
+            if isWrong, write(document) {
+                remember(document.subject.item)
+            }
+        }
+        return true
+    }
+}

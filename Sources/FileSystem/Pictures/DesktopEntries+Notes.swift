@@ -1,0 +1,69 @@
+internal import Catalog
+internal import Coordination
+internal import Model
+internal import SystemCalls
+internal import Thumbnailing
+
+// What is told of changes and of listings.
+extension DesktopEntries {
+    /// Notes that wait; what comes to more is lost, and so are the entries' rights to be believed
+    /// only as far as their times tell.
+    private static let noteLimit = 65_536
+
+    /// The document's version, name or time is another one.
+    ///
+    /// - Parameter isOwn: whether it is likely to have a picture; others only if they had entries.
+    func changed(_ item: ItemNumber, isOwn: Bool) {
+        let isNew = state.withLock { state -> Bool in
+            guard isOwn || state.written.contains(item), state.notes.count < Self.noteLimit,
+                state.changed.insert(item).inserted
+            else { return false }
+            state.notes.append(.changed(item))
+            return true
+        }
+        if isNew { state.signal { _ in } }
+    }
+
+    /// A name in a directory is not the item's any more. Under the volume's lock.
+    func left(
+        _ name: [UInt8], in directory: MemoryIndex.Position, _ index: MemoryIndex,
+        now item: ItemNumber?, isDirectory: Bool
+    ) {
+        guard var path = index.path(of: directory) else { return }
+        if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+        path += name
+        state.signal { state in
+            // Its entries are still where a directory above it was, if nobody has looked since.
+            for path in [path] + state.formerPaths.others(than: path, in: directory, index) {
+                guard state.notes.count < Self.noteLimit else { return }
+                state.notes.append(.left(path, now: item, isDirectory: isDirectory))
+                if isDirectory, let item { state.formerPaths.add(path, of: item) }
+            }
+        }
+    }
+
+    /// Somebody lists a directory. The first time, and the first time after somebody has removed entries
+    /// from the cache, entries of its documents are seen to; `then` is called when those for which there
+    /// are pictures are right, and the listing may begin, or at `end` (of `MonotonicClock`), whichever
+    /// comes first. At once for directories that were listed.
+    func listed(
+        _ directory: ItemNumber, until end: UInt64, _ scheduler: Scheduler,
+        then: @escaping @Sendable () -> Void
+    ) {
+        let answer = SingleCall(then)
+        let hasLosses = losses?.take() == true
+        let waits = state.signal { state -> Bool in
+            if state.ended || state.done { return false }
+            if hasLosses { state.losses += 1 }
+            if state.answers[directory] == nil {
+                if state.listed[directory] == state.losses { return false }
+                if state.listed.count >= Self.rememberedLimit { state.listed = [:] }
+                state.listed[directory] = state.losses
+                state.directories.append(directory)
+            }
+            state.answers[directory, default: []].append(answer)
+            return true
+        }
+        if waits { scheduler.at(end) { answer.make() } } else { answer.make() }
+    }
+}

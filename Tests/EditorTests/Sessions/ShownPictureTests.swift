@@ -1,0 +1,45 @@
+import Documents
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// `show`, which asks the terminal how it takes pictures without taking it over.
+@Suite(.oneAtATime) struct ShownPictureTests {
+    private static let scene = Scene(nodes: [
+        .solid(Solid(name: "Ball", shape: SolidShape(.sphere)))
+    ])
+
+    private func contains(_ terminal: PseudoTerminal, _ text: String) -> Bool {
+        String(decoding: terminal.output, as: UTF8.self).contains(text)
+    }
+
+    @Test func `a signal while the terminal is asked leaves it as it was`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try PseudoTerminal(
+            [place.program, "show", place.file], environment: place.environment)
+        // Nobody answers.
+        #expect(terminal.wait { contains(terminal, "\u{1B}[c") })
+        terminal.type("\u{3}")
+        // A busy machine may have drawn it before the key came.
+        #expect([0, 128 + Int(SIGINT)].contains(terminal.end()))
+        #expect(terminal.isRestored)
+    }
+
+    @Test func `in the background it asks nothing and is not stopped`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try PseudoTerminal(
+            ["bash", "--norc", "--noediting", "-i"], environment: place.environment)
+        terminal.type("\(place.program) show \(place.file) & wait; echo fini''shed\n")
+        #expect(terminal.wait { contains(terminal, "finished") && contains(terminal, "▀") })
+        #expect(!contains(terminal, "Stopped") && !contains(terminal, "\u{1B}[c"))
+    }
+
+    @Test func `JSON is no reason to ask`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try PseudoTerminal(
+            [place.program, "show", "--json", place.file], environment: place.environment)
+        #expect(terminal.end() == 0)
+        #expect(contains(terminal, "\"facts\"") && !terminal.output.contains(0x1B))
+    }
+}

@@ -1,0 +1,120 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// inotify on a file itself tells what happens to the document, whichever version was current when the
+/// watch was set.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount")) struct FileWatchTests {
+    /// Whether the events come one after the other.
+    private func told(_ watch: Watch, _ events: Int...) -> Bool {
+        events.allSatisfy { watch.sees(UInt32($0), seconds: 30) }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `who watches a file is told of each save in place by others`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.shell("echo one > document; : > empty; echo x > beside")
+            let watches = try ["document", "empty", "beside"].map {
+                try #require(Watch("\(volume.directory)/\($0)"))
+            }
+            let folder = try #require(Watch(volume.directory))
+            for text in ["two", "and three", "4"] {
+                for (name, watch) in [("document", watches[0]), ("empty", watches[1])] {
+                    agent.shell("echo \(text) > \(name)")
+                    #expect(told(watch, Int(IN_MODIFY | IN_CLOSE_WRITE)), "\(name) \(text)")
+                    #expect(agent.shell("cat \(name)") == text + "\n")
+                    usleep(200_000)
+                    _ = watch.count(of: 0, name: "")
+                }
+            }
+            agent.shell("echo more >> document")
+            #expect(told(watches[0], Int(IN_MODIFY | IN_CLOSE_WRITE)))
+            #expect(!watches[2].sees(UInt32(IN_MODIFY | IN_CLOSE_WRITE), seconds: 0))
+            // The folder is told once of each, as ever.
+            #expect(folder.count(of: UInt32(IN_CLOSE_WRITE), name: "document") == 4)
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `who watches a file is told that a later version was replaced or removed`(
+        _ dataPath: DataPath
+    ) throws {
+        for change in ["mv other document", "rm document"] {
+            try withVolume(dataPath) { volume in
+                let agent = try volume.agent()
+                agent.shell("echo one > document; echo x > other")
+                let watch = try #require(Watch("\(volume.directory)/document"))
+                agent.shell("echo two > document")
+                #expect(told(watch, Int(IN_MODIFY | IN_CLOSE_WRITE)))
+                agent.shell(change)
+                #expect(told(watch, Int(IN_DELETE_SELF)), "\(change)")
+                agent.shell("\(change.first == "r" ? "!" : "") test -e document")
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mounts)
+    func `who has a file open and watches it is told, and reads its version`(_ dataPath: DataPath)
+        throws
+    {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.shell("yes one | head -c 100000 > document")
+            let path = "\(volume.directory)/document"
+            let file = open(path, O_RDONLY | O_CLOEXEC)
+            try #require(file >= 0)
+            defer { close(file) }
+            let watch = try #require(Watch(path))
+            agent.shell("yes two | head -c 50000 > document")
+            #expect(told(watch, Int(IN_MODIFY)))
+            var bytes = [UInt8](repeating: 0, count: 8)
+            #expect(pread(file, &bytes, 8, 99_992) == 8 && bytes == Array("one\none\n".utf8))
+            var status = stat()
+            #expect(fstat(file, &status) == 0 && status.st_size == 100_000)
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("inotifywait"), "needs inotifywait"))
+    func `who watches a file is told what they would be on a disk`() throws {
+        for dataPath in DataPath.mountsOfAllUsers {
+            try withVolume(dataPath) { volume in
+                let disk = try #require(volume.container).base + "/home/disk"
+                let agent = try volume.agent()
+                agent.shell("mkdir \(disk)")
+                var told: [[String]] = []
+                for folder in [disk, volume.directory] {
+                    agent.shell("echo one > \(folder)/document; echo x > \(folder)/other")
+                    let transcript = try Transcript(volume, "\(folder)/document")
+                    agent.shell("printf two > \(folder)/document")
+                    sleep(1)
+                    agent.shell("printf more >> \(folder)/document")
+                    sleep(1)
+                    agent.shell("mv \(folder)/other \(folder)/document")
+                    let events = transcript.events(until: "DELETE_SELF")[""] ?? []
+                    transcript.end()
+                    // Cutting off and writing may be told apart or as one.
+                    told.append(
+                        zip(events, [""] + events).filter { $0 != $1 }.map { $0.0 })
+                }
+                #expect(told[0].last == "DELETE_SELF" && told[1] == told[0])
+            }
+        }
+    }
+
+    @Test func `nodes that nobody watches any more are let go`() throws {
+        try withVolume(.passthrough) { volume in
+            let agent = try volume.agent()
+            agent.shell("echo one > document")
+            var watch = Watch("\(volume.directory)/document")
+            try #require(watch != nil)
+            agent.shell("echo two > document")
+            #expect(watch.map { told($0, Int(IN_CLOSE_WRITE)) } == true)
+            watch = nil
+            // The mount is not busy, and what the watch kept is not in the way of anything.
+            agent.shell("echo three > document; rm document; ! ls .shapeedit/former/* 2> /dev/null")
+            try volume.remount()
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Under which names an app finds what was granted to it.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct GrantedNamesTests {
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `names that look alike are two documents`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            // The same to Unicode.
+            let names = ["caf\u{e9}.txt", "cafe\u{301}.txt"]
+            for (name, text) in zip(names, ["one", "two"]) {
+                here.store(ByteString(name), ByteString(text))
+                try both.run("grant", name, "--to", "notes", "--write")
+            }
+            let listed = there.entries("in test").map(\.name)
+            #expect(listed.count == 2 && Set(listed) == Set(names.map { ByteString($0) }))
+            for (name, text) in zip(names, ["one", "two"]) {
+                #expect(there.content("in test/\(name)") == ByteString(text))
+                there.store("in test/.\(name).swp", ByteString("new " + text))
+            }
+            #expect(there.entries("in test").count == 4)
+            for name in names { there.rename("in test/.\(name).swp", "in test/\(name)") }
+            for (name, text) in zip(names, ["one", "two"]) {
+                #expect(here.content(ByteString(name)) == ByteString("new " + text))
+            }
+            // Where one is granted there is nothing of the other's name, and nothing gets there.
+            try both.run("revoke", names[0])
+            #expect(there.content("in test/\(names[1])") == "new two")
+            there.open("in test/\(names[0])", O_RDONLY, fails: ENOENT)
+            there.store("in test/.b.txt.swp", "for nobody")
+            there.rename("in test/.b.txt.swp", "in test/\(names[0])", fails: EXDEV)
+            #expect(here.content(ByteString(names[1])) == "new two")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `names are those of just now, however often they were looked up`(_ place: DataPath)
+        throws
+    {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            here.store("b.txt", "another")
+            for name in ["a.txt", "b.txt"] {
+                try both.run("grant", name, "--to", "notes", "--write")
+            }
+            #expect(there.content("in test/a.txt") == "one")
+            for _ in 0..<20 {
+                here.rename("a.txt", "c.txt")
+                there.open("in test/a.txt", O_RDONLY, fails: ENOENT)
+                #expect(there.content("in test/c.txt") == "one")
+                here.rename("c.txt", "a.txt")
+                there.open("in test/c.txt", O_RDONLY, fails: ENOENT)
+                #expect(there.content("in test/a.txt") == "one")
+                // RENAME_EXCHANGE, twice.
+                for expected in [["another", "one"], ["one", "another"]] as [[ByteString]] {
+                    here.rename("a.txt", "b.txt", flags: 2)
+                    #expect(["a.txt", "b.txt"].map { there.content("in test/\($0)") } == expected)
+                }
+            }
+            here.store(".new", "saved")
+            here.rename(".new", "a.txt")
+            #expect(there.content("in test/a.txt") == "saved")
+            // The number goes with the one that needs it.
+            here.makeDirectory("d")
+            here.rename("b.txt", "d/a.txt")
+            #expect(there.content("in test/a (2).txt") == "another")
+            try both.run("revoke", "a.txt")
+            #expect(there.content("in test/a.txt") == "another")
+            there.open("in test/a (2).txt", O_RDONLY, fails: ENOENT)
+            try both.run("grant", "a.txt", "--to", "notes", "--until", "1s")
+            usleep(2_100_000)
+            there.open("in test/a (2).txt", O_RDONLY, fails: ENOENT)
+            #expect(there.content("in test/a.txt") == "another")
+            here.rename("d/a.txt", "d/e.txt")
+            #expect(there.content("in test/e.txt") == "another")
+            // The names that were told last count as long as there is nobody to ask.
+            both.owner.endAgents()
+            try both.ownerContainer.unmount()
+            there.open("in test/e.txt", O_RDONLY, fails: EIO)
+            try both.owner.remountAfterCrash()
+            #expect(there.content("in test/e.txt") == "another")
+            there.open("in test/a.txt", O_RDONLY, fails: ENOENT)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Entries of the desktop's cache that are in the way, gone, or named after another path.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct LostEntryTests {
+    private func cache(_ desk: PictureDesk) -> String {
+        "\(desk.container.base)/home/cache/thumbnails"
+    }
+
+    private func entries(_ desk: PictureDesk) throws -> [String] {
+        try run(["find", cache(desk), "-type", "f"]).text.split(separator: "\n").map(String.init)
+    }
+
+    private func isSeen(_ desk: PictureDesk, _ path: String) throws -> Bool {
+        let result = try run(
+            ["gio", "info", "-a", "thumbnail::*", path], environment: desk.container.environment)
+        return result.text.contains("thumbnail::is-valid: TRUE")
+    }
+
+    @Test(arguments: ["rm -rf thumbnails", "rm thumbnails/*/*.png", "mv thumbnails away"])
+    func `a listing brings back what the user removed during the mount`(_ removal: String) throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            desk.agent.makeDirectory("folder")
+            for name in ["folder/a.slide", "b.slide"] {
+                desk.agent.store(ByteString(name), PictureDesk.slide(1))
+                desk.settle(name)
+            }
+            _ = try run(["ls", "\(desk.container.mountPoint)/folder", desk.container.mountPoint])
+            #expect(try waitUntil { try entries(desk).count == 8 })
+            for _ in 0..<2 {
+                // What another removal has brought back may still be on its way.
+                usleep(500_000)
+                _ = try run(["sh", "-c", "cd '\(cache(desk))/..' && rm -rf away && \(removal)"])
+                #expect(try entries(desk).isEmpty)
+                _ = try run(["ls", "\(desk.container.mountPoint)/folder"])
+                #expect(try waitUntil { try entries(desk).count == 4 })
+                #expect(try isSeen(desk, "\(desk.container.mountPoint)/folder/a.slide"))
+                _ = try run(["ls", desk.container.mountPoint])
+                #expect(try waitUntil { try entries(desk).count == 8 })
+            }
+        }
+    }
+
+    @Test func `below a home that is a symlink both paths have entries`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { (desk) throws in
+            let link = "\(desk.container.base)/home/link"
+            try #require(symlink(desk.container.base, link) == 0)
+            try desk.remount { desk.container.additionalEnvironment["HOME"] = link }
+            desk.agent.makeDirectory("folder")
+            desk.agent.store("folder/a.slide", PictureDesk.slide(1))
+            desk.settle("folder/a.slide")
+            desk.agent.rename("folder", "other")
+            #expect(try waitUntil { try entries(desk).count == 8 })
+            for path in [desk.container.mountPoint, "\(link)/mount"] {
+                #expect(try waitUntil { try isSeen(desk, "\(path)/other/a.slide") })
+            }
+            desk.agent.unlink("other/a.slide")
+            #expect(try waitUntil { try entries(desk).isEmpty })
+        }
+    }
+
+    @Test(.enabled(if: DataPath.ordinaryUsersCanMount, "needs fusermount3"))
+    func `documents in a directory that cannot be entered have no entries until it can`() throws {
+        try withPictures(.ordinaryUser) { (desk) throws in
+            desk.agent.makeDirectory("outer")
+            desk.agent.makeDirectory("outer/inner")
+            for name in ["outer/inner/a.slide", "b.slide"] {
+                desk.agent.store(ByteString(name), PictureDesk.slide(1))
+                desk.settle(name)
+            }
+            #expect(try waitUntil { try entries(desk).count == 8 })
+            desk.agent.changeMode("outer", 0o600)
+            #expect(try waitUntil { try entries(desk).count == 4 })
+            desk.agent.changeMode("outer", 0o700)
+            #expect(try waitUntil { try entries(desk).count == 8 })
+        }
+    }
+}

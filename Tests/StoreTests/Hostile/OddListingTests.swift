@@ -1,0 +1,164 @@
+import Model
+import TestSupport
+import Testing
+
+@testable import Stores
+
+/// Listings of WebDAV collections that change while they are read, or tell little.
+@Suite struct OddListingTests {
+    private static func listing(_ responses: [String]) -> [UInt8] {
+        Array(
+            ("<?xml version=\"1.0\"?>\n<D:multistatus xmlns:D=\"DAV:\">" + responses.joined()
+                + "</D:multistatus>\n").utf8)
+    }
+
+    private static func folder(_ path: String) -> String {
+        """
+        <D:response><D:href>\(path)</D:href><D:propstat><D:prop><D:resourcetype><D:collection/>
+        </D:resourcetype></D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>
+        """
+    }
+
+    private static func file(_ path: String, _ size: Int, _ more: String) -> String {
+        """
+        <D:response><D:href>\(path)</D:href><D:propstat><D:prop><D:resourcetype/>
+        <D:getcontentlength>\(size)</D:getcontentlength>\(more)</D:prop>
+        <D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>
+        """
+    }
+
+    private func tree(_ server: HostileServer) throws -> any SourceTree {
+        var settings = StoreSettings()
+        settings.retries.firstWait = 0.01
+        return try StoreAddress(
+            parsing: "dav://127.0.0.1:\(server.port)/x?netrc=/nonexistent"
+        ).openTree(settings)
+    }
+
+    /// A collection with a folder that is not there any more when it is to be listed itself.
+    private func server(rootStays: Bool) throws -> HostileServer {
+        try HostileServer { connection in
+            let isRoot = connection.head.hasPrefix("PROPFIND /x/ ")
+            let isLook = connection.head.contains("Depth: 0")
+            guard isRoot, !isLook || rootStays else {
+                return connection.answer("404 Not Found")
+            }
+            let members = [
+                Self.folder("/x/gone/"), Self.file("/x/a", 5, "<D:getetag>\"e\"</D:getetag>"),
+            ]
+            connection.answer(
+                "207 Multi-Status", [], Self.listing([Self.folder("/x/")] + (isLook ? [] : members))
+            )
+        }
+    }
+
+    @Test func `a folder that goes while a collection is listed is passed over, not the tree`()
+        throws
+    {
+        let server = try server(rootStays: true)
+        defer { withExtendedLifetime(server) {} }
+        var found: [String] = []
+        let passedOver = try tree(server).walk(StoreCall()) { (entry) throws(StoreError) in
+            found.append(String(decoding: entry.path, as: UTF8.self))
+        }
+        #expect(found.sorted() == ["a", "gone"])
+        // So a refresh removes nothing.
+        #expect(passedOver.hasGone && passedOver.count == 0)
+    }
+
+    @Test func `a folder that is closed to us is told at the end, when the others have been shown`()
+        throws
+    {
+        let server = try HostileServer { connection in
+            let path = connection.head.split(separator: " ")[1]
+            if path.hasPrefix("/x/closed") { return connection.answer("403 Forbidden") }
+            let isLook = connection.head.contains("Depth: 0")
+            let members =
+                path == "/x/"
+                ? ["closed1", "open1", "closed2", "open2"].map { Self.folder("/x/\($0)/") }
+                : [Self.file("\(path)a", 5, "<D:getetag>\"e\"</D:getetag>")]
+            connection.answer(
+                "207 Multi-Status", [],
+                Self.listing([Self.folder(String(path))] + (isLook ? [] : members)))
+        }
+        defer { withExtendedLifetime(server) {} }
+        let tree = try tree(server)
+        var found: [String] = []
+        let problem = StoreTests.kind { () throws(StoreError) in
+            _ = try tree.walk(StoreCall()) { (entry) throws(StoreError) in
+                found.append(String(decoding: entry.path, as: UTF8.self))
+            }
+        }
+        // Not as if all had been listed: a refresh would remove what is in it.
+        #expect(problem == .denied)
+        #expect(
+            found.sorted() == ["closed1", "closed2", "open1", "open1/a", "open2", "open2/a"])
+    }
+
+    @Test func `a collection that goes as a whole while it is listed is an error`() throws {
+        let server = try server(rootStays: false)
+        defer { withExtendedLifetime(server) {} }
+        let tree = try tree(server)
+        let problem = StoreTests.kind { () throws(StoreError) in
+            _ = try tree.walk(StoreCall()) { (_) throws(StoreError) in }
+        }
+        #expect(problem == .absent)
+    }
+
+    @Test func `a file that is listed without etag and date is asked for them`() throws {
+        let server = try HostileServer { connection in
+            if connection.method == "HEAD" {
+                let isDated = connection.head.contains("/x/dated ")
+                return connection.answer(
+                    "200 OK",
+                    [isDated ? "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT" : "ETag: \"abc\""],
+                    [1, 2, 3, 4, 5])
+            }
+            let files = ["dated", "tagged"].map { Self.file("/x/\($0)", 5, "") }
+            connection.answer("207 Multi-Status", [], Self.listing([Self.folder("/x/")] + files))
+        }
+        defer { withExtendedLifetime(server) {} }
+        var tags: [[UInt8]] = []
+        try tree(server).walk(StoreCall()) { (entry) throws(StoreError) in tags.append(entry.tag) }
+        #expect(
+            tags == [
+                SourceTag.of(etag: "", modified: "Sun, 06 Nov 1994 08:49:37 GMT"),
+                SourceTag.of(etag: "abc", modified: ""),
+            ])
+    }
+
+    @Test func `a file of which only the size is known is read in one answer, and not in parts`()
+        throws
+    {
+        let bytes = [UInt8](repeating: 7, count: 1_000)
+        let server = try HostileServer { connection in
+            if connection.method == "PROPFIND" {
+                let members = [Self.folder("/x/"), Self.file("/x/a", bytes.count, "")]
+                return connection.answer("207 Multi-Status", [], Self.listing(members))
+            }
+            connection.answer("200 OK", [], bytes)
+        }
+        defer { withExtendedLifetime(server) {} }
+        let tree = try tree(server)
+        var tags: [[UInt8]] = []
+        try tree.walk(StoreCall()) { (entry) throws(StoreError) in tags.append(entry.tag) }
+        let tag = try #require(tags.first)
+        func object(_ size: Int64) -> SourceObject {
+            SourceObject(
+                path: Array("a".utf8), tag: tag, blob: Blob(hash: Sample([]).blob.hash, size: size))
+        }
+        let sink = MemorySink()
+        try tree.read(object(1_000), 0..<1_000, into: sink, StoreCall())
+        #expect(sink.bytes == bytes)
+        // Nothing would tell whether the next part is of the same version.
+        let part = StoreTests.kind { () throws(StoreError) in
+            try tree.read(object(1_000), 0..<500, into: MemorySink(), StoreCall())
+        }
+        #expect(part == .corrupt)
+        // Another size is another version.
+        let longer = StoreTests.kind { () throws(StoreError) in
+            try tree.read(object(1_001), 0..<1_001, into: MemorySink(), StoreCall())
+        }
+        #expect(longer == .corrupt)
+    }
+}

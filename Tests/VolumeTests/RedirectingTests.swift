@@ -1,0 +1,28 @@
+import Glibc
+import Testing
+
+/// Threads that were sent round by ESTALE.
+@Suite struct RedirectingTests {
+    @Test func `a thread that was sent round and reads keeps no close from publishing`() throws {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path)
+            defer { container.close() }
+            try container.save("a", [1])
+            try container.save("b", [2])
+            // A process that is there.
+            let other: Int32 = 1
+            let sent = try container.open("a", O_WRONLY, by: other)
+            #expect(sent == ESTALE)
+            try container.remove("a")
+            let inVain = try container.open("a", O_WRONLY, by: other)
+            #expect(inVain == ENOENT)
+            // The name leads to another document by now, and the thread joins that one's session.
+            try container.rename("b", to: "a")
+            let read = try container.open("a", O_RDONLY, by: other)
+            #expect(read == 0)
+            try container.save("a", [3])
+            let content = try container.read("a")
+            #expect(content == [3])
+        }
+    }
+}
