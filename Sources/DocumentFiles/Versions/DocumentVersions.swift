@@ -19,9 +19,13 @@ package struct DocumentVersions: Sendable {
     package init(_ name: String) throws(Failure) {
         self.name = name
         path = try FoundFile.path(of: name)
-        guard (try? PathAttributes.value("user.shapeedit.container", of: path)) != nil,
-            let folder = MountVersions.folder(of: path)
-        else { throw Failure.notMounted(name) }
+        do throws(Errno) {
+            _ = try PathAttributes.value("user.shapeedit.container", of: path)
+        } catch {
+            // It may have gone since it was found.
+            throw error.code == ENOENT ? Failure(name, error) : Failure.notMounted(name)
+        }
+        guard let folder = MountVersions.folder(of: path) else { throw Failure.notMounted(name) }
         self.folder = folder
     }
 
@@ -32,8 +36,11 @@ package struct DocumentVersions: Sendable {
         let current = try current()
         let names: [String]
         do throws(Errno) { names = try Directories.names(in: folder) } catch {
-            // An app's mount has none of a document that was granted to it.
-            if error.code == ENOENT, access(path.cPath, F_OK) == 0 {
+            // An app's mount has none of a document that was granted to it, nor of the folder that shows
+            // it. A document that goes just now is still there for access(2) for a moment.
+            if error.code == ENOENT, access(path.cPath, F_OK) == 0,
+                access(folder.parentPath.cPath, F_OK) != 0
+            {
                 throw Failure(
                     .usage, "\(name): its versions are in the mount of its container only")
             }

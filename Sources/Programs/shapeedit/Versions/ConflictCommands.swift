@@ -30,8 +30,9 @@ struct ConflictsCommand: ParsableCommand {
         for file in try documents() {
             let versions: [DocumentVersion]
             do throws(Failure) { versions = try DocumentVersions(file).conflicts() } catch {
-                // One that went since has no conflict any more.
-                if file != place, access(file.cPath, F_OK) != 0 { continue }
+                // One that went since has no conflict any more. The kernel may take a moment longer to
+                // know than who was asked.
+                if file != place, error.kind == .noInput || access(file.cPath, F_OK) != 0 { continue }
                 throw error
             }
             if !versions.isEmpty { found.append((file, versions)) }
