@@ -23,6 +23,11 @@ package enum MountTable {
     /// Its status; `nil` also from one that does not answer in that time.
     static func status(_ point: String) -> JSONObject? { answer(of: point) ?? nil }
 
+    /// The process that serves a mount; `nil` if it does not say so in that time.
+    package static func server(of point: String) -> Int32? {
+        status(point)?["process"]?.integer.flatMap(Int32.init(exactly:))
+    }
+
     private static func answer(of point: String) -> JSONObject?? {
         // To open a file is what the kernel cannot answer by itself.
         Threads.answer("mount", milliseconds: patience) { ControlConnection.status(point) }

@@ -49,6 +49,34 @@ import Testing
         }
     }
 
+    /// The kernel would stack them, and the first say that it is there.
+    @Test func `of two containers mounted at one folder at once one is refused`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            #expect(try container.command("container", "create", "second").status == 0)
+            let point = container.mountPoint
+            let script = """
+                for name in test second; do
+                    { "$0" mount $name "$1"; echo "$name $?"; } 2>&1 &
+                done; wait
+                """
+            for round in 1...8 {
+                let result = try run(
+                    ["sh", "-c", script, try BuiltPrograms.shapeedit(), point],
+                    directory: container.base, environment: container.environment)
+                let lines = result.text.split(separator: "\n")
+                let mounted = lines.filter { $0.hasSuffix(" 0") }.map { $0.dropLast(2) }
+                #expect(mounted.count == 1, "round \(round): \(result.text)")
+                #expect(lines.contains { $0.hasSuffix(" \(EX_TEMPFAIL)") }, "\(result.text)")
+                #expect(result.text.contains("mounted already"), "\(result.text)")
+                let said = try run(["cat", "\(point)/.shapeedit/status.json"]).text
+                #expect(said.contains("\"\(mounted.first ?? "none")\""), "\(said)")
+                // Fails if another one is below.
+                try container.unmount()
+            }
+        }
+    }
+
     @Test func `what is mounted cannot be mounted, checked or deleted`() throws {
         try withBrokenContainer { broken in
             let container = broken.container

@@ -95,10 +95,7 @@ struct MountCommand: ParsableCommand {
     static func mountPoint(_ path: String) throws(Failure) -> String {
         if let mounted = MountPoint.named(path), mounted.isDead { return mounted.path }
         guard let point = MountTable.resolved(path) else { throw unreachable(path, Errno.last) }
-        if MountTable.isMounted(point) {
-            throw Failure(
-                .temporary, "\(point) is mounted already; `shapeedit unmount \(point)` first")
-        }
+        if MountTable.isMounted(point) { throw MountPoint(path: point).taken }
         do throws(Errno) {
             if try !Directories.names(in: point).isEmpty {
                 throw Errno(ENOTEMPTY)
@@ -180,8 +177,10 @@ struct Mount: Sendable {
         if isApp { fuse.owners = GrantOwners(home: try Containers.home(), application: name) }
         let session: FuseSession
         do throws(Failure) {
+            let turn = MountTurn(at: point)
             try makeWay()
             session = try FuseSession(volume, at: point, fuse)
+            turn.end()
         } catch {
             container.close()
             throw error
@@ -208,8 +207,12 @@ struct Mount: Sendable {
         setrlimit(kind, &limit)
     }
 
-    /// Takes a mount away whose daemon is gone, now that all is ready for the next.
+    /// Takes a mount away whose daemon is gone, now that all is ready for the next; another daemon may
+    /// have come first since the folder was looked at.
     private func makeWay() throws(Failure) {
-        if let mounted = MountPoint.named(point), mounted.isDead { try mounted.unmount() }
+        while let mounted = MountPoint.named(point) {
+            guard mounted.isDead else { throw mounted.taken }
+            try mounted.unmount()
+        }
     }
 }

@@ -77,7 +77,9 @@ enum Background {
             // The mount before, whose daemon is gone, stays until the next can take its place; for a
             // moment between the two it is the folder that is not dead.
             if MountTable.isMounted(point), !MountPoint(path: point).isDead,
-                MountTable.isMounted(point)
+                MountTable.isMounted(point),
+                // Another daemon's came first, and ours is going to say so.
+                MountTable.server(of: point) ?? child == child
             {
                 collect()
                 let text = String(decoding: messages, as: UTF8.self)

@@ -77,6 +77,11 @@ struct MountPoint {
         }
     }
 
+    /// What is said to who would mount here.
+    var taken: Failure {
+        Failure(.temporary, "\(path) is mounted already; `shapeedit unmount \(path)` first")
+    }
+
     /// What is said of a mount that is in use.
     static func busy(_ path: String) -> Failure {
         Failure(.temporary, "\(path) is busy: a program has files open or stands in it")

@@ -32,7 +32,9 @@ struct ConflictsCommand: ParsableCommand {
             do throws(Failure) { versions = try DocumentVersions(file).conflicts() } catch {
                 // One that went since has no conflict any more. The kernel may take a moment longer to
                 // know than who was asked.
-                if file != place, error.kind == .noInput || access(file.cPath, F_OK) != 0 { continue }
+                if file != place, error.kind == .noInput || access(file.cPath, F_OK) != 0 {
+                    continue
+                }
                 throw error
             }
             if !versions.isEmpty { found.append((file, versions)) }
