@@ -112,7 +112,8 @@ let package = Package(
             name: "Catalog", dependencies: ["Model", "SystemCalls", "CSQLite", "CZlib"],
             path: "Sources/Catalog", swiftSettings: strict),
         .target(
-            name: "Content", dependencies: ["Model", "SystemCalls"], path: "Sources/Content",
+            name: "Content", dependencies: ["Model", "SystemCalls", "CDeflate"],
+            path: "Sources/Content",
             swiftSettings: strict),
         .target(
             name: "Stores",

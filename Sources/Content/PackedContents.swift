@@ -186,7 +186,7 @@ package final class PackedContents: Sendable {
 
     /// Forgets a content; says whether it was here.
     @discardableResult
-    func remove(_ node: NodeNumber) -> Bool {
+    package func remove(_ node: NodeNumber) -> Bool {
         state.withLock { state in
             guard let entry = state.entries.removeValue(forKey: node) else { return false }
             entry.pack?.live -= 1
@@ -255,8 +255,10 @@ package final class PackedContents: Sendable {
     }
 
     /// Takes over what an earlier run left in packs, as far as it is `wanted`.
+    ///
+    /// - Returns: those whose bytes are not what was written.
     package func adopt(wanted: (NodeNumber, _ size: Int64, _ modified: Timestamp) -> Bool)
-        throws(Errno)
+        throws(Errno) -> [NodeNumber]
     {
         var found: [NodeNumber: (pack: Pack, head: Pack.Head)] = [:]
         var packs: [Pack] = []
@@ -269,8 +271,11 @@ package final class PackedContents: Sendable {
             }
             packs.append(pack)
         }
+        found = found.filter { wanted($0.key, $0.value.head.size, $0.value.head.modified) }
+        var damaged: [NodeNumber] = []
+        for (node, (pack, head)) in found where try !pack.isWhole(head) { damaged.append(node) }
         state.withLock { state in
-            for (node, (pack, head)) in found where wanted(node, head.size, head.modified) {
+            for (node, (pack, head)) in found {
                 var entry = Entry(
                     bytes: nil, status: FileStatus(size: head.size, moment: head.modified))
                 entry.status.changed = head.changed
@@ -283,6 +288,7 @@ package final class PackedContents: Sendable {
             state.packs = packs
             state.next = (packs.last?.number ?? 0) + 1
         }
+        return damaged
     }
 
     /// All that are here, in no order.

@@ -119,6 +119,11 @@ package struct ContainerCheck {
         for item in recovered?.missing ?? [] {
             find("\(path(item)): what was saved last is missing", repaired: false)
         }
+        for item in recovered?.damaged ?? [] {
+            find(
+                "\(path(item)): what was saved last is damaged; what is left of it is in "
+                    + content.folder.lost, repaired: false)
+        }
         try checkNames()
         try checkAttributes()
         if try BookmarkKey.repair(database) {

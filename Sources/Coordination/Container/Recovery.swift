@@ -97,7 +97,9 @@ struct Recovery {
         let report = recovery.report
         recovery.report.isOfClosed =
             clean && report.removed == recovery.mutationCount && report.missing.isEmpty
-        return clean && recovery.mutationCount == 0 ? nil : recovery.report
+            && report.damaged.isEmpty
+        return clean && recovery.mutationCount == 0 && report.damaged.isEmpty
+            ? nil : recovery.report
     }
 
     private var lost: LostContents {
@@ -125,14 +127,17 @@ struct Recovery {
     /// Finds the contents that had no file of their own yet.
     ///
     /// A file that is there was made whole, and what was written later is only in it. After a power
-    /// loss it may have lost its bytes; then the entry counts if it is what was published.
-    private func adoptPacked(_ sessions: [SessionRow], _ versions: [VersionRow]) throws(Failure) {
+    /// loss it may have lost its bytes; then the entry counts if it is what was published. What has become
+    /// of an entry that is damaged is nobody's document, but the user may find in it what it was.
+    private mutating func adoptPacked(_ sessions: [SessionRow], _ versions: [VersionRow])
+        throws(Failure)
+    {
         let unfinished = Set(sessions.map(\.node))
         let published = Dictionary(versions.map { ($0.node, $0) }) { $1 }
         let isPowerLoss = report.afterPowerLoss
         let lost = report.lacksJournal ? self.lost : nil
         do throws(Errno) {
-            try content.packed.adopt { node, size, modified in
+            let damaged = try content.packed.adopt { node, size, modified in
                 let isThere = access(content.folder.staging(node), F_OK) == 0
                 if let version = published[node] {
                     // An entry before the one that was published is not this version.
@@ -141,6 +146,15 @@ struct Recovery {
                 }
                 return !isThere
                     && (unfinished.contains(node) || lost?.isUnknown(node) ?? false)
+            }
+            for node in damaged {
+                let isThere = access(content.folder.staging(node), F_OK) == 0
+                if isPowerLoss, isThere || !(published[node].map(isWhole) ?? false) {
+                    content.packed.remove(node)
+                } else {
+                    try content.setAside(node)
+                    report.damaged.append(node.item)
+                }
             }
         } catch {
             throw Failure(.inputOutput, "\(content.folder.packs): \(error)")
@@ -153,7 +167,9 @@ struct Recovery {
     private mutating func resume(_ row: SessionRow) throws(Failure) -> Bool {
         let position = index.find(row.item)
         let status = position == 0 ? nil : try contentStatus(row.node)
-        if position != 0, status == nil, row.synced || row.wrote && !report.afterPowerLoss {
+        if position != 0, status == nil, !report.damaged.contains(row.item),
+            row.synced || row.wrote && !report.afterPowerLoss
+        {
             report.missing.append(row.item)
         }
         guard position != 0, let status, isAcknowledged(row, status) else {

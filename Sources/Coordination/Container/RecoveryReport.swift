@@ -14,6 +14,9 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
     package var setAside = 0
     /// Items whose last acknowledged content is not there any more: no crash does that.
     package var missing: [ItemNumber] = []
+    /// Items whose last content is not what was written: what it has become is in
+    /// ``ContainerFolder/lost``. No crash does that either.
+    package var damaged: [ItemNumber] = []
     /// Whether the container had been closed, and all that was done is to remove files without a name:
     /// an unmount does not say which of them the kernel lets go of.
     var isOfClosed = false
@@ -36,6 +39,11 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
         }
         if !missing.isEmpty {
             parts.append("what was saved last of \(missing.count) documents is missing")
+        }
+        if !damaged.isEmpty {
+            parts.append(
+                "what was saved last of \(damaged.count) documents is damaged: it is in the container's "
+                    + "folder `lost`, without their names")
         }
         if removed > 0 { parts.append("\(removed) unlinked files removed") }
         return "recovered after \(afterPowerLoss ? "a power loss" : "a crash"): "

@@ -113,6 +113,59 @@ import Testing
         }
     }
 
+    /// Contents that have no file of their own yet have no hash either.
+    @Test(arguments: ["content", "head"])
+    func `damage in a pack after a crash is found, and what was saved before and after is there`(
+        _ place: String
+    ) throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            // The first small files of a process get files of their own.
+            let names = ["one", "two", "earlier", "broken", "later"]
+            for name in names {
+                agent.store(
+                    ByteString(name), ByteString("the content of \(name), made a moment ago"))
+            }
+            agent.end()
+            try container.killDaemon()
+            // In the text, or in the size before it.
+            let step = place == "content" ? 8 : -30
+            try broken.damage(
+                """
+                for pack in packs/*; do
+                    at=$(grep -abo 'the content of broken' $pack | tail -1 | cut -d: -f1)
+                    [ -z "$at" ] && continue
+                    printf '\\377' | dd of=$pack bs=1 seek=$((at + \(step))) conv=notrunc status=none
+                    found=1
+                done
+                [ -n "$found" ]
+                """)
+            let check = try container.check()
+            #expect(check.status == Int(EX_DATAERR), "\(check)")
+            #expect(check.text.contains("broken"), "\(check)")
+            #expect(!check.text.contains("earlier") && !check.text.contains("later"), "\(check)")
+            if place == "content" {
+                #expect(check.text.contains("\(broken.folder)/lost"), "\(check)")
+            }
+            #expect(try container.check().text.contains("broken"), "it is not forgotten")
+            try broken.whileMounted { agent in
+                for name in ["earlier", "later"] {
+                    let text = ByteString("the content of \(name), made a moment ago")
+                    #expect(agent.content(ByteString(name)) == text)
+                }
+                agent.open("broken", O_RDWR, fails: EIO)
+                agent.store("broken", "whole")
+                #expect(agent.content("broken") == "whole")
+            }
+            // The version that is gone is history now, and taken out of it.
+            _ = try container.check()
+            let last = try container.check()
+            #expect(last.status == 0, "\(last)")
+        }
+    }
+
     @Test func `what was saved last is not discarded because it cannot be read`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
