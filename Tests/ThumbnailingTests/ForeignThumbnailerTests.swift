@@ -113,6 +113,8 @@ import Testing
     func `bombs, hangs and crashes cost one failure`() throws {
         #expect(failure("kill -SEGV $$") == .died("signal 11 (Segmentation fault)"))
         #expect(failure("exit 3") == .died("exit code 3"))
+        // What programs that return -1 have: no signal has such a number.
+        #expect(failure("exit 255") == .died("exit code 255"))
         #expect(failure("sleep 60", wallLimit: 500) == .timedOut(milliseconds: 500))
         #expect(failure("true") == .died("no picture"))
         #expect(failure("echo x > $2") == .died("something that is no picture"))
@@ -121,6 +123,28 @@ import Testing
         // 32 MiB of file and 2 GiB of memory.
         #expect(failure("head -c 32000000 /dev/zero > $2") != nil)
         #expect(failure("head -c 2000000000 /dev/zero | tail | cp $1 $2") != nil)
+    }
+
+    /// As when somebody ends all programs of a name.
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a program that is told to end in its sandbox says nothing of the document`() throws {
+        let problem = failure("kill -TERM $$; sleep 60")
+        guard case .unavailable? = problem else {
+            Issue.record("it is a failure of the document: \(String(describing: problem))")
+            return
+        }
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a picture that is too large is told from what is no picture`() throws {
+        let worker = ThumbnailWorker(program: Surroundings.program)
+        let request = DrawingRequest(type: .text, size: 128, bytes: Array("A".utf8))
+        let large = try worker.picture(request)
+        let size = try #require(PNGFile(large))
+        try Surroundings.write(large, to: folder.path + "/large")
+        #expect(
+            failure("cp $1 $2", of: "large")
+                == .died("a picture of \(size.width) x \(size.height) pixels, larger than 64"))
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))

@@ -106,6 +106,18 @@ extension DesktopEntries {
         if let other = occupant(of: path) { write(other) }
     }
 
+    /// After an unclean end the notes of what went before it are lost: its entries go now.
+    func removeLost() {
+        for path in cache.paths(ofVersionsWith: volume.container.name + "/") {
+            if state.withLock({ $0.ended }) { return }
+            let points = mountPoints.map { ($0 + "/").pathBytes }
+            guard let point = points.first(where: { path.starts(with: $0) }),
+                occupant(of: Array(path.dropFirst(point.count))) == nil
+            else { continue }
+            try? cache.remove(path: String(path: path))
+        }
+    }
+
     func occupant(of path: [UInt8]) -> ItemNumber? {
         volume.state.withLock { state in
             let position = state.index.item(at: path)

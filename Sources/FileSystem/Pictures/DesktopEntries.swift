@@ -43,6 +43,7 @@ final class DesktopEntries: Sendable {
         state.withLock { $0.done = false }
         Threads.start("desktop") { [self] in
             losses?.follow()
+            if volume.container.recovered != nil { removingOwn { removeLost() } }
             while let note = take() {
                 look(at: note, pictures)
                 losses?.follow()

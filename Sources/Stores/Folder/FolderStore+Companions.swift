@@ -32,7 +32,9 @@ extension FolderStore {
         var found: [UInt8]?
         try here("\(companion.fileName) cannot be read") { () throws(Errno) in
             do throws(Errno) {
-                let file = try OwnedDescriptor.open("\(path)/\(companion.path)", O_RDONLY)
+                // Not waiting for the other end of a pipe, which somebody may have put there.
+                let file = try OwnedDescriptor.open(
+                    "\(path)/\(companion.path)", O_RDONLY | O_NONBLOCK)
                 // One more, to see that it is too large.
                 let size = min(Int(try file.status().st_size), Companion.limit + 1)
                 var bytes = [UInt8](repeating: 0, count: size)

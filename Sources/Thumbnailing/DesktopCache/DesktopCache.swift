@@ -169,6 +169,24 @@ public struct DesktopCache: Sendable {
         return isCurrent ? bytes : nil
     }
 
+    /// The paths of files that have entries, right or not, whose ``Subject/version`` begins with a text.
+    /// Looks at the whole cache, which takes a while.
+    package func paths(ofVersionsWith beginning: String) -> [[UInt8]] {
+        var seen: Set<String> = []
+        var paths: [[UInt8]] = []
+        for size in Size.allCases {
+            for name in (try? Directories.names(in: "\(folder)/\(size.rawValue)")) ?? []
+            where name.hasSuffix(".png") && seen.insert(name).inserted {
+                guard let texts = read(size, name).map({ PNGFile.texts(of: $0) }),
+                    texts[Self.versionKey]?.hasPrefix(beginning) == true,
+                    let path = texts["Thumb::URI"].flatMap({ FileURI.path(ofAddress: $0) })
+                else { continue }
+                paths.append(path)
+            }
+        }
+        return paths
+    }
+
     private func name(ofPath path: String) throws(Failure) -> String {
         try system { () throws(Errno) in
             try FileURI.entryName(FileURI.address(ofPath: path.pathBytes))

@@ -9,6 +9,9 @@ public struct ForeignThumbnailers: Sendable {
     /// What drawing may take, in milliseconds.
     public static let wallLimit: UInt64 = 15_000
 
+    /// The number of the last signal that there is.
+    private static let lastSignal: Int32 = 64
+
     private let types: FileNameTypes
     private let entries: [ThumbnailerEntry]
     private let sandbox: Sandbox?
@@ -84,18 +87,25 @@ public struct ForeignThumbnailers: Sendable {
         let input = Sandbox.Shown(
             path: path, inside: (["/tmp/document"] + ends).joined(separator: "."))
         let command = entry.arguments(input: input.inside, output: Sandbox.picture, size: size)
-        let ending = try sandbox.run(
-            command, input: input, output: output.number, milliseconds: wallLimit,
-            cancellation: cancellation)
+        let ending = Self.endingInside(
+            try sandbox.run(
+                command, input: input, output: output.number, milliseconds: wallLimit,
+                cancellation: cancellation))
         switch ending {
         case .exit(0): return try picture(in: output, size)
-        // Bubblewrap passes on the end of its child by a signal as 128 and its number.
-        case .exit(let code) where code > 128:
-            throw .died(ChildProcess.End.signal(code - 128).description)
         case .signal where ending.wasWanted:
             throw .unavailable("the program that draws it was ended by \(ending)")
         case .exit, .signal: throw .died(ending.description)
         }
+    }
+
+    /// How the program in the sandbox ended: bubblewrap passes on its end by a signal as 128 and the
+    /// signal's number. What is above the last signal is its own code, as 255 of those that return -1.
+    private static func endingInside(_ ending: ChildProcess.End) -> ChildProcess.End {
+        guard case .exit(let code) = ending, code > 128, code - 128 <= lastSignal else {
+            return ending
+        }
+        return .signal(code - 128)
     }
 
     /// The picture of a file that is in memory, in the same way.
@@ -162,8 +172,10 @@ public struct ForeignThumbnailers: Sendable {
             throw .died("no picture: \(error)")
         }
         if bytes.isEmpty { throw .died("no picture") }
-        guard let picture = PNGFile(bytes), picture.width <= size, picture.height <= size else {
-            throw .died("something that is no picture")
+        guard let picture = PNGFile(bytes) else { throw .died("something that is no picture") }
+        guard picture.width <= size, picture.height <= size else {
+            throw .died(
+                "a picture of \(picture.width) x \(picture.height) pixels, larger than \(size)")
         }
         return picture.bytes()
     }

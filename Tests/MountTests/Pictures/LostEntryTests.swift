@@ -45,6 +45,28 @@ struct LostEntryTests {
         }
     }
 
+    @Test func `nothing stays of what was removed right before a crash`() throws {
+        try withPictures { (desk) throws in
+            for name in ["a.slide", "b.slide"] {
+                desk.agent.store(ByteString(name), PictureDesk.slide(1))
+                desk.settle(name)
+            }
+            #expect(try waitUntil { try entries(desk).count == 8 })
+            // As if the daemon had died before it came to the entries.
+            let kept = "cd '\(cache(desk))/..' && cp -a"
+            _ = try run(["sh", "-c", "\(kept) thumbnails before"])
+            desk.agent.unlink("a.slide")
+            desk.agent.end()
+            try desk.container.killDaemon()
+            _ = try run(["sh", "-c", "\(kept) before/. thumbnails/"])
+            // Not ours, and stays.
+            _ = try run(["touch", "\(cache(desk))/normal/\(String(repeating: "f", count: 32)).png"])
+            #expect(try entries(desk).count == 9)
+            try desk.mount()
+            #expect(try waitUntil { try entries(desk).count == 5 })
+        }
+    }
+
     @Test func `below a home that is a symlink both paths have entries`() throws {
         try #require(isInstalled("gio"))
         try withPictures { (desk) throws in

@@ -40,6 +40,19 @@ import Testing
         #expect(try Directories.names(in: folder + "/incoming") == [])
     }
 
+    @Test func `a pipe in the place of a picture holds up nobody`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let store = FolderStore(path: folder)
+        try store.prepare(StoreCall())
+        let companion = try #require(Companion(sample.blob.hash, kind: "slide-1"))
+        try store.put(companion, [1, 2, 3], StoreCall())
+        let path = folder + "/" + companion.path
+        #expect(unlink(path) == 0 && mkfifo(path, 0o600) == 0)
+        // It has nothing, as a file that is empty.
+        #expect(try store.get(companion, StoreCall()) == [])
+    }
+
     @Test func `a certificate that nobody vouches for is refused`() throws {
         let words = try ServerProcess.words(ServerProcess.webDAV)
         guard
