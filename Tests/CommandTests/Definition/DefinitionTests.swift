@@ -113,6 +113,10 @@ import Testing
             try desk.run("status", "--json")
             try desk.run("container", "list", "--json")
             try desk.run("container", "info", "test", "--json")
+            let source = try #require(desk.volume.container).base + "/source"
+            try desk.shell("mkdir \(source) && printf one > \(source)/one")
+            try desk.run("import", "--promise", source, "in", "--json")
+            try desk.run("import", "--refresh", "in", "--json")
             let container = try #require(desk.volume.container)
             try container.unmount()
             let report = try container.command("container", "check", "test", "--json")
