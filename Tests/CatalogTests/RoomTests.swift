@@ -64,6 +64,25 @@ import Testing
         #expect(folder.size("catalog.db-wal") < size + 64 << 10)
     }
 
+    @Test func `a log that has become long is written from its start again`() throws {
+        // More than SQLite leaves of the file when it starts over.
+        let limit: Int64 = 8 << 20
+        var longest: Int64 = 0
+        for sequence in 1...2_000 {
+            try database.applyAll([
+                mutation(UInt64(sequence), [.putName(parent: .root, name: [65], item: .root)])
+            ])
+            try database.shortenLog(from: limit)
+            var status = stat()
+            #expect(stat(folder.file("catalog.db-wal"), &status) == 0)
+            let length = Int64(status.st_size)
+            longest = max(longest, length)
+        }
+        #expect(longest >= limit)
+        #expect(longest < limit + (1 << 20))
+        #expect(database.appliedSequence == 2_000)
+    }
+
     @Test func `a log of changes with gaps begins anew after the last`() throws {
         try database.apply((1...9).map { mutation($0, []) })
         #expect(try database.changeLogGaps().isEmpty)

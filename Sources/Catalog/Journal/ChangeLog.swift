@@ -261,6 +261,10 @@ package final class ChangeLog: @unchecked Sendable {
         if wantDurable {
             try database.checkpoint()
             queue.signal { $0.durable = applied }
+        } else {
+            // A file of the journal takes long to fill: what it holds can be many times as long in
+            // SQLite's log, which would only be emptied then.
+            try database.shortenLog()
         }
         prune(applied)
     }

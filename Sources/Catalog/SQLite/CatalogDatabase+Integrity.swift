@@ -32,4 +32,17 @@ extension CatalogDatabase {
                 "\(connection.path): the checkpoint has to wait, somebody is reading the catalog")
         }
     }
+
+    /// SQLite's log grows with every commit. So many bytes of it are enough.
+    package static let longLog: Int64 = 64 << 20
+
+    /// Brings SQLite's log into the database if it has become long, so that it is written from its start
+    /// again and its file becomes short. Waits for nobody: what a reader still needs stays in the log
+    /// until the next call. Does nothing where no room is held.
+    package func shortenLog(from length: Int64 = CatalogDatabase.longLog) throws(Failure) {
+        guard let room, room.logLength >= length else { return }
+        let pragma = try connection.statement("PRAGMA wal_checkpoint(PASSIVE)")
+        defer { pragma.reset() }
+        _ = try pragma.step()
+    }
 }

@@ -21,9 +21,12 @@ final class CatalogRoom {
         shared = try OwnedDescriptor.open(path + "-shm", O_RDWR)
     }
 
+    /// Bytes of SQLite's log; 0 if that cannot be asked.
+    var logLength: Int64 { (try? Int64(log.status().st_size)) ?? 0 }
+
     /// Takes what is missing, as far as the disk has it.
     func hold() {
-        let pages = ((try? Int64(log.status().st_size)) ?? 0) / 4_096
+        let pages = logLength / 4_096
         let regions = pages / 4_062 + 2
         try? shared.allocate(.keepSize, offset: 0, length: regions * Self.regionBytes)
         var bytes = Self.logBytes

@@ -151,7 +151,8 @@ enum Containers {
 
     static func names() throws(Failure) -> [String] {
         let home = try home()
-        if access(home, F_OK) != 0 { return [] }
+        // What may not be entered is not empty.
+        if access(home, F_OK) != 0, errno == ENOENT || errno == ENOTDIR { return [] }
         do throws(Errno) {
             return try Directories.names(in: home).filter {
                 access(ContainerFolder(path: home + "/" + $0).catalog, F_OK) == 0

@@ -107,12 +107,27 @@ import Testing
         }
     }
 
+    @Test(
+        .enabled(if: !DataPath.isPlain && DataPath.isPrivileged, "needs a mount of root"),
+        arguments: DataPath.mounts.prefix(1))
+    func `containers that may not be listed are not said to be none`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            #expect(try desk.run("container", "list").contains("test"))
+            #expect(
+                try desk.fail(77, "container", "list", user: 61_234).contains("Permission denied"))
+        }
+    }
+
     @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
     func `commands of containers print JSON as the schema says`(_ place: DataPath) throws {
         try withDesk(place) { desk in
             try desk.run("status", "--json")
             try desk.run("container", "list", "--json")
             try desk.run("container", "info", "test", "--json")
+            let source = try #require(desk.volume.container).base + "/source"
+            try desk.shell("mkdir \(source) && printf one > \(source)/one")
+            try desk.run("import", "--promise", source, "in", "--json")
+            try desk.run("import", "--refresh", "in", "--json")
             let container = try #require(desk.volume.container)
             try container.unmount()
             let report = try container.command("container", "check", "test", "--json")

@@ -28,6 +28,20 @@ import Testing
         }
     }
 
+    @Test func `status has one line for a mount, whatever its folder is called`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let folder = container.base + "/line\nfeed"
+            _ = try run(["mkdir", folder])
+            let mounted = try container.command("mount", "test", folder)
+            #expect(mounted.status == 0, "\(mounted)")
+            let status = try container.command("status").text
+            #expect(status.contains("/line\\nfeed: container test"), "\(status)")
+            let unmounted = try container.command("unmount", folder)
+            #expect(unmounted.status == 0, "\(unmounted)")
+        }
+    }
+
     @Test func `options for others are accepted as mount(8) does`() throws {
         try withBrokenContainer { broken in
             try broken.container.mount(options: [

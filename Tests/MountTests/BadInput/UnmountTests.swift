@@ -18,6 +18,22 @@ import Testing
         }
     }
 
+    @Test func `what is mounted in a mount that is to go is named`() throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let inner = container.mountPoint + "/inner"
+            _ = try run(["mkdir", inner])
+            #expect(try container.command("container", "create", "other").status == 0)
+            let mounted = try container.command("mount", "other", inner)
+            #expect(mounted.status == 0, "\(mounted)")
+            let busy = try container.command("unmount", container.mountPoint)
+            #expect(busy.status == Int(EX_TEMPFAIL), "\(busy)")
+            #expect(busy.errorText.contains("\(inner) is mounted in it"), "\(busy)")
+            let unmounted = try container.command("unmount", inner)
+            #expect(unmounted.status == 0, "\(unmounted)")
+        }
+    }
+
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `a mount whose daemon was killed makes way for the next, though it is in use`(
         _ dataPath: DataPath

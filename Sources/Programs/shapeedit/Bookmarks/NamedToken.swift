@@ -56,7 +56,7 @@ struct NamedToken {
     /// Where the container of this name is mounted; `nil` if nowhere. Another user's of that name
     /// counts only if this user has none.
     static func mountPoint(of container: String) -> String? {
-        let points = MountTable.mountPoints().map { ($0, StatusCommand.text($0)) }.filter {
+        let points = MountTable.mountPoints().map { ($0, text(of: $0)) }.filter {
             StatusCommand.field("container", of: $0.1) == container
         }
         let own = try? Containers.path(container)
@@ -64,6 +64,18 @@ struct NamedToken {
             return mounted.0
         }
         return (try? Containers.exists(container)) == true ? nil : points.last?.0
+    }
+
+    /// Mounts that said nothing.
+    private static let silent = Lock<Set<String>>([])
+
+    /// The status file of a mount; who said nothing is not asked again: for each of many containers one
+    /// that hangs would be waited for.
+    private static func text(of point: String) -> String {
+        if silent.withLock({ $0.contains(point) }) { return "" }
+        let text = StatusCommand.text(point)
+        if text.isEmpty { silent.withLock { _ = $0.insert(point) } }
+        return text
     }
 
     /// What a mount says, in the words of this program.

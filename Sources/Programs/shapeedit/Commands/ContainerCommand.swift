@@ -76,7 +76,7 @@ struct ContainerCommand: ParsableCommand {
             } else {
                 Console.say("\(name): \(path), \(Console.size(bytes)) on the disk")
                 if let store { Console.say("its store: \(store)") }
-                Console.say(point.map { "mounted at \($0)" } ?? "not mounted")
+                Console.say(line: point.map { "mounted at \($0)" } ?? "not mounted")
             }
         }
 

@@ -37,14 +37,15 @@ struct StatusCommand: ParsableCommand {
         for (point, text) in mounts {
             guard let container = Self.field("container", of: text) else {
                 let reason = text == Self.denied ? "is another user's" : "does not answer"
-                Console.say("\(point): \(reason)")
+                Console.say(line: "\(point): \(reason)")
                 continue
             }
             let free = Self.field("freeBytes", of: text).flatMap { UInt64($0) }.map(Console.size)
             let path =
                 Self.field("passthrough", of: text) == "true" ? "kernel passthrough" : "page cache"
+            let items = Self.field("items", of: text) ?? "?"
             Console.say(
-                "\(point): container \(container), \(Self.field("items", of: text) ?? "?") items, "
+                line: "\(point): container \(container), \(items) items, "
                     + "\(Self.field("sessions", of: text) ?? "0") being written, "
                     + "\(Self.field("notYetDurable", of: text) ?? "0") not yet durable, "
                     + "\(free ?? "?") free, data path: \(path)")

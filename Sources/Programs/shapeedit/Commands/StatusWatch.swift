@@ -116,6 +116,6 @@ struct StatusWatch {
     }
 
     private func say(_ fields: [(String, String)], _ line: String) {
-        Console.say(json ? JSONText.object(fields) : line)
+        Console.say(line: json ? JSONText.object(fields) : line)
     }
 }

@@ -84,6 +84,11 @@ struct MountPoint {
 
     /// What is said of a mount that is in use.
     static func busy(_ path: String) -> Failure {
-        Failure(.temporary, "\(path) is busy: a program has files open or stands in it")
+        // No program can be found for that one.
+        if let inner = KernelMount.all().last(where: { $0.point.isBelow(path) }) {
+            return Failure(
+                .temporary, "\(path) is busy: \(inner.point) is mounted in it; unmount that first")
+        }
+        return Failure(.temporary, "\(path) is busy: a program has files open or stands in it")
     }
 }
