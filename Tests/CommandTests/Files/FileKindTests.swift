@@ -108,7 +108,9 @@ import Testing
     }
 
     @Test(arguments: Desk.places)
-    func `an edit beyond the bound on the size of files changes nothing`(place: DataPath) throws {
+    func `an edit beyond the bound on the size of files changes nothing`(_ place: DataPath)
+        throws
+    {
         try withDesk(place) { desk in
             try desk.run("new", "s.slide")
             let before = try #require(desk.bytes("s.slide"))
