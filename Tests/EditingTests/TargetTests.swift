@@ -75,6 +75,7 @@ import Testing
     private static let oddNames = [
         "a=b", "name=Ball", "a.b=c.d", "x = y", "it's", "say \"hi\"", "\"quoted\"", #"back\slash"#,
         #"ends\"#, "by=1,2", "1,2,3", "#fc0", "Ball.color", " blank ", "\"", "=", ".", "é=ü",
+        "\u{301}x",
     ]
 
     @Test(arguments: oddNames)
@@ -91,6 +92,16 @@ import Testing
         #expect(moved.map(\.after) == ["7,8,9"], "\(moved)")
         #expect(try scene.apply([try Edit(words: ["remove", address])]).count == 1)
         #expect(scene.error("remove '\"gone\"'")?.kind == .notFound)
+    }
+
+    @Test func `a value may begin with a mark that combines with the sign before it`() throws {
+        var scene = try EditableDocument.of(Sample.scene, .shape)
+        let words = ["set", "title=\u{301}x", "Ball.name=\u{301}y"]
+        _ = try scene.apply([try Edit(words: words)])
+        #expect(try scene.value(at: "title") == "\u{301}x")
+        #expect(try scene.value(at: "solid.1.name") == "\u{301}y")
+        let moved = try scene.apply([try Edit(words: ["move", "name=\u{301}y", "to=7,8,9"])])
+        #expect(moved.map(\.after) == ["7,8,9"], "\(moved)")
     }
 
     @Test(arguments: ["all", "title", "7", "line.1", "canvas", "two\nlines", "a=b", "x.y"])

@@ -54,6 +54,7 @@ struct Restoring {
 
     /// Takes the room first: a disk that is full half-way would leave half a document.
     private func makeRoom(for size: Int64, _ file: borrowing OwnedDescriptor) throws(Errno) {
+        try WholeFile.checkLength(Int(size))
         let former = try file.status().st_size
         guard size > former else { return }
         let result = posix_fallocate(file.number, 0, off_t(size))

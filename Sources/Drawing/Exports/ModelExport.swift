@@ -7,17 +7,29 @@ struct ExportedSolid {
     let opacity: Double
     let mesh: Mesh
 
-    /// Every visible solid; those that transforms press flat are left out.
+    /// Every visible solid; those that transforms press flat are left out. An error for one that is
+    /// larger or farther away than 32-bit reals say.
     static func all(of scene: Scene) throws(DrawingError) -> [ExportedSolid] {
         let solids = try scene.placements().visible
         // Many solids are made coarser, or the files would take gigabytes.
         let pieces = solids.count <= 200 ? 64 : solids.count <= 2_000 ? 32 : 16
-        return solids.compactMap { solid in
-            solid.body.mesh(pieces: pieces).moved(solid.place).map { mesh in
-                ExportedSolid(
-                    name: solid.name, color: solid.color, opacity: solid.opacity, mesh: mesh)
+        var exported: [ExportedSolid] = []
+        for solid in solids {
+            guard let mesh = solid.body.mesh(pieces: pieces).moved(solid.place) else { continue }
+            // Programs cannot read a file with infinite numbers in it.
+            guard mesh.positions.allSatisfy(isWithinReals) else {
+                throw .library(
+                    "the solid '\(solid.name)' reaches beyond the 32-bit numbers of such files")
             }
+            exported.append(
+                ExportedSolid(
+                    name: solid.name, color: solid.color, opacity: solid.opacity, mesh: mesh))
         }
+        return exported
+    }
+
+    private static func isWithinReals(_ place: Vector) -> Bool {
+        Float(place.x).isFinite && Float(place.y).isFinite && Float(place.z).isFinite
     }
 }
 

@@ -7,18 +7,22 @@ extension Arguments {
             guard let sign = Self.sign(in: word), sign > word.startIndex else {
                 throw misuse("'\(word.prefix(64))' is not of the form PATH=VALUE")
             }
-            pairs.append((String(word[..<sign]), String(word[word.index(after: sign)...])))
+            let value = word[word.unicodeScalars.index(after: sign)...]
+            pairs.append((String(word[..<sign]), String(value)))
         } while !isEmpty
         return pairs
     }
 
-    /// Where the path of `PATH=VALUE` ends: at the first `=` that is not in a quoted name.
+    /// Where the path of `PATH=VALUE` ends: at the first `=` that is not in a quoted name. A mark that
+    /// the value begins with would make one character of itself and the `=`, so scalars are looked at.
     private static func sign(in word: String) -> String.Index? {
-        var rest = word[...]
+        var rest = word.unicodeScalars[...]
         while true {
-            if let quoted = QuotedName.leading(rest) { rest = quoted.rest }
+            if let quoted = QuotedName.leading(Substring(rest)) {
+                rest = quoted.rest.unicodeScalars
+            }
             guard let stop = rest.firstIndex(where: { $0 == "." || $0 == "=" }) else {
-                return word.firstIndex(of: "=")
+                return word.unicodeScalars.firstIndex(of: "=")
             }
             if rest[stop] == "=" { return stop }
             rest = rest[rest.index(after: stop)...]

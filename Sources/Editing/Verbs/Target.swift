@@ -23,9 +23,10 @@ struct KeyValue: Hashable, Sendable {
 
     /// The parts of a word; nil if what is before a `=` could not be a key.
     init?(_ word: String) {
-        guard let sign = word.firstIndex(of: "=") else { return nil }
+        // By scalars: a mark that the value begins with makes one character of itself and the `=`.
+        guard let sign = word.unicodeScalars.firstIndex(of: "=") else { return nil }
         key = String(word[..<sign])
-        value = String(word[word.index(after: sign)...])
+        value = String(word[word.unicodeScalars.index(after: sign)...])
         let isKey = key.utf8.allSatisfy {
             (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
                 || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")

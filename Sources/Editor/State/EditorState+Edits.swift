@@ -9,6 +9,20 @@ extension EditorState {
         return places.filter(parts.indices.contains).map { PartReference($0, in: parts) }
     }
 
+    /// The same without what is in a group that is chosen too: it goes where the group goes.
+    private var outermost: [PartReference] {
+        let places = marks.isEmpty ? [selection] : marks.sorted()
+        var kept: [Int] = []
+        for place in places where parts.indices.contains(place) {
+            // Parts are listed each group before what is in it.
+            let isInside = kept.contains { group in
+                parts[(group + 1)...place].allSatisfy { $0.depth > parts[group].depth }
+            }
+            if !isInside { kept.append(place) }
+        }
+        return kept.map { PartReference($0, in: parts) }
+    }
+
     /// What the chosen parts are called.
     private var chosenName: String {
         if marks.count > 1 { return "\(marks.count) parts" }
@@ -17,12 +31,14 @@ extension EditorState {
     }
 
     /// Edits each chosen part with the same words.
+    ///
+    /// - Parameter isGathered: it moves, turns or scales, as groups do with all that is in them.
     @discardableResult
     mutating func edit(
         _ before: [String], key: String = "", _ after: [String] = [], as what: String,
         isGathered: Bool = false, now: Int
     ) -> Bool {
-        let chosen = chosen
+        let chosen = isGathered ? outermost : chosen
         guard !chosen.isEmpty else {
             let none = "There is nothing here; n adds something"
             say(parts.isEmpty ? none : "Nothing is selected; Tab selects", .bad)

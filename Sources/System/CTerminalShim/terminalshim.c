@@ -24,7 +24,11 @@ static unsigned grace = 0;
 /* The first signal that asked the process to end. */
 static volatile sig_atomic_t ending = 0;
 
-static const int ending_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+/* Those that ask for an end, and those that end whoever does not expect them. */
+static const int ending_signals[] = {
+    SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+    SIGXCPU, SIGVTALRM, SIGPROF, SIGIO,   SIGPWR,  SIGSTKFLT,
+};
 static const int other_signals[] = {SIGTSTP, SIGCONT, SIGWINCH};
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

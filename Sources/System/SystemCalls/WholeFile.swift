@@ -59,11 +59,24 @@ package enum WholeFile {
         _ = try check { faccessat(AT_FDCWD, path.cPath, W_OK, AT_EACCESS) }
     }
 
+    /// EFBIG if this process may not make a file so long (RLIMIT_FSIZE). To be asked before the first byte
+    /// changes: else half of them are written, and the signal that comes then ends the process.
+    package static func checkLength(_ count: Int) throws(Errno) {
+        var bound = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &bound) == 0 else { return }
+        if UInt64(count) > UInt64(bound.rlim_cur) { throw Errno(EFBIG) }
+    }
+
     /// Makes `bytes` the file's content, in place. Signals that end the process wait until it is
     /// whole.
     package static func overwrite(_ file: borrowing OwnedDescriptor, with bytes: [UInt8])
         throws(Errno)
     {
+        try checkLength(bytes.count)
+        try fill(file, with: bytes)
+    }
+
+    private static func fill(_ file: borrowing OwnedDescriptor, with bytes: [UInt8]) throws(Errno) {
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
@@ -117,7 +130,10 @@ package enum WholeFile {
     package static func replace(
         _ path: String, with bytes: [UInt8], like model: borrowing OwnedDescriptor
     ) throws(Errno) -> OwnedDescriptor {
-        try replace(path, like: model) { (file) throws(Errno) in try file.write(bytes, at: 0) }
+        try checkLength(bytes.count)
+        return try replace(path, like: model) { (file) throws(Errno) in
+            try file.write(bytes, at: 0)
+        }
     }
 
     /// Makes `bytes` the content of the file that `path` names: as ``replace(_:with:like:)`` does, but in
@@ -156,11 +172,11 @@ package enum WholeFile {
         pthread_sigmask(SIG_BLOCK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         do throws(Errno) {
-            try overwrite(named, with: bytes)
+            try fill(named, with: bytes)
             _ = try check { fsync(named.number) }
         } catch {
             // What went wrong is worth more than what goes wrong now.
-            try? overwrite(named, with: former)
+            try? fill(named, with: former)
             fsync(named.number)
             throw error
         }
@@ -168,6 +184,7 @@ package enum WholeFile {
 
     /// Makes a new file; EEXIST if the name is taken. No half-written file is ever seen under it.
     package static func create(_ path: String, _ bytes: [UInt8]) throws(Errno) {
+        try checkLength(bytes.count)
         _ = try create(
             path, mode: 0o666, write: { (file) throws(Errno) in try file.write(bytes, at: 0) })
     }

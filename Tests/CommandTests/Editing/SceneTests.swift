@@ -113,6 +113,9 @@ import Testing
             try desk.run("list", "paste", "l.list", input: Array("C:\\new\ttab\n".utf8))
             let item = try JSONValue.read(try desk.run("get", "l.list", "--json"))
             #expect(item["item.1.text"] == .string("C:\\new\ttab"))
+            // What a terminal would take for an order goes to programs as it is.
+            try desk.run("list", "add", "l.list", "a\u{1b}b")
+            #expect(try desk.run("get", "l.list", "item.1.text") == "a\u{1b}b\n")
             // What is no text, as other programs may have written it.
             try desk.write(
                 #"{"elements":[{"shapeType":"line","originx":["a\\nb"],"comment":"c\\nd"}]}"#,

@@ -107,6 +107,24 @@ import Testing
         }
     }
 
+    @Test(arguments: Desk.places)
+    func `an edit beyond the bound on the size of files changes nothing`(_ place: DataPath)
+        throws
+    {
+        try withDesk(place) { desk in
+            try desk.run("new", "s.slide")
+            let before = try #require(desk.bytes("s.slide"))
+            try desk.write(
+                "set description='\(String(repeating: "x", count: 20_000))'\n", to: "long")
+            let binary = try BuiltPrograms.shapeedit()
+            let said = try desk.shell(
+                "ulimit -f 8; '\(binary)' apply s.slide long 2>&1 || echo $?")
+            #expect(said == "shapeedit: s.slide: File too large\n65\n")
+            #expect(desk.bytes("s.slide") == before)
+            #expect(try desk.shell("ls -A") == "long\ns.slide\n")
+        }
+    }
+
     @Test(.enabled(if: DataPath.isPrivileged && isInstalled("setpriv"), "needs root and setpriv"))
     func `a file that can be written in a folder that cannot`() throws {
         try withDesk(.plain) { desk in

@@ -40,6 +40,19 @@ import Testing
         #expect(abs(try #require(Double(words[2])) - 10.25) < 1e-3)
     }
 
+    @Test func `a solid beyond the numbers of such files is an error`() throws {
+        // As files may say; a 32-bit real holds less than 4 x 10^38.
+        let far = Scene(nodes: [
+            .solid(
+                Solid(
+                    name: "Far", shape: SolidShape(.sphere),
+                    transform: Transform(position: Vector3(1e41, 0, 0))))
+        ])
+        #expect(throws: DrawingError.self) { _ = try far.stl() }
+        #expect(throws: DrawingError.self) { _ = try far.obj() }
+        #expect(throws: DrawingError.self) { _ = try far.glb() }
+    }
+
     @Test func `an empty scene makes files without solids`() throws {
         let empty = Scene()
         #expect(try empty.stl().count == 84)

@@ -18,6 +18,22 @@ import Testing
         #expect(desk.state.base == .scene(Desk.scene))
     }
 
+    @Test func `a group and what is in it, both marked, move as far as the group`() {
+        var group = Group(name: "G")
+        group.children = [.solid(Solid(name: "Box", shape: SolidShape(.cube)))]
+        var desk = Desk(.scene(Scene(nodes: [.group(group)])))
+        desk.type("  m")
+        desk.press(.right)
+        guard case .group(let moved) = desk.scene.nodes[0],
+            case .solid(let solid) = moved.children[0]
+        else {
+            Issue.record("the group is gone")
+            return
+        }
+        #expect(moved.transform.position == Vector3(0.1, 0, 0))
+        #expect(solid.transform.position == Vector3(0, 0, 0))
+    }
+
     @Test func `arrows that follow at once are one step, others their own`() {
         var desk = Desk(.scene(Desk.scene))
         desk.type("m")

@@ -44,9 +44,9 @@ struct GetCommand: ParsableCommand {
                         ($0.path, JSONText.string(EditableDocument.plainText(of: $0.value)))
                     }))
         } else if paths.isEmpty {
-            for (path, value) in values { Console.say("\(path)=\(value)") }
+            for (path, value) in values { Console.say(data: "\(path)=\(value)") }
         } else {
-            for (_, value) in values { Console.say(value) }
+            for (_, value) in values { Console.say(data: value) }
         }
     }
 }
