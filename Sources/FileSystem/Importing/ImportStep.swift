@@ -28,6 +28,8 @@ struct ImportStep {
         case path([UInt8])
         /// Which item the source knows by this.
         case identity([UInt8])
+        /// Where the item comes from, whichever source that is.
+        case anySource(ItemNumber)
     }
 
     init(pass: ImportPass, caller: Caller, state: ImportPass.State, isLast: Bool = false) {
@@ -56,9 +58,11 @@ struct ImportStep {
         case .known(let origin): try follow(entry, origin, directory, occupant, volume)
         case .perhaps: state.late.append(entry)
         case .new:
-            let isTaken = volume.name(Array(entry.name), in: directory) != 0
-            if isTaken, pass.follows, !isLast, !entry.isFolder {
+            let there = volume.name(Array(entry.name), in: directory)
+            if there != 0, pass.follows, !isLast, !entry.isFolder {
                 state.late.append(entry)
+            } else if there != 0, entry.isFolder, try isOfOtherSource(there, volume) {
+                state.counts.inTheWay += 1
             } else {
                 make(entry, directory, occupant, volume)
             }
@@ -130,6 +134,18 @@ struct ImportStep {
     func answer(_ question: Question) throws(Question) -> OriginRow? {
         guard let row = answers[question] else { throw question }
         return row
+    }
+
+    /// Whether the folder of this name comes from another source that it still follows: an item has one
+    /// origin, and what was imported there could never be refreshed again.
+    private func isOfOtherSource(
+        _ there: MemoryIndex.Position, _ volume: VolumeState
+    ) throws(Question) -> Bool {
+        let position = volume.index[name: there].pointee.item
+        guard volume.index[item: position].pointee.isDirectory,
+            let row = try answer(.anySource(volume.number(position))), row.source != pass.root
+        else { return false }
+        return volume.index.find(row.source) != 0
     }
 
     // MARK: New ones

@@ -179,7 +179,8 @@ extension Volume {
             var found: [(ImportStep.Question, OriginRow?)] = []
             for question in questions {
                 switch question {
-                case .item(let item): try found.append((question, database.origin(item)))
+                case .item(let item), .anySource(let item):
+                    try found.append((question, database.origin(item)))
                 case .path(let path):
                     try found.append((question, database.origin(root, path: path)))
                 case .identity(let identity):
@@ -189,6 +190,10 @@ extension Volume {
             return found
         }
         for (question, row) in found {
+            if case .anySource = question {
+                step.answers.updateValue(row, forKey: question)
+                continue
+            }
             let row = row?.source == root ? row : nil
             step.answers.updateValue(row, forKey: question)
             if let row { step.answers.updateValue(row, forKey: .item(row.item)) }

@@ -137,7 +137,12 @@ package final class WebDAVTree: SourceTree {
     /// What the server says of a file whose size, or both etag and date, are not in the listing.
     private func head(of path: [UInt8], _ call: StoreCall) throws(StoreError) -> HTTPHead? {
         let answer = try transport.send(HTTPRequest("HEAD", transport.url(absolute(path))), call)
-        return answer.head.status == 200 ? answer.head : nil
+        if answer.head.status == 200 { return answer.head }
+        // One that may answer later is not passed over: a refresh would take it for removed.
+        let name = String(decoding: path, as: UTF8.self)
+        let problem = transport.answers.error(answer, "asking for \(name)")
+        if problem.isTransient { throw problem }
+        return nil
     }
 
     package func read(

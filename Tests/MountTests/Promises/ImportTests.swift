@@ -268,6 +268,18 @@ struct ImportTests {
         }
     }
 
+    @Test func `a source with a line break in its name is refreshed as others are`() throws {
+        try withSource(.passthrough) { volume, agent, source in
+            agent.shell("cp -r \(source) \"$(printf '\(source)-a\\nb')\"")
+            try volume.shapeedit("import", "--promise", source + "-a\nb", "@in")
+            agent.shell("echo new > \"$(printf '\(source)-a\\nb')/new\"")
+            #expect(try refresh(volume).contains("1 new"))
+            agent.shell("diff -r in \"$(printf '\(source)-a\\nb')\"")
+            let part = try volume.shapeedit("import", "--refresh", "@in/sub", fails: EX_USAGE)
+            #expect(part.errorText.contains("part of an import"), "\(part)")
+        }
+    }
+
     @Test(.enabled(if: DataPath.ordinaryUsersCanMount, "needs fusermount3"))
     func `what was listed before the listing failed is there`() throws {
         try withSource(.ordinaryUser) { volume, agent, source in

@@ -180,4 +180,26 @@ struct TakenNameTests {
             try expectNothingToDo(volume)
         }
     }
+
+    @Test func `a folder that shows another source goes on to show that`() throws {
+        try withVolume(.passthrough) { volume in
+            let base = "\(try #require(volume.container).base)/home"
+            let agent = try volume.agent()
+            agent.shell("mkdir -p \(base)/outer/a \(base)/inner \(base)/around/in")
+            agent.shell("cd \(base); echo x > outer/a/x; echo y > inner/y; echo w > around/in/w")
+            try volume.shapeedit("import", "--promise", base + "/outer", "@in")
+            try volume.shapeedit("import", "--promise", base + "/inner", "@in/own")
+            agent.shell("cd \(base); mkdir outer/own; echo z > outer/own/z; echo more > inner/more")
+            let told = try volume.shapeedit("import", "--refresh", "@in").text
+            #expect(told.contains("1 names are taken"), "\(told)")
+            // Nor does an import take it over that is made above it later.
+            let around = try volume.shapeedit("import", "--promise", base + "/around", "@.").text
+            #expect(around.contains("1 names are taken"), "\(around)")
+            try volume.shapeedit("import", "--refresh", "@in/own")
+            agent.shell("diff -r in/own \(base)/inner && diff -r in/a \(base)/outer/a")
+            agent.shell("echo x2 > \(base)/outer/a/x2")
+            try volume.shapeedit("import", "--refresh", "@in")
+            agent.shell("diff -r in/a \(base)/outer/a && test ! -e in/w")
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import Model
+import SystemCalls
 import TestSupport
 import Testing
 
@@ -125,6 +126,30 @@ import Testing
                 SourceTag.of(etag: "", modified: "Sun, 06 Nov 1994 08:49:37 GMT"),
                 SourceTag.of(etag: "abc", modified: ""),
             ])
+    }
+
+    @Test func `a file whose size the server cannot tell for a moment is asked for again`() throws {
+        let asked = Lock(0)
+        let server = try HostileServer { connection in
+            if connection.method == "HEAD" {
+                let isFirst = asked.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                if isFirst { return connection.answer("503 Service Unavailable") }
+                return connection.answer("200 OK", ["ETag: \"abc\""], [1, 2, 3, 4, 5])
+            }
+            let unsized = "<D:response><D:href>/x/a</D:href></D:response>"
+            connection.answer(
+                "207 Multi-Status", [], Self.listing([Self.folder("/x/"), unsized]))
+        }
+        defer { withExtendedLifetime(server) {} }
+        var kinds: [SourceEntry.Kind] = []
+        let passedOver = try tree(server).walk(StoreCall()) { (entry) throws(StoreError) in
+            kinds.append(entry.kind)
+        }
+        #expect(kinds == [.file(5)])
+        #expect(passedOver.count == 0)
     }
 
     @Test func `a file of which only the size is known is read in one answer, and not in parts`()

@@ -34,15 +34,17 @@ struct ImportTarget {
         let text = (try? PathAttributes.value("user.shapeedit.source", of: path)).map {
             String(path: $0)
         }
-        // Of a folder in an import, its path follows.
-        guard let text, !text.contains("\n") else {
-            throw Failure(
-                .usage,
-                text == nil
-                    ? "\(path): nothing was imported to it"
-                    : "\(path): it is a part of an import; refresh the folder that was imported to")
-        }
+        guard let text else { throw Failure(.usage, "\(path): nothing was imported to it") }
+        // Of a folder in an import, its path follows. The path of a source may hold a line break itself:
+        // the daemon knows.
+        guard text.hasPrefix("folder:") || !text.utf8.contains(0x0a) else { throw isPart }
         return text
+    }
+
+    private var isPart: Failure {
+        Failure(
+            .usage,
+            "\(path): it is a part of an import; refresh the folder that was imported to")
     }
 
     /// Fails if the source is in this very mount: what is shown here would be there to be listed again,
@@ -61,6 +63,7 @@ struct ImportTarget {
             try send(
                 ["begin", token, follows ? "refresh" : "import", address].map(\.pathBytes))
         } catch {
+            if error.code == EEXIST, follows { throw isPart }
             if error.code == EEXIST {
                 let other = (try? PathAttributes.value("user.shapeedit.source", of: path)) ?? []
                 throw Failure(
