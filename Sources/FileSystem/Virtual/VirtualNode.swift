@@ -53,10 +53,13 @@ enum VirtualNode: Hashable, Sendable {
     /// A symlink to where the document was when it was looked up.
     case recent(DocumentID, path: [UInt8], opened: Timestamp)
     case versions
-    /// Mirrors a directory: its documents are folders of their earlier versions.
-    case versionsBelow(ItemNumber)
-    /// The earlier versions of a document.
-    case history(DocumentID)
+    /// Mirrors a directory: its documents are folders of their earlier versions. Its place, the number
+    /// of the folder that it is in, belongs to it: the kernel knows a directory in one folder only, and
+    /// takes it from there to another under a lock that it does not wait for. While programs rename
+    /// between folders, who looks at one that was moved would be told ESTALE.
+    case versionsBelow(ItemNumber, in: UInt64)
+    /// The earlier versions of a document, in the folder of that number: by each of its names.
+    case history(DocumentID, in: UInt64)
     case version(ItemNumber, Ordinal)
     case thumbnails
     /// Mirrors the root, with pictures of one size in place of documents.

@@ -90,7 +90,7 @@ final class VirtualTree: Sendable {
             if !lasts { found.timeout = 0 }
             return found
         }
-        let found = try child(of: above, name, text)
+        let found = try child(of: above, parent, name, text)
         var entry = try entry(found, counted: true)
         // A bell that has rung since tells nothing any more.
         if case .grantedBell(let application, let number) = found,
@@ -101,9 +101,12 @@ final class VirtualTree: Sendable {
         return entry
     }
 
-    private func child(of node: VirtualNode, _ name: [UInt8], _ text: String) throws(Errno)
-        -> VirtualNode
-    {
+    /// What has a name in a folder.
+    ///
+    /// - Parameter number: the folder's.
+    private func child(
+        of node: VirtualNode, _ number: UInt64, _ name: [UInt8], _ text: String
+    ) throws(Errno) -> VirtualNode {
         switch node {
         case .top:
             switch text {
@@ -140,9 +143,9 @@ final class VirtualTree: Sendable {
         case .former: throw Errno(ENOENT)
         case .queries: return try query(named: text)
         case .query(let query): return try result(text, of: query.text)
-        case .versions: return try mirrored(.root, name)
-        case .versionsBelow(let item): return try mirrored(item, name)
-        case .history(let document):
+        case .versions: return try mirrored(.root, name, in: number)
+        case .versionsBelow(let item, in: _): return try mirrored(item, name, in: number)
+        case .history(let document, in: _):
             for (file, version) in try versions(of: document) where file == text {
                 return .version(version.item, version.ordinal)
             }
@@ -166,23 +169,25 @@ final class VirtualTree: Sendable {
         return .events(sequence)
     }
 
-    private func mirrored(_ directory: ItemNumber, _ name: [UInt8]) throws(Errno) -> VirtualNode {
+    private func mirrored(
+        _ directory: ItemNumber, _ name: [UInt8], in folder: UInt64
+    ) throws(Errno) -> VirtualNode {
         try volume.read { (state) throws(Errno) in
             let position = state.index.find(directory)
             guard position != 0 else { throw Errno(ENOENT) }
             let found = name.withUnsafeBytes { state.index.lookup(position, $0) }
             guard found != 0 else { throw Errno(ENOENT) }
-            return try mirror(state, state.index[name: found].pointee.item)
+            return try mirror(state, state.index[name: found].pointee.item, in: folder)
         }
     }
 
-    private func mirror(_ state: VolumeState, _ position: MemoryIndex.Position) throws(Errno)
-        -> VirtualNode
-    {
+    private func mirror(
+        _ state: VolumeState, _ position: MemoryIndex.Position, in folder: UInt64
+    ) throws(Errno) -> VirtualNode {
         let record = state.index[item: position]
-        if record.pointee.isDirectory { return .versionsBelow(state.number(position)) }
+        if record.pointee.isDirectory { return .versionsBelow(state.number(position), in: folder) }
         guard record.pointee.isRegular else { throw Errno(ENOENT) }
-        return .history(DocumentID(rawValue: record.pointee.document))
+        return .history(DocumentID(rawValue: record.pointee.document), in: folder)
     }
 
     func attributes(_ number: UInt64) throws(Errno) -> Entry {
@@ -234,8 +239,8 @@ final class VirtualTree: Sendable {
         case .thumbnailsBelow(_, let item):
             try describe(mirror: item, &status, isKept: true)
             (timeout, attributeTimeout) = (Entry.forever, Entry.forever)
-        case .versionsBelow(let item): try describe(mirror: item, &status)
-        case .history(let document):
+        case .versionsBelow(let item, in: _): try describe(mirror: item, &status)
+        case .history(let document, in: _):
             // Who may read the document may list its versions.
             let owner = try owner(document)
             let read = owner.mode & 0o444
@@ -352,8 +357,8 @@ final class VirtualTree: Sendable {
             entries += PictureSize.allCases.map { (String($0.pixels), .thumbnailsOf($0)) }
         case .thumbnailsOf, .thumbnailsBelow: break  // Above.
         case .versions: mirrored = .root
-        case .versionsBelow(let item): mirrored = item
-        case .history(let document):
+        case .versionsBelow(let item, in: _): mirrored = item
+        case .history(let document, in: _):
             entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
         case .conflicts: entries += conflicts()
         case .bookmarks, .recents, .queries, .query:
@@ -376,7 +381,7 @@ final class VirtualTree: Sendable {
         guard let mirrored else { return }
         var cursor = offset <= Self.firstCursor ? 0 : offset - Self.firstCursor
         while true {
-            let (names, last) = try mirroredNames(mirrored, after: cursor)
+            let (names, last) = try mirroredNames(mirrored, in: number, after: cursor)
             for (name, node, standing) in names {
                 if try !show(name, node, standing + Self.firstCursor) { return }
             }
@@ -395,7 +400,7 @@ final class VirtualTree: Sendable {
     /// that stands on the last that was looked at; nil at the end. So what is before a cursor costs
     /// nothing, and no name is left out while others go.
     private func mirroredNames(
-        _ directory: ItemNumber, after cursor: UInt64
+        _ directory: ItemNumber, in folder: UInt64, after cursor: UInt64
     ) throws(Errno) -> (names: [(String, VirtualNode, UInt64)], last: UInt64?) {
         try volume.read {
             (state) throws(Errno) -> (names: [(String, VirtualNode, UInt64)], last: UInt64?) in
@@ -405,7 +410,7 @@ final class VirtualTree: Sendable {
             var names: [(String, VirtualNode, UInt64)] = []
             for name in found {
                 let item = state.index[name: name].pointee.item
-                guard let node = try? mirror(state, item) else { continue }
+                guard let node = try? mirror(state, item, in: folder) else { continue }
                 let text = String(path: state.index.nameBytes(name))
                 names.append((text, node, state.index.cursor(name)))
             }

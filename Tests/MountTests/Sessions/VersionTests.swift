@@ -203,6 +203,34 @@ struct VersionTests {
         }
     }
 
+    /// The kernel takes a directory that it knows from one folder to another under a lock that it does
+    /// not wait for: who listed one, while others renamed, was told ESTALE.
+    @Test(arguments: DataPath.mounts)
+    func `a folder of versions is another one in another place`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let versions = volume.root + "/.shapeedit/versions/work/"
+            for folder: ByteString in ["one", "two"] { agent.makeDirectory(folder) }
+            // By two names.
+            agent.store("one/letter", "text")
+            agent.link("one/letter", "two/link")
+            let letter = agent.status(versions + "one/letter").inode
+            #expect(agent.status(versions + "two/link").inode != letter)
+            #expect(agent.status(versions + "one/letter").inode == letter)
+            #expect(agent.names(versions + "two") == ["link"])
+            // A directory that moves, while somebody is in its mirror.
+            agent.makeDirectory("one/inner")
+            agent.store("one/inner/file", "text")
+            let inner = agent.status(versions + "one/inner").inode
+            let open = agent.open(versions + "one/inner", O_RDONLY | O_DIRECTORY)
+            agent.rename("one/inner", "two/inner")
+            #expect(agent.status(versions + "two/inner").inode != inner)
+            #expect(agent.names(versions + "two/inner") == ["file"])
+            agent.status(versions + "one/inner", fails: ENOENT)
+            agent.close(open)
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `many fast saves are few versions, and the last is there`(
         _ dataPath: DataPath
