@@ -254,6 +254,16 @@ package final class PackedContents: Sendable {
         }
     }
 
+    /// Where something else is called as a pack: it may be in the place of one.
+    package var oddPack: String? {
+        let names = (try? Directories.names(in: folder)) ?? []
+        return names.filter { ContainerFolder.number(of: $0) != nil }.map { folder + "/" + $0 }
+            .first {
+                var status = stat()
+                return stat($0, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+            }
+    }
+
     /// Takes over what an earlier run left in packs, as far as it is `wanted`.
     ///
     /// - Returns: those whose bytes are not what was written.

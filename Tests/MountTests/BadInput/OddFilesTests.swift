@@ -54,6 +54,17 @@ import Testing
         }
     }
 
+    @Test func `a pipe in the place of a pack is named, with what to do`() throws {
+        try withBrokenContainer { broken in
+            try broken.crash { agent in agent.store("a", "saved last") }
+            try broken.damage("mkfifo packs/99")
+            try broken.expectNobodyOpens(
+                status: EX_IOERR, saying: "packs/99 is no file", "put the file back")
+            try broken.damage("rm packs/99")
+            #expect(try broken.container.check().status == 0)
+        }
+    }
+
     @Test func `a pipe in the place of what is known to be durable is no obstacle`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
