@@ -18,7 +18,7 @@ struct SessionClosingTests {
     }
 
     private func flush(_ session: WriteSession, _ handle: UInt64, at now: UInt64) {
-        session.closing.noteFlushed(handle, of: 1, byOpener: true)
+        session.closing.noteFlushed(handle, of: 1, byOpener: true, at: now)
         session.closing.noteKept(at: now)
     }
 
@@ -59,21 +59,21 @@ struct SessionClosingTests {
 
     @Test func `inherited descriptors say nothing before the opener has closed its own`() {
         let session = session(handles: 1)
-        session.closing.noteFlushed(1, of: 1, byOpener: false)
+        session.closing.noteFlushed(1, of: 1, byOpener: false, at: 1)
         session.closing.noteKept(at: 1)
         #expect(!session.isClosing)
         flush(session, 1, at: 2)
         #expect(session.isClosing)
         session.closing.noteWritten(1)
         #expect(!session.isClosing)
-        session.closing.noteFlushed(1, of: 1, byOpener: false)
+        session.closing.noteFlushed(1, of: 1, byOpener: false, at: 1)
         #expect(session.isClosing)
     }
 
     @Test func `what nobody wrote to is not waited for, whichever handle is closed first`() {
         let session = session(handles: 2)
-        session.closing.noteFlushed(1, of: 1, byOpener: true)
-        session.closing.noteFlushed(2, of: 1, byOpener: true)
+        session.closing.noteFlushed(1, of: 1, byOpener: true, at: 1)
+        session.closing.noteFlushed(2, of: 1, byOpener: true, at: 1)
         #expect(!session.isClosing)
         session.closing.noteWritten(2)
         flush(session, 2, at: 1)
@@ -98,6 +98,17 @@ struct SessionClosingTests {
         #expect(!session.concerns(1, now: 4))
         session.expected[1] = WriteSession.Expectation(process: 1, until: .max)
         #expect(session.concerns(1, now: 4))
+    }
+
+    /// The kernel's passthrough does not tell of the writes of a duplicate.
+    @Test func `who keeps a duplicate sees what others write, a second after the flush`() {
+        let session = session(handles: 1)
+        session.count(9, user: 0, thread: 9)
+        flush(session, 1, at: 1)
+        #expect(!session.concerns(1, now: Closing.certainty))
+        #expect(session.concerns(1, now: 1 + Closing.certainty))
+        flush(session, 1, at: 2 * Closing.certainty)
+        #expect(!session.concerns(1, now: 2 * Closing.certainty + 1))
     }
 
     @Test func `everybody has the whole time from when they ask`() {

@@ -16,12 +16,18 @@ package struct Closing {
     /// How long anybody waits for the RELEASE after a FLUSH. From when they ask: the process that
     /// closed may have waited for a processor until then, or the daemon's thread that has the RELEASE.
     package static let patience: UInt64 = 100_000_000
-    /// How long after the FLUSH a wait in vain tells that there is another descriptor.
+    /// How long after the FLUSH a wait in vain, or no RELEASE at all, tells that there is another descriptor.
     package static let certainty: UInt64 = 1_000_000_000
 
-    /// Writing handles that were flushed and not written to since, as far as that is seen, with the
-    /// processes that opened them.
-    private var flushed: [UInt64: Int32] = [:]
+    private struct Flush {
+        /// Which one opened the handle.
+        var process: Int32
+        /// When it last was flushed.
+        var at: UInt64
+    }
+
+    /// Writing handles that were flushed and not written to since, as far as that is seen.
+    private var flushed: [UInt64: Flush] = [:]
     /// Those that were flushed by the process that opened them.
     private var left: Set<UInt64> = []
     /// When any was last flushed after something was written, else 0.
@@ -39,9 +45,11 @@ package struct Closing {
     /// Whether every one of so many handles was flushed.
     func areFlushed(_ handles: Int) -> Bool { flushed.count == handles }
 
-    /// Whether every one of so many handles that the process opened was flushed.
-    func areFlushed(_ handles: Int, of process: Int32) -> Bool {
-        flushed.values.count { $0 == process } == handles
+    /// Whether every one of so many handles that the process opened was flushed, so short a time ago that the
+    /// RELEASE may still come. After that it has another descriptor, which the kernel may write by without
+    /// telling.
+    func areFlushed(_ handles: Int, of process: Int32, now: UInt64) -> Bool {
+        flushed.values.count { $0.process == process && now < $0.at + Self.certainty } == handles
     }
 
     /// A descriptor of the handle is being closed.
@@ -50,9 +58,11 @@ package struct Closing {
     ///   - process: which one opened it.
     ///   - byOpener: by that process. Those that inherited descriptors close them as they end, and that
     ///     says nothing while it goes on with its own.
-    package mutating func noteFlushed(_ handle: UInt64, of process: Int32, byOpener: Bool) {
+    package mutating func noteFlushed(
+        _ handle: UInt64, of process: Int32, byOpener: Bool, at now: UInt64
+    ) {
         if byOpener { left.insert(handle) }
-        if left.contains(handle) { flushed[handle] = process }
+        if left.contains(handle) { flushed[handle] = Flush(process: process, at: now) }
     }
 
     /// The FLUSH made something last that was written.

@@ -131,11 +131,12 @@ package final class WriteSession: @unchecked Sendable {
     /// Whether the process sees the staged bytes: it writes, or is about to.
     ///
     /// One that has closed all that it had does not any more while others write or are about to, before the
-    /// kernel has told of its last close too: it would read what they have half written.
+    /// kernel has told of its last close too: it would read what they have half written. If the kernel does
+    /// not tell of it within a second the process has a duplicate, and goes on.
     package func concerns(_ process: Int32, now: UInt64) -> Bool {
         if process == 0 { return false }
         if let count = writers[process],
-            !closing.areFlushed(count, of: process) || isLeft
+            !closing.areFlushed(count, of: process, now: now) || isLeft
         {
             return true
         }

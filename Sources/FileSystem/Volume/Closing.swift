@@ -25,7 +25,8 @@ extension Volume {
         let isByOpener = Self.isLeft(handle, by: thread)
         let (isStaged, isWrittenDirectly) = state.withLock { _ in
             session.closing.noteFlushed(
-                handle.rawValue, of: handle.process, byOpener: isByOpener)
+                handle.rawValue, of: handle.process, byOpener: isByOpener,
+                at: MonotonicClock.now)
             return (session.isStaged, session.isWrittenDirectly)
         }
         guard isStaged else { return reply() }

@@ -208,6 +208,30 @@ struct PublishTests {
         }
     }
 
+    /// With passthrough nothing tells of what is written by the duplicate.
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `who writes by a duplicate sees the session by path beside other writers`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, other, reader) = (
+                try volume.agent(), try volume.agent(), try volume.agent()
+            )
+            writer.store("file", "old version")
+            let file = writer.open("file", O_RDWR)
+            let copy = writer.duplicate(file)
+            writer.close(file)
+            let second = other.open("file", O_WRONLY)
+            writer.write(copy, "what the duplicate wrote")
+            #expect(waitUntil { writer.status("file").size == 24 })
+            #expect(writer.content("file") == "what the duplicate wrote")
+            #expect(reader.content("file") == "old version")
+            other.close(second)
+            writer.close(copy)
+            #expect(reader.content("file") == "what the duplicate wrote")
+        }
+    }
+
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `a child that inherited the descriptor keeps the session open`(
         _ dataPath: DataPath
