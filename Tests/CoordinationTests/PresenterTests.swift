@@ -121,6 +121,39 @@ import Testing
         }
     }
 
+    @Test mutating func `two presenters that save for a reader do not wait for each other`() throws {
+        let (one, two) = (try present("a", process: 50), try present("a", process: 51))
+        let reader = try claim("a", .read)
+        let letsWriter = ClaimPreparation(lets: .writer)
+        let first = try claim("a", .write, presenter: one, purpose: 2)
+        #expect(first.events == [.message(two, .prepare(first.id, letsWriter))])
+        // The other one cannot answer: it waits for its own claim.
+        let second = try claim("a", .write, presenter: two, purpose: 3)
+        #expect(
+            second.events == [
+                .message(one, .prepare(second.id, letsWriter)),
+                .granted(second.id, [try path("a")]),
+            ])
+        #expect(table.release(second.id, at: 1) == [.message(one, .resume(second.id))])
+        #expect(table.answer(two, reader.id, at: 1).isEmpty)
+        #expect(table.answer(two, first.id, at: 1) == [.granted(first.id, [try path("a")])])
+        #expect(table.release(first.id, at: 2) == [.message(two, .resume(first.id))])
+        #expect(table.answer(one, reader.id, at: 2) == [.granted(reader.id, [try path("a")])])
+    }
+
+    @Test mutating func `claims that are prepared at one moment are granted one after the other`()
+        throws
+    {
+        let two = try present("a", process: 51)
+        _ = try present("a", process: 52)
+        let first = try claim("a", .write, purpose: 2)
+        let second = try claim("a", .write, presenter: two, purpose: 3)
+        // Nobody answers, and both leases end.
+        #expect(table.advance(to: 5) == [.granted(second.id, [try path("a")])])
+        #expect(
+            table.release(second.id, at: 6).contains(.granted(first.id, [try path("a")])))
+    }
+
     @Test mutating func `the claim's own presenter is not asked`() throws {
         let shown = try present("a")
         let asked = try claim("a", .write, presenter: shown)

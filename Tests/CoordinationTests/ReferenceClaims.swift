@@ -283,7 +283,7 @@ struct ReferenceClaims {
             let reached = reached(withQueue: true)
             if let index = claims.indices.first(where: {
                 claims[$0].phase == .preparing && claims[$0].awaiting.isEmpty
-                    && holders(inTheWayOf: claims[$0]).isEmpty
+                    && !isBehindHolders(claims[$0])
             }) {
                 claims[index].phase = .granted
                 outcomes.insert(.granted(claims[index].id))
@@ -297,6 +297,14 @@ struct ReferenceClaims {
             } else {
                 return
             }
+        }
+    }
+
+    /// Whether a claim whose presenters have answered waits for another that is held. Of two that are
+    /// prepared the later one goes first.
+    private func isBehindHolders(_ claim: Claim) -> Bool {
+        holders(inTheWayOf: claim).contains {
+            $0.phase != .preparing || !$0.awaiting.isEmpty || $0.id > claim.id
         }
     }
 
@@ -326,6 +334,13 @@ struct ReferenceClaims {
                     awaiting.insert(id)
                 }
             }
+        }
+        // Those for whom claims wait that this one passes, because they wait for its presenter.
+        for other in claims
+        where other.phase == .preparing && claim.rivals & 1 << other.id != 0
+            && other.waitsFor & presented(by: claim) != 0
+        {
+            awaiting = awaiting.filter { presented(by: other) & 1 << (8 + $0) == 0 }
         }
         if awaiting.isEmpty {
             claims[index].phase = .granted

@@ -214,6 +214,35 @@ import Testing
     }
 
     @Test(arguments: places)
+    func `a document survives the deletion of its folder`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory("folder")
+            agent.store("folder/note", "x")
+            let path = "\(volume.directory)/folder/note"
+            let (opened, second) = (try OpenedDocument(path), try OpenedDocument(path))
+            try opened.set("unsaved")
+            agent.unlink("folder/note")
+            agent.removeDirectory("folder")
+            // Nothing unsaved: gone.
+            expectSoon { second.document.state.contains(.closed) }
+            expectSoon { opened.document.conflict?.isDeleted == true }
+            #expect(throws: DocumentProblem.inConflict) { try opened.document.save() }
+            agent.makeDirectory("folder")
+            try opened.document.resolve(.mine)
+            #expect(text(of: path) == "unsaved")
+            // Perhaps before it is told.
+            try opened.set("more")
+            agent.unlink("folder/note")
+            agent.removeDirectory("folder")
+            #expect(throws: DocumentProblem.inConflict) { try opened.document.save() }
+            agent.makeDirectory("folder")
+            try opened.document.close()
+            expectSoon { opened.count("copy") == 1 }
+        }
+    }
+
+    @Test(arguments: places)
     func `a failed save is told, and tried again`(_ place: DataPath) throws {
         try withVolume(place) { volume in
             let path = "\(volume.directory)/note"

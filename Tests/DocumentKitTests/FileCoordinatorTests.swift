@@ -172,6 +172,25 @@ import Testing
         }
     }
 
+    @Test(arguments: places)
+    func `one claim has names of one item, and new ones in one folder, to read and to write`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let folder = volume.directory
+            try store("\(folder)/one", "1")
+            #expect(link("\(folder)/one", "\(folder)/two") == 0)
+            for (read, written) in [("one", "two"), ("new", "newer"), ("new", "new")] {
+                let intents = [
+                    FileIntent("\(folder)/\(read)", .read),
+                    FileIntent("\(folder)/\(written)", .write),
+                ]
+                let paths = try FileCoordinator().coordinate(intents, waiting: .seconds(5)) { $0 }
+                #expect(paths == intents.map(\.path))
+            }
+        }
+    }
+
     @Test func `on a plain folder what is of one purpose shares a lock to write`() throws {
         try withVolume(.plain) { volume in
             let path = "\(volume.directory)/item"

@@ -124,6 +124,27 @@ extension ClaimTable {
         }
     }
 
+    /// Presenters that may not be able to answer `claim`: each waits for a claim of its own, and that
+    /// one for the presenter of `claim`, which gets past it. So do two that save for one reader.
+    func presentersHeldUp(by claim: Claim) -> Set<PresenterID> {
+        let passed = others(inTheWayOf: claim).filter {
+            $0.phase == .preparing && awaits($0, claim)
+        }
+        if passed.isEmpty { return [] }
+        var found: Set<PresenterID> = []
+        for request in passed.map(\.request) {
+            if let presenter = request.presenter {
+                found.insert(presenter)
+            } else if request.worksUnderFamily {
+                for presenter in presenters.values
+                where request.family.contains(presenter.holder.process) {
+                    found.insert(presenter.id)
+                }
+            }
+        }
+        return found
+    }
+
     /// Whether a claim is of the same purpose as `last`, or one that `last`, an operation or a nested
     /// claim, works under.
     private func isOwn(_ claim: Claim, of last: Claim) -> Bool {

@@ -237,18 +237,21 @@ package struct ClaimTable: Sendable {
         holding[claim.request.purpose, default: 0] += 1
         claims[id]?.since = now
         let messages = preparations(for: claim)
-        if messages.isEmpty {
+        claims[id]?.asked = messages.map(\.0)
+        events += messages.map { .message($0, $1) }
+        var awaiting = Set(messages.map(\.0))
+        // Who cannot answer before this claim has ended is told, and not waited for.
+        if !awaiting.isEmpty { awaiting.subtract(presentersHeldUp(by: claim)) }
+        if awaiting.isEmpty {
             claims[id]?.phase = .granted
             events.append(.granted(id, claim.current))
             return
         }
         claims[id]?.phase = .preparing
-        claims[id]?.awaiting = Set(messages.map(\.0))
-        claims[id]?.asked = messages.map(\.0)
+        claims[id]?.awaiting = awaiting
         claims[id]?.leaseEnd = now &+ lease < now ? .max : now + lease
         preparing.insert(id)
         pending[claim.request.purpose, default: []].append(id)
-        events += messages.map { .message($0, $1) }
     }
 
     /// Lets in whoever is not blocked any more, in the order of coming; again from the start after
@@ -284,7 +287,12 @@ package struct ClaimTable: Sendable {
     /// All presenters have answered, and what they claimed meanwhile has ended.
     private func isPrepared(_ id: ClaimID) -> Bool {
         guard let claim = claims[id], claim.awaiting.isEmpty else { return false }
-        return !others(inTheWayOf: claim).contains { $0.phase != .waiting && blocks($0, claim) }
+        return !others(inTheWayOf: claim).contains { other in
+            // Of two that are prepared the later one got past the other: it goes first.
+            let isPassed =
+                other.phase == .preparing && other.awaiting.isEmpty && other.id < claim.id
+            return other.phase != .waiting && !isPassed && blocks(other, claim)
+        }
     }
 
     /// Forgets a claim; those that prepared for it are told.

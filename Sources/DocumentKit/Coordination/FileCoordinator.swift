@@ -70,9 +70,15 @@ public final class FileCoordinator: Sendable {
                 return first == second
                     ? one.access.writes && !other.access.writes : first < second
             }
+            // Names of one item, and those of new ones in one folder, have one lock.
+            let written = Set(
+                places.filter { $0.access.writes }.map { PlainLock.item(at: $0.place.absolute) })
             let locks = try ordered.map {
                 try PlainLock(
-                    $0.place.absolute, for: purpose, writes: $0.access.writes, until: deadline
+                    $0.place.absolute, for: purpose,
+                    writes: $0.access.writes
+                        || written.contains(PlainLock.item(at: $0.place.absolute)),
+                    until: deadline
                 ) { state.withLock { $0.isCancelled } }
             }
             defer { withExtendedLifetime(locks) {} }

@@ -107,6 +107,20 @@ final class PlainLock {
         }
     }
 
+    /// An item that has a lock.
+    struct Item: Hashable {
+        var device: dev_t
+        var inode: ino_t
+    }
+
+    /// What is locked for a path: the item, or the folder where there is none; `nil` if that is not there
+    /// either.
+    static func item(at path: String) -> Item? {
+        var status = stat()
+        if stat(path.cPath, &status) != 0, stat(path.parentPath.cPath, &status) != 0 { return nil }
+        return Item(device: status.st_dev, inode: status.st_ino)
+    }
+
     /// Whether the path still names what was opened; a folder stands for what is not there yet.
     private static func isStill(_ path: String, _ descriptor: Int32) -> Bool {
         var held = stat()

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 extension Document {
@@ -20,6 +21,13 @@ extension Document {
         do {
             let bytes = try contents.contents()
             try checkMount(now)
+            if isFolderGone(of: now.path) {
+                // Where it was moved to is told soon.
+                usleep(Self.telling)
+                if !isFolderGone(of: path) { return try saveNow() }
+                try meetOthers(path)
+                throw DocumentProblem.inConflict
+            }
             try coordinate(now.path, .write, now.presentation) { place in
                 guard try isKnown(place, now) else {
                     try meetOthers(place)
@@ -62,10 +70,29 @@ extension Document {
     /// Milliseconds until something is tried again that failed.
     static var pause: UInt64 { 2_000 }
 
+    /// Microseconds until a move of the file has been told.
+    private static var telling: UInt32 { 250_000 }
+
     /// Throws where the file's container is not mounted: its path is in another file system then.
     func checkMount(_ core: Core) throws {
-        guard core.isMounted, (try? ItemPlace(core.path))?.mountPoint == nil else { return }
+        if isHere(core) { return }
         throw DocumentProblem.file("\(core.path): the container is not mounted")
+    }
+
+    /// Whether the file's container is mounted, if it has one. Folders above the file may be gone.
+    private func isHere(_ core: Core) -> Bool {
+        if !core.isMounted { return true }
+        var path = core.path
+        while path != "/" {
+            if let place = try? ItemPlace(path) { return place.mountPoint != nil }
+            path = path.parentPath
+        }
+        return false
+    }
+
+    /// Whether the folder of a file is gone, and the file with it.
+    private func isFolderGone(of path: String) -> Bool {
+        access(path.parentPath.cPath, F_OK) != 0 && [ENOENT, ENOTDIR].contains(Errno.last.code)
     }
 
     /// Whether the file holds what it did when it was read or written last.
@@ -95,6 +122,8 @@ extension Document {
         if before.known?.isUnchanged(at: before.path, isMounted: before.isMounted) == true {
             return core.signal { $0.misses = 0 }
         }
+        // Nothing can be claimed there.
+        if isFolderGone(of: before.path) { return miss() }
         try coordinate(before.path, .readWithoutChanges, before.presentation) { place in
             guard let read = try DocumentBytes.read(place) else { return miss() }
             core.signal { $0.misses = 0 }
@@ -155,7 +184,7 @@ extension Document {
                 }
                 return try saveNow()
             case .theirs: break
-            case .both: try keep(contents, beside: now.path)
+            case .both: try keep(contents, now)
             }
             // What was changed meanwhile is in no file yet.
             let isCurrent: (Core) -> Bool = {
@@ -177,15 +206,16 @@ extension Document {
     }
 
     /// Writes contents to a new file beside the document's.
-    private func keep(_ contents: Contents, beside path: String) throws {
+    private func keep(_ contents: Contents, _ core: Core) throws {
         let bytes = try contents.contents()
         do throws(Failure) {
-            let name = try ConflictCopy.keep(of: path) { (copy) throws(Failure) in
+            let name = try ConflictCopy.keep(of: core.path, isMounted: isHere(core)) {
+                (copy) throws(Failure) in
                 do throws(Errno) { try WholeFile.create(copy, bytes) } catch {
                     throw Failure(.cannotCreate, "\(copy): \(error)")
                 }
             }
-            core.signal { $0.events.append(.keptCopy(name)) }
+            self.core.signal { $0.events.append(.keptCopy(name)) }
         } catch { throw DocumentProblem.file(error.message) }
     }
 }

@@ -21,7 +21,7 @@ enum DocumentBytes {
             let bytes = try WholeFile.read(file, limit: limit)
             return (bytes, try DocumentFileState(FileStamp(try file.status()), bytes))
         } catch {
-            if error.code == ENOENT { return nil }
+            if [ENOENT, ENOTDIR].contains(error.code) { return nil }
             throw .file("\(path): \(error)")
         }
     }

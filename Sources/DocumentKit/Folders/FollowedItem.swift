@@ -38,7 +38,8 @@ final class FollowedItem {
         watches.folder = try inotify.watch(
             folder,
             Int(IN_CREATE) | Int(IN_DELETE) | Int(IN_MOVED_FROM) | Int(IN_MOVED_TO)
-                | Int(IN_CLOSE_WRITE) | Int(IN_ATTRIB) | Int(IN_MOVE_SELF))
+                | Int(IN_CLOSE_WRITE) | Int(IN_ATTRIB) | Int(IN_MOVE_SELF)
+                | Int(IN_OPEN) | Int(IN_CLOSE_NOWRITE))
         watches.above = []
         while folder != "/" {
             folder = folder.parentPath
@@ -68,13 +69,18 @@ final class FollowedItem {
         guard let now = FolderTree.Entry(path) else { return lookElsewhere() }
         missing = nil
         guard let before = entry, before.isSameItem(as: now) else {
-            // Just made, its content is to come: its close tells.
+            // Just made, its content is to come: its close tells. What came by link(2) nobody has opened.
             let isMade =
-                now.kind == S_IFREG && concerning.allSatisfy { $0.isAny(of: Int(IN_CREATE)) }
-            if isMade, !concerning.isEmpty { return [] }
+                now.kind == S_IFREG
+                && concerning.allSatisfy { $0.isAny(of: Int(IN_CREATE), Int(IN_OPEN)) }
+                && concerning.contains { $0.isAny(of: Int(IN_OPEN)) }
+            if isMade { return [] }
             take()
             return [.changed]
         }
+        // Who only reads it says nothing of one that is being written.
+        let isRead = concerning.allSatisfy { $0.isAny(of: Int(IN_OPEN), Int(IN_CLOSE_NOWRITE)) }
+        if isRead, !concerning.isEmpty { return [] }
         entry = now
         // A folder's times change with what is in it.
         if now.isFolder {
