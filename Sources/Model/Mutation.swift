@@ -130,14 +130,20 @@ package struct Mutation: Hashable, Sendable {
 
     /// Where the name was that a rename moved; `nil` for other changes.
     ///
-    /// The last name that the effects take away: those before made room for it.
+    /// The last name that the effects take away: those before made room for it. An exchange takes none
+    /// away: there it is the name that another item gets.
     package var former: NamePlace? {
         guard kind == .renamed else { return nil }
+        var taken: NamePlace?
         for effect in effects.reversed() {
-            if case .removeName(let parent, let name) = effect {
+            switch effect {
+            case .removeName(let parent, let name):
                 return NamePlace(parent: parent, name: name)
+            case .putName(let parent, let name, let holder, _) where holder != item:
+                taken = NamePlace(parent: parent, name: name)
+            default: break
             }
         }
-        return nil
+        return taken
     }
 }

@@ -216,12 +216,17 @@ extension VolumeState {
             touch(parents.0, time), touch(parents.1, time),
         ]
         let process = CallerProcess.process(of: caller.thread)
-        // One change for each item, so that whoever follows the log sees both move.
+        // One change for each item, so that whoever follows the log sees both move. The second one says
+        // again who has the name that its item had: so it is known where that was.
         record(
             .renamed, items.0, parent: parents.1, name: names.1, process: process, at: time,
             effects)
         return record(
-            .renamed, items.1, parent: parents.0, name: names.0, process: process, at: time)
+            .renamed, items.1, parent: parents.0, name: names.0, process: process, at: time,
+            [
+                .putName(
+                    parent: number(parents.1), name: names.1, item: number(items.0), rank: ranks.0)
+            ])
     }
 }
 

@@ -1,3 +1,4 @@
+import CKernel
 import Glibc
 import Probing
 import TestSupport
@@ -82,6 +83,34 @@ struct EventTests {
                 try Self.watched(volume, since: start, count: 4, path: "/e") == [
                     "created work/a", "published work/a", "renamed work/a -> work/d/b",
                     "linked work/c",
+                ])
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `of two names that change places it is told where each was`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory("d")
+            agent.store("a", "1")
+            agent.store("d/b", "2")
+            let start = try Self.head(volume)
+            agent.rename("a", "d/b", flags: RENAME_EXCHANGE)
+            #expect(
+                try Self.watched(volume, since: start, count: 2) == [
+                    "renamed work/a -> work/d/b", "renamed work/d/b -> work/a",
+                ])
+            // Who looks at one place is told what came there and what went.
+            #expect(
+                try Self.watched(volume, since: start, count: 2, path: "/d") == [
+                    "renamed work/a -> work/d/b", "renamed work/d/b -> work/a",
+                ])
+            agent.rename("a", "d", flags: RENAME_EXCHANGE)
+            #expect(
+                try Self.watched(volume, since: start, count: 4).suffix(2) == [
+                    "renamed work/a -> work/d", "renamed work/d -> work/a",
                 ])
         }
     }
