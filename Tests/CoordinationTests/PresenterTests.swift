@@ -121,7 +121,8 @@ import Testing
         }
     }
 
-    @Test mutating func `two presenters that save for a reader do not wait for each other`() throws {
+    @Test mutating func `two presenters that save for a reader do not wait for each other`() throws
+    {
         let (one, two) = (try present("a", process: 50), try present("a", process: 51))
         let reader = try claim("a", .read)
         let letsWriter = ClaimPreparation(lets: .writer)

@@ -138,7 +138,8 @@ package enum WholeFile {
 
     /// Makes `bytes` the content of the file that `path` names: as ``replace(_:with:like:)`` does, but in
     /// place if the file has more names, which are to show the same, is a mount of its own, or its folder
-    /// takes no new files. If that fails, the file is what it was.
+    /// takes no new files, or if the file is another user's, who would have it no more. If that fails, the
+    /// file is what it was.
     ///
     /// - Parameter file: the same file, open.
     /// - Returns: the new file, locked, if another one has the name now.
@@ -146,7 +147,9 @@ package enum WholeFile {
         _ path: String, with bytes: [UInt8], over file: borrowing OwnedDescriptor
     ) throws(Errno) -> OwnedDescriptor? {
         try checkWritable(path)
-        if try file.status().st_nlink <= 1 {
+        let status = try file.status()
+        let keepsOwner = geteuid() == 0 || geteuid() == status.st_uid
+        if status.st_nlink <= 1, keepsOwner {
             do throws(Errno) { return try replace(path, with: bytes, like: file) } catch {
                 // A file that is a mount of its own is busy.
                 guard [EACCES, EPERM, EBUSY].contains(error.code) else { throw error }

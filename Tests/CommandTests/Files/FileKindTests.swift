@@ -70,6 +70,23 @@ import Testing
         }
     }
 
+    /// Its owner could not read it any more where only they could.
+    @Test(.enabled(if: DataPath.isPrivileged, "needs another user"))
+    func `a file of another user stays theirs when it is edited`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.shell(
+                "mkdir own && mv s.shape own && chmod 666 own/s.shape && chown -R \(nobody) . && "
+                    + "chown 12345:12345 own/s.shape && chmod 777 '\(desk.stateHome)'")
+            let edited = try desk.shapeedit(["set", "own/s.shape", "title=New"], user: nobody)
+            #expect(edited.status == 0, "\(edited)")
+            #expect(try desk.get("own/s.shape", "title") == "New")
+            #expect(
+                try desk.shell("stat -c '%u %g %a' own/s.shape; ls -A own")
+                    == "12345 12345 666\ns.shape\n")
+        }
+    }
+
     @Test(.enabled(if: DataPath.isPrivileged, "needs root"))
     func `a file that is mounted by itself is edited`() throws {
         try withDesk(.plain) { desk in
