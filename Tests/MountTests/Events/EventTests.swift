@@ -93,9 +93,7 @@ struct EventTests {
     ) throws {
         try withVolume(dataPath) { volume in
             let agent = try volume.agent()
-            agent.makeDirectory("d")
-            agent.store("a", "1")
-            agent.store("d/b", "2")
+            for name: ByteString in ["a", "d", "d/b"] { agent.makeDirectory(name) }
             let start = try Self.head(volume)
             agent.rename("a", "d/b", flags: RENAME_EXCHANGE)
             #expect(
