@@ -2,30 +2,39 @@ internal import Documents
 internal import Glibc
 package import Model
 internal import PathText
-internal import SystemCalls
+package import SystemCalls
 
 /// Files that programs make of documents: pictures, exports, converted ones.
 package enum WrittenFile {
     /// Writes a file whole: it gets its name when all bytes are on the disk.
     ///
-    /// - Parameter overwriting: whether an existing file is replaced; else that is a failure of kind
-    ///   ``Failure/Kind/cannotCreate``.
+    /// - Parameters:
+    ///   - overwriting: whether an existing file is replaced; else that is a failure of kind
+    ///     ``Failure/Kind/cannotCreate``.
+    ///   - body: gives the bytes away, part by part.
     package static func put(
-        _ bytes: [UInt8], at path: String, overwriting: Bool
+        at path: String, overwriting: Bool,
+        _ body: WholeFile.Parts
     ) throws(Failure) {
+        // Beyond the longest file that the process may make (RLIMIT_FSIZE) a write fails, instead of
+        // ending it with something left.
+        let before = signal(SIGXFSZ, SIG_IGN)
+        defer { signal(SIGXFSZ, before) }
         do throws(Errno) {
             // A symlink stays, and what it names is replaced.
             guard overwriting, let found = realpath(path.cPath, nil) else {
                 if overwriting, isNameless(path) {
-                    try OwnedDescriptor.open(path, O_WRONLY).write(bytes)
+                    try fill(try OwnedDescriptor.open(path, O_WRONLY), body)
                 } else {
-                    try WholeFile.create(path, bytes)
+                    _ = try WholeFile.create(path, mode: 0o666) { (file) throws(Errno) in
+                        try fill(file, body)
+                    }
                 }
                 return
             }
             let target = String(cPath: found)
             free(found)
-            try replace(target, bytes)
+            try replace(target, body)
         } catch {
             switch error.code {
             case EEXIST:
@@ -67,16 +76,28 @@ package enum WrittenFile {
         return stat(path.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     }
 
-    private static func replace(_ path: String, _ bytes: [UInt8]) throws(Errno) {
+    private static func fill(
+        _ file: borrowing OwnedDescriptor,
+        _ body: WholeFile.Parts
+    ) throws(Errno) {
+        let number = file.number
+        try body { (bytes) throws(Errno) in try Descriptors.write(bytes, to: number) }
+    }
+
+    private static func replace(
+        _ path: String, _ body: WholeFile.Parts
+    ) throws(Errno) {
         var status = stat()
         _ = try check { stat(path.cPath, &status) }
         if status.st_mode & S_IFMT == S_IFREG {
             try WholeFile.checkWritable(path)
-            _ = try WholeFile.replace(
-                path, with: bytes, like: try OwnedDescriptor.open(path, O_RDONLY))
+            let model = try OwnedDescriptor.open(path, O_RDONLY)
+            _ = try WholeFile.replace(path, like: model) { (file) throws(Errno) in
+                try fill(file, body)
+            }
             return
         }
         // A device or pipe is written to, not replaced.
-        try OwnedDescriptor.open(path, O_WRONLY).write(bytes)
+        try fill(try OwnedDescriptor.open(path, O_WRONLY), body)
     }
 }

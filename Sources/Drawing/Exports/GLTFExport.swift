@@ -1,26 +1,20 @@
-public import Documents
+import Documents
 
-extension Scene {
-    /// The visible solids as a binary glTF 2.0 file (.glb): a node, mesh and material for each,
-    /// and the camera.
-    ///
-    /// - Throws: ``DrawingError/tooManyParts(count:limit:)``.
-    public func glb() throws(DrawingError) -> [UInt8] {
-        let solids = try ExportedSolid.all(of: self)
-        var buffer: [UInt8] = []
+extension ExportedSolids {
+    /// A binary glTF file.
+    func writeGLB<Problem: Error>(to take: ([UInt8]) throws(Problem) -> Void) throws(Problem) {
+        var buffer = 0
         var views: [JSONValue] = []
         var accessors: [JSONValue] = []
 
-        /// Adds numbers to the buffer and says the number of their accessor.
-        func add(
-            _ bytes: [UInt8], count: Int, _ accessor: JSONObject, target: Int
-        ) -> JSONValue {
+        /// Makes room in the buffer for numbers of four bytes and says the number of their accessor.
+        func add(_ numbers: Int, count: Int, _ accessor: JSONObject, target: Int) -> JSONValue {
             views.append(
                 .object([
-                    "buffer": .integer(0), "byteOffset": .integer(buffer.count),
-                    "byteLength": .integer(bytes.count), "target": .integer(target),
+                    "buffer": .integer(0), "byteOffset": .integer(buffer),
+                    "byteLength": .integer(numbers * 4), "target": .integer(target),
                 ]))
-            buffer += bytes
+            buffer += numbers * 4
             var accessor = accessor
             accessor["bufferView"] = .integer(views.count - 1)
             accessor["count"] = .integer(count)
@@ -29,22 +23,15 @@ extension Scene {
         }
 
         var meshes: [JSONValue] = []
-        for (index, solid) in solids.enumerated() {
-            let mesh = solid.mesh
+        for (index, solid) in summaries.enumerated() {
             let real: JSONObject = ["componentType": .integer(5126), "type": .string("VEC3")]
             var places = real
-            let low = mesh.positions.reduce(mesh.positions[0]) { pointwiseMin($0, $1) }
-            let high = mesh.positions.reduce(mesh.positions[0]) { pointwiseMax($0, $1) }
-            places["min"] = .array(Self.reals(low))
-            places["max"] = .array(Self.reals(high))
-            let positions = add(
-                mesh.positions.littleBytes, count: mesh.positions.count, places, target: 34962)
-            let normals = add(
-                mesh.normals.littleBytes, count: mesh.normals.count, real, target: 34962)
-            var corners: [UInt8] = []
-            for (a, b, c) in mesh.triangles { for i in [a, b, c] { corners.append(little: i) } }
+            places["min"] = .array(Self.reals(solid.low))
+            places["max"] = .array(Self.reals(solid.high))
+            let positions = add(solid.places * 3, count: solid.places, places, target: 34962)
+            let normals = add(solid.places * 3, count: solid.places, real, target: 34962)
             let indices = add(
-                corners, count: mesh.triangles.count * 3,
+                solid.triangles * 3, count: solid.triangles * 3,
                 ["componentType": .integer(5125), "type": .string("SCALAR")], target: 34963)
             meshes.append(
                 .object([
@@ -57,23 +44,32 @@ extension Scene {
                     ]),
                 ]))
         }
-        var root = description(of: solids)
+        var root = description
         // Arrays that would be empty are not allowed.
         if !meshes.isEmpty {
             root["meshes"] = .array(meshes)
             root["accessors"] = .array(accessors)
             root["bufferViews"] = .array(views)
-            root["buffers"] = .array([.object(["byteLength": .integer(buffer.count)])])
+            root["buffers"] = .array([.object(["byteLength": .integer(buffer)])])
         }
-        return Self.container(JSONValue.object(root).text(), buffer)
+        try take(Self.head(JSONValue.object(root).text(), buffer))
+        try forEach { (solid) throws(Problem) in
+            let mesh = solid.mesh
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity((mesh.positions.count * 6 + mesh.triangles.count * 3) * 4)
+            for position in mesh.positions { bytes.append(little: position) }
+            for normal in mesh.normals { bytes.append(little: normal) }
+            for (a, b, c) in mesh.triangles { for i in [a, b, c] { bytes.append(little: i) } }
+            try take(bytes)
+        }
     }
 
     /// Nodes, materials and the camera.
-    private func description(of solids: [ExportedSolid]) -> JSONObject {
-        var nodes: [JSONValue] = solids.enumerated().map { index, solid in
+    private var description: JSONObject {
+        var nodes: [JSONValue] = summaries.enumerated().map { index, solid in
             .object(["name": .string(solid.name), "mesh": .integer(index)])
         }
-        let materials: [JSONValue] = solids.map { solid in
+        let materials: [JSONValue] = summaries.map { solid in
             let channels = [solid.color.red, solid.color.green, solid.color.blue]
             let factor = channels.map { JSONValue.number(Self.linear($0)) }
             var material: JSONObject = [
@@ -112,24 +108,21 @@ extension Scene {
         return root
     }
 
-    /// A file of a header, the JSON and the buffer, each padded to four bytes.
-    private static func container(_ json: [UInt8], _ buffer: [UInt8]) -> [UInt8] {
-        func padded(_ bytes: [UInt8], with filler: UInt8) -> [UInt8] {
-            bytes + [UInt8](repeating: filler, count: (4 - bytes.count % 4) % 4)
+    /// What comes before so many bytes of the buffer: a header and the JSON, padded to four bytes as the
+    /// buffer is by itself.
+    private static func head(_ json: [UInt8], _ buffer: Int) -> [UInt8] {
+        let filler = [UInt8](repeating: UInt8(ascii: " "), count: (4 - json.count % 4) % 4)
+        var head = Array("glTF".utf8)
+        head.append(little: UInt32(2))
+        let length = json.count + filler.count
+        head.append(little: UInt32(12 + 8 + length + (buffer == 0 ? 0 : 8 + buffer)))
+        head.append(little: UInt32(length))
+        head += Array("JSON".utf8) + json + filler
+        if buffer > 0 {
+            head.append(little: UInt32(buffer))
+            head += Array("BIN\0".utf8)
         }
-        let json = padded(json, with: UInt8(ascii: " "))
-        let buffer = padded(buffer, with: 0)
-        var file = Array("glTF".utf8)
-        file.append(little: UInt32(2))
-        let chunks = buffer.isEmpty ? 8 + json.count : 16 + json.count + buffer.count
-        file.append(little: UInt32(12 + chunks))
-        file.append(little: UInt32(json.count))
-        file += Array("JSON".utf8) + json
-        if !buffer.isEmpty {
-            file.append(little: UInt32(buffer.count))
-            file += Array("BIN\0".utf8) + buffer
-        }
-        return file
+        return head
     }
 
     /// Numbers as they will be read: 32-bit reals.
@@ -151,15 +144,5 @@ extension Scene {
         var root = 1.0
         for _ in 0..<30 { root -= (root - square / (root * root * root * root)) / 5 }
         return square * root
-    }
-}
-
-extension [Vector] {
-    /// All numbers as 32-bit reals, least significant byte first.
-    fileprivate var littleBytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count * 12)
-        for vector in self { bytes.append(little: vector) }
-        return bytes
     }
 }

@@ -1,15 +1,11 @@
-public import Documents
-
-extension Scene {
-    /// The visible solids as an OBJ file: an object for each, colours beside the places (as most
-    /// programs read them, without a second file), normals, y up.
-    ///
-    /// - Throws: ``DrawingError/tooManyParts(count:limit:)``.
-    public func obj() throws(DrawingError) -> [UInt8] {
-        var text = "# ShapeEdit; y up\n"
+extension ExportedSolids {
+    /// An OBJ file.
+    func writeOBJ<Problem: Error>(to take: ([UInt8]) throws(Problem) -> Void) throws(Problem) {
+        try take(Array("# ShapeEdit; y up\n".utf8))
         var first = 1
-        for (index, solid) in try ExportedSolid.all(of: self).enumerated() {
-            text += "o \(Self.objectName(solid.name, index))\n"
+        var index = 0
+        try forEach { (solid) throws(Problem) in
+            var text = "o \(Self.objectName(solid.name, index))\n"
             let color = [solid.color.red, solid.color.green, solid.color.blue]
                 .map { "\((Double($0) / 255 * 1000).rounded() / 1000)" }.joined(separator: " ")
             for p in solid.mesh.positions {
@@ -23,8 +19,9 @@ extension Scene {
                 text += "f \(corners.joined(separator: " "))\n"
             }
             first += solid.mesh.positions.count
+            index += 1
+            try take(Array(text.utf8))
         }
-        return Array(text.utf8)
     }
 
     /// A name of one word without control characters; blanks and line ends would end it.

@@ -3,6 +3,9 @@ internal import PathText
 
 /// Reading and writing files as a whole. Blocks on the disk.
 package enum WholeFile {
+    /// Gives the bytes of a file to what takes them, part by part; ends with what that throws.
+    package typealias Parts = (([UInt8]) throws(Errno) -> Void) throws(Errno) -> Void
+
     /// No document is larger, in bytes; each reader has its own, smaller limit.
     package static let limit = 64 << 20
 

@@ -24,14 +24,15 @@ import Testing
                 ])),
     ])
 
+    private static func bytes(_ scene: Scene, _ format: ModelFile.Format) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        try ModelFile(scene, as: format).write { bytes += $0 }
+        return bytes
+    }
+
     @Test(arguments: ["stl", "obj", "glb"])
     func `a second reader finds closed solids of the right volume`(_ kind: String) throws {
-        let bytes =
-            switch kind {
-            case "stl": try scene.stl()
-            case "obj": try scene.obj()
-            default: try scene.glb()
-            }
+        let bytes = try Self.bytes(scene, #require(ModelFile.Format(rawValue: kind)))
         let words = try #require(try Python.run("Exports/read_models.py", on: bytes, named: kind))
             .split(whereSeparator: \.isWhitespace)
         try #require(words.count == 3)
@@ -48,15 +49,16 @@ import Testing
                     name: "Far", shape: SolidShape(.sphere),
                     transform: Transform(position: Vector3(1e41, 0, 0))))
         ])
-        #expect(throws: DrawingError.self) { _ = try far.stl() }
-        #expect(throws: DrawingError.self) { _ = try far.obj() }
-        #expect(throws: DrawingError.self) { _ = try far.glb() }
+        for format in ModelFile.Format.allCases {
+            #expect(throws: DrawingError.self) { _ = try ModelFile(far, as: format) }
+        }
     }
 
     @Test func `an empty scene makes files without solids`() throws {
         let empty = Scene()
-        #expect(try empty.stl().count == 84)
-        #expect(try empty.glb().starts(with: Array("glTF".utf8)))
-        #expect(try String(decoding: empty.obj(), as: UTF8.self) == "# ShapeEdit; y up\n")
+        #expect(try Self.bytes(empty, .stl).count == 84)
+        #expect(try Self.bytes(empty, .glb).starts(with: Array("glTF".utf8)))
+        let text = try Self.bytes(empty, .obj)
+        #expect(String(decoding: text, as: UTF8.self) == "# ShapeEdit; y up\n")
     }
 }

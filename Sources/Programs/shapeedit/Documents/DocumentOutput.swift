@@ -8,23 +8,40 @@ enum DocumentOutput {
     ///
     /// - Parameter overwriting: whether an existing file is replaced; else it is an error.
     static func write(_ bytes: [UInt8], to path: String, overwriting: Bool) throws(Failure) {
+        try write(to: path, overwriting: overwriting) { (take) throws(Errno) in try take(bytes) }
+    }
+
+    /// The same for what `body` gives away part by part.
+    private static func write(
+        to path: String, overwriting: Bool,
+        _ body: WholeFile.Parts
+    ) throws(Failure) {
         if path == "-" {
-            do throws(Errno) { try Descriptors.write(bytes, to: Descriptors.output) } catch {
+            do throws(Errno) {
+                try body { (bytes) throws(Errno) in
+                    try Descriptors.write(bytes, to: Descriptors.output)
+                }
+            } catch {
                 throw Failure(.inputOutput, "standard output: \(error)")
             }
             return
         }
-        try WrittenFile.put(bytes, at: path, overwriting: overwriting)
+        try WrittenFile.put(at: path, overwriting: overwriting, body)
     }
 
     /// Writes a picture or an export. It replaces one that is there, never a document: neither the
     /// one that is drawn nor another.
-    static func draw(_ bytes: [UInt8], of source: String, to path: String) throws(Failure) {
+    ///
+    /// - Parameter body: gives its bytes away, part by part.
+    static func draw(
+        of source: String, to path: String,
+        _ body: WholeFile.Parts
+    ) throws(Failure) {
         if path != "-", WrittenFile.isDocument(path) || WrittenFile.isSame(path, source) {
             throw Failure(
                 .cannotCreate,
                 "\(path) is a document and is left as it is; give the picture another name")
         }
-        try write(bytes, to: path, overwriting: true)
+        try write(to: path, overwriting: true, body)
     }
 }

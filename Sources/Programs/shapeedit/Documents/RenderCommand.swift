@@ -4,6 +4,7 @@ import Drawing
 import Editing
 import Model
 import PathText
+import SystemCalls
 
 /// `shapeedit render`.
 struct RenderCommand: ParsableCommand {
@@ -43,18 +44,30 @@ struct RenderCommand: ParsableCommand {
                 .usage, "\(file): --mode \(mode) is for slides, and this is none: leave it out")
         }
         for note in content.notes { Console.complain("\(file): \(note)") }
-        let bytes: [UInt8]
+        var count = 0
+        let drawing: Drawing
         do throws(DrawingError) {
-            bytes = try draw(content.document, format, size, slideMode)
+            drawing = try draw(content.document, format, size, slideMode)
         } catch { throw Failure(.badData, "\(file): \(error)") }
-        try DocumentOutput.draw(bytes, of: file, to: output)
+        try DocumentOutput.draw(of: file, to: output) { (take) throws(Errno) in
+            switch drawing {
+            case .bytes(let bytes):
+                count = bytes.count
+                try take(bytes)
+            case .model(let model):
+                try model.write { (bytes) throws(Errno) in
+                    count += bytes.count
+                    try take(bytes)
+                }
+            }
+        }
         if json, output != "-" {
             Console.say(
                 JSONText.object(
                     "file", at: file,
                     [
                         ("output", JSONText.string(output)),
-                        ("format", JSONText.string(format)), ("bytes", String(bytes.count)),
+                        ("format", JSONText.string(format)), ("bytes", String(count)),
                     ]))
         }
     }
@@ -78,23 +91,26 @@ struct RenderCommand: ParsableCommand {
         return name
     }
 
+    /// What is written.
+    private enum Drawing {
+        case bytes([UInt8])
+        case model(ModelFile)
+    }
+
     private func draw(
         _ document: EditableDocument, _ format: String, _ size: PixelSize, _ mode: SlideMode
-    ) throws(DrawingError) -> [UInt8] {
+    ) throws(DrawingError) -> Drawing {
         let picture = DocumentPicture.picture(of: document, named: file, mode: mode)
         switch format {
-        case "png": return try picture.png(fitting: size)
-        case "svg": return try picture.svg(fitting: size)
-        case "pdf": return try picture.pdf(fitting: size)
+        case "png": return .bytes(try picture.png(fitting: size))
+        case "svg": return .bytes(try picture.svg(fitting: size))
+        case "pdf": return .bytes(try picture.pdf(fitting: size))
         default:
             guard case .scene(let scene) = picture else {
                 throw .library("only documents with solids can become .\(format)")
             }
-            switch format {
-            case "glb": return try scene.glb()
-            case "stl": return try scene.stl()
-            default: return try scene.obj()
-            }
+            let kind = ModelFile.Format(rawValue: format) ?? .glb
+            return .model(try ModelFile(scene, as: kind))
         }
     }
 

@@ -36,7 +36,7 @@ struct ThumbnailCommand: ParsableCommand {
             try KeptPicture.read(file, pixels: size.pixels)
         }
         let bytes = try kept ?? drawn()
-        try DocumentOutput.draw(bytes, of: file, to: output)
+        try DocumentOutput.draw(of: file, to: output) { (take) throws(Errno) in try take(bytes) }
         if json, output != "-" {
             Console.say(
                 JSONText.object(
