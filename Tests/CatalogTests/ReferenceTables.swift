@@ -24,17 +24,22 @@ struct ReferenceTables {
     private var highest: UInt64 = 0
 
     mutating func apply(_ mutation: Mutation) {
-        var former: NamePlace?
-        for effect in mutation.effects {
-            if mutation.kind == .renamed, case .removeName(let parent, let name) = effect {
-                former = NamePlace(parent: parent, name: name)
+        var removed: NamePlace?
+        var taken: NamePlace?
+        for effect in mutation.effects where mutation.kind == .renamed {
+            if case .removeName(let parent, let name) = effect {
+                removed = NamePlace(parent: parent, name: name)
+            } else if case .putName(let parent, let name, let holder, _) = effect, taken == nil,
+                holder != mutation.item
+            {
+                taken = NamePlace(parent: parent, name: name)
             }
         }
         changes.append(
             ChangeRow(
                 sequence: mutation.sequence, time: mutation.time, kind: mutation.kind,
                 item: mutation.item, parent: mutation.parent, name: mutation.name,
-                process: mutation.process, former: former))
+                process: mutation.process, former: removed ?? taken))
         for effect in mutation.effects { apply(effect) }
     }
 

@@ -133,8 +133,12 @@ import Testing
             try desk.run("title", "s.shape", text, "--json")
             let value = try JSONValue.read(try desk.run("get", "s.shape", "title", "--json"))
             #expect(value["title"]?.text?.contains("quote") == true)
-            // Nothing of it may give orders to the terminal.
-            for output in [try desk.run("get", "s.shape"), try desk.run("history", "s.shape")] {
+            // Nothing of it may give orders to the terminal; programs get what it is.
+            #expect(try desk.get("s.shape", "title") == text)
+            let program = try BuiltPrograms.shapeedit()
+            let shown = try desk.shell("script -qec '\(program) get s.shape title' /dev/null")
+            #expect(shown.contains("quote"))
+            for output in [shown, try desk.run("history", "s.shape")] {
                 #expect(!output.unicodeScalars.contains("\u{1b}"))
             }
         }
