@@ -146,6 +146,7 @@ package enum WholeFile {
         _ path: String, with bytes: [UInt8], over file: borrowing OwnedDescriptor
     ) throws(Errno) -> OwnedDescriptor? {
         try checkWritable(path)
+        try checkLength(bytes.count)
         if try file.status().st_nlink <= 1 {
             do throws(Errno) { return try replace(path, with: bytes, like: file) } catch {
                 // A file that is a mount of its own is busy.
