@@ -87,7 +87,9 @@ import Testing
     }
 
     @Test(.enabled(if: DataPath.isPrivileged, "needs root"))
-    func `a file that is written in place is what it was if there is no room for the edit`() throws {
+    func `a file that is written in place is what it was if there is no room for the edit`()
+        throws
+    {
         try withDesk(.plain) { desk in
             // Room for a part of the edit.
             try desk.shell("mkdir small && mount -t tmpfs -o size=16k none small")
