@@ -150,6 +150,7 @@ package enum WholeFile {
         _ path: String, with bytes: [UInt8], over file: borrowing OwnedDescriptor
     ) throws(Errno) -> OwnedDescriptor? {
         try checkWritable(path)
+        try checkLength(bytes.count)
         let status = try file.status()
         let keepsOwner = geteuid() == 0 || geteuid() == status.st_uid
         if status.st_nlink <= 1, keepsOwner {

@@ -103,6 +103,8 @@ struct MountCommand: ParsableCommand {
         } catch {
             switch error.code {
             case ENOTEMPTY:
+                // What was listed may be another daemon's mount, which came just now.
+                if MountTable.isMounted(point) { throw MountPoint(path: point).taken }
                 throw Failure(.cannotCreate, "\(point): \(error); choose an empty folder")
             case ENOTDIR:
                 throw Failure(.cannotCreate, "\(point): \(error); choose an empty folder")
