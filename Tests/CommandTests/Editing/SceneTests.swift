@@ -136,7 +136,8 @@ import Testing
             // Nothing of it may give orders to the terminal; programs get what it is.
             let printed = try desk.get("s.shape", "title")
             #expect(printed.contains("\u{1b}[31m"))
-            #expect(try desk.run("set", "s.shape", "title=\(printed)").contains("nothing to change"))
+            #expect(
+                try desk.run("set", "s.shape", "title=\(printed)").contains("nothing to change"))
             let program = try BuiltPrograms.shapeedit()
             let shown = try desk.shell("script -qec '\(program) get s.shape title' /dev/null")
             #expect(shown.contains("quote"))

@@ -78,8 +78,9 @@ enum Background {
             // moment between the two it is the folder that is not dead.
             if MountTable.isMounted(point), !MountPoint(path: point).isDead,
                 MountTable.isMounted(point),
-                // Another daemon's came first, and ours is going to say so.
+                // Another daemon's came first, and ours is going to say so; stacked they both stay.
                 MountTable.server(of: point) ?? child == child
+                    || MountTable.mountPoints().filter({ $0 == point }).count > 1
             {
                 collect()
                 let text = String(decoding: messages, as: UTF8.self)
