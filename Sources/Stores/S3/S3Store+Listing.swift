@@ -13,6 +13,8 @@ struct S3Page {
     /// In the order of their keys' bytes, which is not that of strings.
     let entries: [Entry]
     let isLast: Bool
+    /// Where the listing goes on, as the server has it; what else tells is the last key.
+    let token: String?
 
     /// `nil` if the document is none.
     init?(_ root: XMLElement) {
@@ -31,6 +33,7 @@ struct S3Page {
         }
         self.entries = entries
         isLast = root.text("IsTruncated") != "true"
+        token = root.text("NextContinuationToken")
     }
 
     /// Amazon's has a plus for a blank; whoever has not encodes both.
@@ -46,22 +49,43 @@ extension S3Store {
     func page(after last: String?, limit: Int = 1_000, _ call: StoreCall) throws(StoreError)
         -> S3Page
     {
+        var token: String?
+        // A server may look through so many keys for a page and find none that counts.
+        for _ in 0..<Self.emptyPages {
+            let page = try page(after: last, token, limit: limit, call)
+            if page.isLast { return page }
+            if let next = page.entries.last?.key {
+                guard (last ?? "").utf8.lexicographicallyPrecedes(next.utf8) else { break }
+                return page
+            }
+            guard let next = page.token, next != token else { break }
+            token = next
+        }
+        throw StoreError(.corrupt, at: address, "the listing does not go on")
+    }
+
+    /// Pages in turn without an object, at most.
+    private static let emptyPages = 1_000
+
+    private func page(after last: String?, _ token: String?, limit: Int, _ call: StoreCall)
+        throws(StoreError) -> S3Page
+    {
         var request = S3Request(method: "GET")
         // Encoded, since a key can begin and end with blanks and hold characters that XML cannot.
         request.query = [
             ("encoding-type", "url"), ("list-type", "2"), ("max-keys", String(min(limit, 1_000))),
             ("prefix", prefix),
         ]
-        if let last { request.query.append(("start-after", last)) }
+        if let token {
+            request.query.append(("continuation-token", token))
+        } else if let last {
+            request.query.append(("start-after", last))
+        }
         request.bodyLimit = 8 << 20
         let answer = try transport.send(request, call)
         guard answer.head.status == 200 else { throw error(answer, "listing") }
         guard !answer.isCut, let page = XMLDocument.root(of: answer.body).flatMap(S3Page.init)
         else { throw StoreError(.corrupt, at: address, "the listing cannot be understood") }
-        let next = page.entries.last?.key ?? ""
-        guard page.isLast || (last ?? "").utf8.lexicographicallyPrecedes(next.utf8) else {
-            throw StoreError(.corrupt, at: address, "the listing does not go on")
-        }
         return page
     }
 }

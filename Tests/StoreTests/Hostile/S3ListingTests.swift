@@ -72,6 +72,29 @@ import Testing
         #expect(try paths(server) == keys)
     }
 
+    @Test func `a page without an object is not the end`() throws {
+        let server = try HostileServer { connection in
+            let isSecond = connection.head.contains("continuation-token=a%2Fb%3D")
+            let body =
+                isSecond
+                ? "<IsTruncated>false</IsTruncated>" + Self.contents("k")
+                : "<IsTruncated>true</IsTruncated><NextContinuationToken>a/b=</NextContinuationToken>"
+            connection.answer(
+                "200 OK", [], Array("<ListBucketResult>\(body)</ListBucketResult>".utf8))
+        }
+        #expect(try paths(server) == bytes("k"))
+    }
+
+    @Test(arguments: ["", "<NextContinuationToken>a</NextContinuationToken>"])
+    func `pages without an object that lead nowhere are an error`(_ token: String) throws {
+        let server = try HostileServer { connection in
+            let body =
+                "<ListBucketResult><IsTruncated>true</IsTruncated>\(token)</ListBucketResult>"
+            connection.answer("200 OK", [], Array(body.utf8))
+        }
+        #expect(throws: StoreError.self) { _ = try paths(server) }
+    }
+
     @Test func `what is said to be larger than any file is passed over`() throws {
         let server = try HostileServer { connection in
             let sizes = ["5", "17592186044417", "1152921504606846976", "9223372036854775807"]
