@@ -283,7 +283,10 @@ package final class PackedContents: Sendable {
         }
         found = found.filter { wanted($0.key, $0.value.head.size, $0.value.head.modified) }
         var damaged: [NodeNumber] = []
-        for (node, (pack, head)) in found where try !pack.isWhole(head) { damaged.append(node) }
+        // What cannot be read now may be whole: who reads it is told.
+        for (node, (pack, head)) in found where (try? pack.isWhole(head)) == false {
+            damaged.append(node)
+        }
         state.withLock { state in
             for (node, (pack, head)) in found {
                 var entry = Entry(

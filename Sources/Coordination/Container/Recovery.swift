@@ -159,7 +159,10 @@ struct Recovery {
                     content.packed.remove(node)
                 } else {
                     try content.setAside(node)
-                    report.damaged.append(node.item)
+                    // Of an earlier version check says so.
+                    if index.holder(of: node) != 0 || unfinished.contains(node) {
+                        report.damaged.append(node.item)
+                    }
                 }
             }
         } catch {

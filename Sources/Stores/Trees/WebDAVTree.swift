@@ -115,7 +115,7 @@ package final class WebDAVTree: SourceTree {
         var told = Int64(found.text("getcontentlength"))
         var etag = found.text("getetag")
         if told == nil || etag.isEmpty && modified.isEmpty,
-            let head = try self.head(of: path, call)
+            let head = try self.head(of: path, isNeeded: told == nil, call)
         {
             told = told ?? head.contentLength
             if etag.isEmpty, modified.isEmpty {
@@ -135,9 +135,14 @@ package final class WebDAVTree: SourceTree {
     }
 
     /// What the server says of a file whose size, or both etag and date, are not in the listing.
-    private func head(of path: [UInt8], _ call: StoreCall) throws(StoreError) -> HTTPHead? {
+    ///
+    /// - Parameter isNeeded: without it the file could not be shown.
+    private func head(of path: [UInt8], isNeeded: Bool, _ call: StoreCall) throws(StoreError)
+        -> HTTPHead?
+    {
         let answer = try transport.send(HTTPRequest("HEAD", transport.url(absolute(path))), call)
         if answer.head.status == 200 { return answer.head }
+        if !isNeeded { return nil }
         // One that may answer later is not passed over: a refresh would take it for removed.
         let name = String(decoding: path, as: UTF8.self)
         let problem = transport.answers.error(answer, "asking for \(name)")

@@ -157,7 +157,9 @@ final class PictureDesk {
             [
                 try BuiltPrograms.shapeedit(), "thumbnail", input, "-o", output, "--size",
                 "\(size)",
-            ])
+            ],
+            // With the fonts that the mount has: other tests have this process use some of their own.
+            environment: container.environment)
         try #require(result.status == 0, "\(result)")
         return ByteString(try Self.read(output))
     }
