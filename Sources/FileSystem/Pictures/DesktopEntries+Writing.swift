@@ -108,8 +108,9 @@ extension DesktopEntries {
 
     /// After an unclean end the notes of what went before it are lost: its entries go now.
     func removeLost() {
-        for path in cache.paths(ofVersionsWith: volume.container.name + "/") {
-            if state.withLock({ $0.ended }) { return }
+        let goesOn = { [state] in !state.withLock { $0.ended } }
+        for path in cache.paths(ofVersionsWith: volume.container.name + "/", while: goesOn) {
+            guard goesOn() else { return }
             let points = mountPoints.map { ($0 + "/").pathBytes }
             guard let point = points.first(where: { path.starts(with: $0) }),
                 occupant(of: Array(path.dropFirst(point.count))) == nil

@@ -170,13 +170,16 @@ public struct DesktopCache: Sendable {
     }
 
     /// The paths of files that have entries, right or not, whose ``Subject/version`` begins with a text.
-    /// Looks at the whole cache, which takes a while.
-    package func paths(ofVersionsWith beginning: String) -> [[UInt8]] {
+    /// Looks at the whole cache, which takes a while, as long as `goesOn` says so.
+    package func paths(
+        ofVersionsWith beginning: String, while goesOn: () -> Bool = { true }
+    ) -> [[UInt8]] {
         var seen: Set<String> = []
         var paths: [[UInt8]] = []
         for size in Size.allCases {
             for name in (try? Directories.names(in: "\(folder)/\(size.rawValue)")) ?? []
             where name.hasSuffix(".png") && seen.insert(name).inserted {
+                guard goesOn() else { return paths }
                 guard let texts = read(size, name).map({ PNGFile.texts(of: $0) }),
                     texts[Self.versionKey]?.hasPrefix(beginning) == true,
                     let path = texts["Thumb::URI"].flatMap({ FileURI.path(ofAddress: $0) })
