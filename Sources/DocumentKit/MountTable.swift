@@ -30,7 +30,11 @@ package enum MountTable {
 
     private static func answer(of point: String) -> JSONObject?? {
         // To open a file is what the kernel cannot answer by itself.
-        Threads.answer("mount", milliseconds: patience) { ControlConnection.status(point) }
+        switch MountFile.read("\(point)/\(ControlConnection.statusPath)", milliseconds: patience) {
+        case nil: nil
+        case .refused: .some(nil)
+        case .bytes(let bytes): .some((try? JSONValue.read(bytes))?.object)
+        }
     }
 
     /// The mount that has an absolute path without symlinks; `nil` outside of all.

@@ -24,19 +24,6 @@ public enum Threads {
         }
     }
 
-    /// What `body` says, asked on a thread of its own; `nil` if it takes longer than so many milliseconds:
-    /// whoever it waits for then keeps that thread alone.
-    package static func answer<Value: Sendable>(
-        _ name: String, milliseconds: UInt64, _ body: @escaping @Sendable () -> Value
-    ) -> Value? {
-        let answer = Monitor<Value?>(nil)
-        start(name) {
-            let value = body()
-            answer.signal { $0 = value }
-        }
-        return answer.wait(until: MonotonicClock.after(milliseconds: milliseconds)) { $0 }
-    }
-
     /// From now on a shortage of threads does not end the process: who starts one may serve everybody, and
     /// does not wait for it either.
     package static func waitForRoom() {

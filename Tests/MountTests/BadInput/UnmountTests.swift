@@ -140,6 +140,30 @@ import Testing
         #expect(told[2].status == 0 && told[2].text.hasPrefix("["), "\(told[2])")
     }
 
+    @Test func `who asks a daemon just when it is stopped comes to an end`() throws {
+        let container = try Container()
+        defer { container.remove() }
+        try container.mount()
+        let daemon = pid_t(try #require(container.daemon))
+        defer { kill(daemon, SIGCONT) }
+        let shapeedit = try BuiltPrograms.shapeedit()
+        for _ in 0..<3 {
+            let asked = try (0..<8).map { _ in
+                try RunningProgram(
+                    [shapeedit, "status"].map { Array($0.utf8) },
+                    environment: container.environment)
+            }
+            // Some of their requests have been taken, and nothing ends who waits for one of those.
+            usleep(.random(in: 10_000..<70_000))
+            kill(daemon, SIGSTOP)
+            for program in asked {
+                let told = program.wait(seconds: 60)
+                #expect(told.status != 999 && told.text.contains(container.mountPoint), "\(told)")
+            }
+            kill(daemon, SIGCONT)
+        }
+    }
+
     @Test(.enabled(if: DataPath.isPrivileged && isInstalled("setpriv"), "needs root and setpriv"))
     func `the mount of another user stays, and the helper's words are passed on`() throws {
         try withVolume(.passthrough) { volume in

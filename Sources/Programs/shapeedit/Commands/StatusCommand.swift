@@ -92,15 +92,10 @@ struct StatusCommand: ParsableCommand {
     /// The status file of a mount; without any field if it does not answer in time, or not to this user:
     /// one that hangs keeps nobody from hearing of the others.
     static func text(_ point: String) -> String {
-        Threads.answer("status", milliseconds: patience) { read(point) } ?? ""
-    }
-
-    private static func read(_ point: String) -> String {
-        do throws(Errno) {
-            let file = try OwnedDescriptor.open(point + "/.shapeedit/status.json", O_RDONLY)
-            return String(decoding: try WholeFile.read(file), as: UTF8.self)
-        } catch {
-            return error.code == EACCES ? denied : ""
+        switch MountFile.read(point + "/.shapeedit/status.json", milliseconds: patience) {
+        case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .refused(let problem): problem.code == EACCES ? denied : ""
+        case nil: ""
         }
     }
 

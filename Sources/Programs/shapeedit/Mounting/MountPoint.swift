@@ -46,11 +46,10 @@ struct MountPoint {
     /// die while it is asked. One that does not answer within two seconds is not dead: who stopped it
     /// may let it go on.
     var isDead: Bool {
-        Threads.answer("mount", milliseconds: 2_000) { [path] in
-            var status = statvfs()
-            let failed = statvfs(path.cPath, &status) != 0
-            return failed && (errno == ENOTCONN || errno == ECONNABORTED)
-        } ?? false
+        switch MountFile.read(path + "/.shapeedit/status.json", milliseconds: 2_000) {
+        case .refused(let problem): problem.code == ENOTCONN || problem.code == ECONNABORTED
+        case .bytes, nil: false
+        }
     }
 
     /// Takes the mount away.

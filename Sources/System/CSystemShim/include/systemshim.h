@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "askchild.h"
 #include "guard.h"
 
 /* System calls that Swift cannot import: variadic ones and those behind _GNU_SOURCE.
