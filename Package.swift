@@ -47,9 +47,6 @@ let package = Package(
             name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
-            name: "CZlib", path: "Sources/System/CZlib", pkgConfig: "zlib",
-            providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(
             name: "CCrypto", path: "Sources/System/CCrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
@@ -79,9 +76,9 @@ let package = Package(
         .target(name: "CTerminalShim", path: "Sources/System/CTerminalShim"),
         .target(name: "PathText", path: "Sources/System/PathText", swiftSettings: strict),
         .target(
-            name: "SystemCalls", dependencies: ["PathText", "CCrypto", "COnDemand", "CSystemShim"],
-            path: "Sources/System/SystemCalls",
-            swiftSettings: strict),
+            name: "SystemCalls",
+            dependencies: ["PathText", "CCrypto", "CDeflate", "COnDemand", "CSystemShim"],
+            path: "Sources/System/SystemCalls", swiftSettings: strict),
 
         // The product, bottom up.
         .target(
@@ -109,11 +106,10 @@ let package = Package(
             name: "Browser", dependencies: ["Drawing", "Editor", "PathText", "Terminal"],
             path: "Sources/Browser", swiftSettings: strict),
         .target(
-            name: "Catalog", dependencies: ["Model", "SystemCalls", "CSQLite", "CZlib"],
+            name: "Catalog", dependencies: ["Model", "SystemCalls", "CSQLite"],
             path: "Sources/Catalog", swiftSettings: strict),
         .target(
-            name: "Content", dependencies: ["Model", "SystemCalls", "CDeflate"],
-            path: "Sources/Content",
+            name: "Content", dependencies: ["Model", "SystemCalls"], path: "Sources/Content",
             swiftSettings: strict),
         .target(
             name: "Stores",

@@ -1,4 +1,3 @@
-internal import CDeflate
 internal import Glibc
 internal import Model
 internal import SystemCalls
@@ -47,10 +46,6 @@ final class Pack: @unchecked Sendable {
         var sum: UInt32?
     }
 
-    private static func sum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        libdeflate_crc32(0, bytes.baseAddress, bytes.count)
-    }
-
     /// Whether the bytes of an entry of this file are those that were written.
     func isWhole(_ head: Head) throws(Errno) -> Bool {
         guard let sum = head.sum else { return true }
@@ -58,7 +53,7 @@ final class Pack: @unchecked Sendable {
         let count = try file.with { (file) throws(Errno) in
             try file.read(into: &bytes, at: head.offset)
         }
-        return count == bytes.count && bytes.withUnsafeBytes(Self.sum) == sum
+        return count == bytes.count && bytes.withUnsafeBytes(CRC32.of) == sum
     }
 
     /// Appends an entry. `bytes` are the content's behind room for the header.
@@ -66,7 +61,7 @@ final class Pack: @unchecked Sendable {
     /// - Returns: where the content is.
     func append(_ bytes: inout [UInt8], _ head: Head) throws(Errno) -> Int64 {
         bytes.withUnsafeMutableBytes { bytes in
-            let content = Self.sum(UnsafeRawBufferPointer(rebasing: bytes[Self.header...]))
+            let content = CRC32.of(UnsafeRawBufferPointer(rebasing: bytes[Self.header...]))
             let size = UInt64(UInt32(truncatingIfNeeded: head.size)) | UInt64(content) << 32
             var sum = Self.seed
             func put(_ word: UInt64, _ index: Int) {

@@ -22,15 +22,23 @@ struct FullDiskTests {
         }
     }
 
-    @Test func `an unmount says that not everything could be brought to the disk`() throws {
+    /// A mounted container on a small disk of its own, with a file "a" in it.
+    private func smallContainer() throws -> (SmallDisk, Container) {
         let disk = try SmallDisk(mebibytes: 64)
-        defer { disk.remove() }
         let container = try Container(dataHome: disk.mountPoint)
-        defer { container.remove() }
         try container.mount()
         let agent = try Agent(in: container.mountPoint)
         agent.store("a", "a's content")
         agent.end()
+        return (disk, container)
+    }
+
+    @Test func `an unmount says that not everything could be brought to the disk`() throws {
+        let (disk, container) = try smallContainer()
+        defer {
+            container.remove()
+            disk.remove()
+        }
         // As after an error of the device: nothing can be written any more.
         let failed = try run(["mount", "-o", "remount,abort", disk.mountPoint])
         #expect(failed.status == 0, "\(failed)")
@@ -44,14 +52,11 @@ struct FullDiskTests {
 
     @Test(.enabled(if: isInstalled("sqlite3"), "needs sqlite3"))
     func `check repairs with the reserve, and says where even that is gone`() throws {
-        let disk = try SmallDisk(mebibytes: 64)
-        defer { disk.remove() }
-        let container = try Container(dataHome: disk.mountPoint)
-        defer { container.remove() }
-        try container.mount()
-        let agent = try Agent(in: container.mountPoint)
-        agent.store("a", "a's content")
-        agent.end()
+        let (disk, container) = try smallContainer()
+        defer {
+            container.remove()
+            disk.remove()
+        }
         try container.unmount()
         let folder = "\(disk.mountPoint)/shapeedit/containers/\(container.name)"
         let shell = { (line: String) in

@@ -1,5 +1,3 @@
-internal import CZlib
-
 /// Appends values in the journal's form: integers in 7-bit groups, byte strings with their length.
 ///
 /// Into memory of its own, not an array: every change of every file goes through here, byte by byte.
@@ -132,14 +130,5 @@ struct ByteReader {
             value |= UInt64(try byte()) << shift
         }
         return value
-    }
-}
-
-/// CRC-32 (IEEE 802.3), so that a record cut off by a power loss is recognised.
-enum Checksum {
-    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        UInt32(
-            truncatingIfNeeded: crc32_z(
-                0, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count))
     }
 }

@@ -98,7 +98,7 @@ package final class Journal {
         MutationCoding.encode(mutation, &writer)
         let payload = start + 8
         writer.set(UInt32(writer.count - payload), at: start)
-        writer.set(writer.withBytes(from: payload, Checksum.of), at: start + 4)
+        writer.set(writer.withBytes(from: payload, CRC32.of), at: start + 4)
     }
 
     /// Room left in the file being written.

@@ -1,5 +1,6 @@
 internal import Glibc
 package import Model
+internal import SystemCalls
 
 /// What can be read of the two files of a ``Journal``. Pure.
 package struct JournalContents {
@@ -64,7 +65,7 @@ package struct JournalContents {
             guard length > 0, length <= min(limit, bytes.count - offset - 8) else { return nil }
             let end = offset + 8 + length
             let payload = bytes[offset + 8..<end]
-            guard payload.withUnsafeBytes(Checksum.of) == word(bytes, offset + 4),
+            guard payload.withUnsafeBytes(CRC32.of) == word(bytes, offset + 4),
                 let mutation = try? MutationCoding.decode(payload)
             else { return nil }
             return (mutation, end)

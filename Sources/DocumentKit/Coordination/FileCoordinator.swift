@@ -65,24 +65,23 @@ public final class FileCoordinator: Sendable {
             }
             // Always in one order, so that two programs do not wait for each other; what is to be
             // written first, which what is to be read shares.
-            let ordered = places.sorted { one, other in
-                let (first, second) = (PathKey(one.place.absolute), PathKey(other.place.absolute))
-                return first == second
-                    ? one.access.writes && !other.access.writes : first < second
+            let paths = places.map(\.place.absolute)
+            let wanted = zip(paths, places).map { path, place in
+                (path: path, writes: place.access.writes, item: PlainLock.item(at: path))
+            }
+            let ordered = wanted.sorted { one, other in
+                let (first, second) = (PathKey(one.path), PathKey(other.path))
+                return first == second ? one.writes && !other.writes : first < second
             }
             // Names of one item, and those of new ones in one folder, have one lock.
-            let written = Set(
-                places.filter { $0.access.writes }.map { PlainLock.item(at: $0.place.absolute) })
-            let locks = try ordered.map {
+            let written = Set(wanted.filter(\.writes).map(\.item))
+            let locks = try ordered.map { one in
                 try PlainLock(
-                    $0.place.absolute, for: purpose,
-                    writes: $0.access.writes
-                        || written.contains(PlainLock.item(at: $0.place.absolute)),
+                    one.path, for: purpose, writes: one.writes || written.contains(one.item),
                     until: deadline
                 ) { state.withLock { $0.isCancelled } }
             }
             defer { withExtendedLifetime(locks) {} }
-            let paths = places.map(\.place.absolute)
             guard let presentation else { return try body(paths) }
             return try presentation.leavingOut(paths) { try body(paths) }
         }

@@ -7,15 +7,13 @@ final class PlainLock {
     /// Which item is locked, and for whom.
     private struct Key: Hashable {
         var purpose: String
-        var device: dev_t
-        var inode: ino_t
+        var item: Item
 
         init(_ purpose: String, _ descriptor: Int32) {
             self.purpose = purpose
             var status = stat()
             _ = fstat(descriptor, &status)
-            device = status.st_dev
-            inode = status.st_ino
+            item = Item(status)
         }
     }
 
@@ -109,8 +107,13 @@ final class PlainLock {
 
     /// An item that has a lock.
     struct Item: Hashable {
-        var device: dev_t
-        var inode: ino_t
+        private let device: dev_t
+        private let inode: ino_t
+
+        fileprivate init(_ status: stat) {
+            device = status.st_dev
+            inode = status.st_ino
+        }
     }
 
     /// What is locked for a path: the item, or the folder where there is none; `nil` if that is not there
@@ -118,7 +121,7 @@ final class PlainLock {
     static func item(at path: String) -> Item? {
         var status = stat()
         if stat(path.cPath, &status) != 0, stat(path.parentPath.cPath, &status) != 0 { return nil }
-        return Item(device: status.st_dev, inode: status.st_ino)
+        return Item(status)
     }
 
     /// Whether the path still names what was opened; a folder stands for what is not there yet.
@@ -127,7 +130,7 @@ final class PlainLock {
         var named = stat()
         guard fstat(descriptor, &held) == 0 else { return false }
         guard stat(path.cPath, &named) == 0 else { return held.st_mode & S_IFMT == S_IFDIR }
-        return named.st_dev == held.st_dev && named.st_ino == held.st_ino
+        return Item(named) == Item(held)
     }
 }
 

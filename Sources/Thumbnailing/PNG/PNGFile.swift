@@ -1,3 +1,5 @@
+internal import SystemCalls
+
 /// A PNG file, as far as its chunks go: no pixel is decoded, so that a hostile one is no danger.
 public struct PNGFile: Sendable {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -77,7 +79,10 @@ public struct PNGFile: Sendable {
             let count = number(bytes[...], at: place)
             guard count <= bytes.count - place - 12 else { return nil }
             let end = place + 8 + count
-            guard CRC32.of(bytes[(place + 4)..<end]) == UInt32(number(bytes[...], at: end)) else {
+            guard
+                bytes[(place + 4)..<end].withUnsafeBytes(CRC32.of)
+                    == UInt32(number(bytes[...], at: end))
+            else {
                 return nil
             }
             let type = String(decoding: bytes[(place + 4)..<(place + 8)], as: UTF8.self)
@@ -101,7 +106,7 @@ public struct PNGFile: Sendable {
         add(UInt32(data.count))
         let body = Array(type.utf8) + data
         file += body
-        add(CRC32.of(body[...]))
+        add(body.withUnsafeBytes(CRC32.of))
     }
 }
 
@@ -114,18 +119,5 @@ extension PNGFile {
     /// Whether a PNG file says that it stands for a picture that is not there.
     package static func isPlaceholder(_ bytes: [UInt8]) -> Bool {
         texts(of: bytes)[placeholderKey] != nil
-    }
-}
-
-/// The checksum of a PNG file's chunks.
-enum CRC32 {
-    private static let table: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { value, _ in
-            value & 1 == 1 ? 0xEDB8_8320 ^ value >> 1 : value >> 1
-        }
-    }
-
-    static func of(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        ~bytes.reduce(~0) { table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ $0 >> 8 }
     }
 }

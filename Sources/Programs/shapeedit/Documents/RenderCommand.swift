@@ -72,7 +72,7 @@ struct RenderCommand: ParsableCommand {
         }
     }
 
-    static let formats = ["png", "svg", "pdf", "glb", "stl", "obj"]
+    static let formats = ["png", "svg", "pdf"] + ModelFile.Format.allCases.map(\.rawValue)
 
     private func chosenFormat() throws(Failure) -> String {
         let ending = output.lastIndex(of: ".").map { output[output.index(after: $0)...] } ?? ""
@@ -106,10 +106,8 @@ struct RenderCommand: ParsableCommand {
         case "svg": return .bytes(try picture.svg(fitting: size))
         case "pdf": return .bytes(try picture.pdf(fitting: size))
         default:
-            guard case .scene(let scene) = picture else {
-                throw .library("only documents with solids can become .\(format)")
-            }
-            let kind = ModelFile.Format(rawValue: format) ?? .glb
+            guard case .scene(let scene) = picture, let kind = ModelFile.Format(rawValue: format)
+            else { throw .library("only documents with solids can become .\(format)") }
             return .model(try ModelFile(scene, as: kind))
         }
     }
