@@ -201,7 +201,7 @@ package struct DocumentFile: Sendable {
                 return nil
             }
             return try WholeFile.save(path, with: bytes, over: claim.file)
-        } catch { throw Failure(name, error) }
+        } catch { throw Failure(writing: name, error) }
     }
 
     /// Makes a new file with the document. Never overwrites: kind ``Failure/Kind/cannotCreate``.
@@ -218,7 +218,7 @@ package struct DocumentFile: Sendable {
             case ENOENT, ENOTDIR:
                 throw Failure(.cannotCreate, "\(name): there is no such folder")
             case ENAMETOOLONG, ELOOP: throw Failure(.cannotCreate, "\(name): \(error)")
-            default: throw Failure(name, error)
+            default: throw Failure(writing: name, error)
             }
         }
     }

@@ -22,6 +22,16 @@ extension Failure {
             kind, "\(path): \(error)", isDiskFull: error.code == ENOSPC || error.code == EDQUOT)
     }
 
+    /// Writing `path` failed: what is too large then is so for this process, or for the disk, and no bad
+    /// data.
+    package init(writing path: String, _ error: Errno) {
+        if error.code == EFBIG {
+            self.init(.inputOutput, "\(path): \(error)")
+        } else {
+            self.init(path, error)
+        }
+    }
+
     /// The content is not what its type wants.
     package init(_ path: String, _ error: DocumentError) {
         self.init(.badData, "\(path): \(error)")

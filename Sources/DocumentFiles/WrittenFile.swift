@@ -41,7 +41,7 @@ package enum WrittenFile {
                 throw Failure(.cannotCreate, "\(path) exists already and is left as it is")
             case ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG, ELOOP:
                 throw Failure(.cannotCreate, "\(path): \(error)")
-            default: throw Failure(path, error)
+            default: throw Failure(writing: path, error)
             }
         }
     }

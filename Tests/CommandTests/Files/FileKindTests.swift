@@ -139,14 +139,14 @@ import Testing
             let binary = try BuiltPrograms.shapeedit()
             let said = try desk.shell(
                 "ulimit -f 8; '\(binary)' apply s.slide long 2>&1 || echo $?")
-            #expect(said == "shapeedit: s.slide: File too large\n65\n")
+            #expect(said == "shapeedit: s.slide: File too large\n74\n")
             #expect(desk.bytes("s.slide") == before)
             #expect(try desk.shell("ls -A") == "long\ns.slide\n")
             // One with more names is written in place.
             try desk.shell("ln s.slide other.slide")
             let again = try desk.shell(
                 "ulimit -f 8; '\(binary)' apply s.slide long 2>&1 || echo $?")
-            #expect(again == "shapeedit: s.slide: File too large\n65\n")
+            #expect(again == "shapeedit: s.slide: File too large\n74\n")
             #expect(desk.bytes("other.slide") == before)
         }
     }

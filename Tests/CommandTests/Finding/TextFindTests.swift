@@ -153,7 +153,8 @@ struct TextFindTests {
                 try desk.shell("getfattr --only-values -n user.shapeedit.query '\(folder)'")
                     .contains("type=txt"))
             // It lasts, and so does what words find.
-            try desk.run("find", "--text", "444", "--save", "fours")
+            let saved = try desk.run("find", "--text", "444", "--save", "fours", "--json")
+            #expect(saved.contains("/.shapeedit/queries/fours\""), "\(saved)")
             try desk.volume.remount()
             #expect(try desk.shell("ls '\(folder)/..'") == "fours\ntexts\n")
             let list = "ls -U '\(folder)/../fours'"
@@ -161,7 +162,8 @@ struct TextFindTests {
             try desk.shell("printf 444 > e.md")
             try Self.look(for: "c.txt\ne.md\n") { try desk.shell(list) }
             try desk.shell("rmdir '\(folder)'")
-            try desk.run("find", "--forget", "fours")
+            let forgotten = try desk.run("find", "--forget", "fours", "--json")
+            #expect(forgotten == saved)
             #expect(try desk.shell("ls '\(desk.volume.root.text)/.shapeedit/queries'") == "")
             try desk.fail(66, "find", "--forget", "fours")
             try desk.fail(64, "find", "--save", "a/b")

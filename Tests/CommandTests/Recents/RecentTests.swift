@@ -106,7 +106,8 @@ struct RecentTests {
             let folder = desk.volume.root.text + "/.shapeedit/recents"
             try desk.shell("rm '\(folder)/a.txt'")
             #expect(try Self.listed(desk) == ["b.txt"])
-            try desk.run("recents", desk.folder, "--clear")
+            let forgotten = try desk.run("recents", desk.folder, "--clear", "--json")
+            #expect(forgotten.contains("b.txt\""), "\(forgotten)")
             #expect(try Self.listed(desk) == [])
             try Self.open(desk, "a.txt")
             #expect(try Self.listed(desk) == ["a.txt"])

@@ -70,6 +70,29 @@ struct FrozenStoreTests {
         }
     }
 
+    @Test(.enabled(if: isInstalled("script"), "needs script"))
+    func `who interrupts materialize is left with a clean line`() throws {
+        try withServer { volume, server in
+            let agent = try volume.agent()
+            agent.shell("head -c 9000000 /dev/urandom > large")
+            try volume.evictAll()
+            try server.signal("STOP")
+            let folder = try TemporaryDirectory.make()
+            defer { TemporaryDirectory.remove(folder) }
+            let program = try BuiltPrograms.shapeedit()
+            _ = try run(
+                [
+                    "env", "TERM=xterm", "script", "-qec",
+                    "timeout --foreground -s INT 3 '\(program)' materialize large",
+                    "\(folder)/shown",
+                ], directory: volume.directory)
+            let shown = try run(["grep", "-v", "^Script", "\(folder)/shown"]).text
+            #expect(shown.contains("% of "), "\(shown)")
+            #expect(shown.contains("\r\u{1b}[K\u{1b}]9;4;0;\u{7}"), "\(shown)")
+            try server.signal("CONT")
+        }
+    }
+
     @Test func `who waits for a frozen server can be interrupted and killed`() throws {
         // The kernel tells of a signal during a read from a page at the end of that time.
         try withServer(options: ["store_timeout=3"]) { volume, server in

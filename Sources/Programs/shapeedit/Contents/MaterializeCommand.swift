@@ -106,6 +106,7 @@ struct TransferProgress {
                 + "\(Console.size(UInt64(bytes))), \(done) of \(documents) documents"
                 + "\u{1b}]9;4;1;\(percent)\u{7}"
         if line == shown { return }
+        if shown.isEmpty, !json { Self.takeAwayIfInterrupted() }
         shown = line
         Console.showProgress(line)
     }
@@ -113,6 +114,22 @@ struct TransferProgress {
     /// Takes the bar away.
     func end() {
         if isTerminal, !json, documents > 0 { Console.showProgress("\r\u{1b}[K\u{1b}]9;4;0;\u{7}") }
+    }
+
+    /// Who interrupts the program, which goes on elsewhere, is left with a clean line too.
+    private static func takeAwayIfInterrupted() {
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            let before = signal(number) { number in
+                // Nothing but system calls here, the text is a constant.
+                let end: StaticString = "\r\u{1b}[K\u{1b}]9;4;0;\u{7}"
+                _ = write(2, end.utf8Start, end.utf8CodeUnitCount)
+                signal(number, SIG_DFL)
+                raise(number)
+            }
+            // As with nohup(1): the program goes on.
+            let isIgnored = before.map { unsafeBitCast($0, to: Int.self) } == 1
+            if isIgnored { signal(number, SIG_IGN) }
+        }
     }
 
     private static func bar(_ percent: Int64) -> String {

@@ -116,11 +116,16 @@ struct FindCommand: ParsableCommand {
         }
         let point = place.mountPoint
         let query = query(below: place.path)
-        if let forget { return try SavedQuery(point, forget).forget() }
+        if let forget {
+            let saved = SavedQuery(point, forget)
+            try saved.forget()
+            if json { Console.say(saved.json) }
+            return
+        }
         if let save {
             let saved = SavedQuery(point, save)
             try saved.save(query)
-            return Console.say(path: saved.folder)
+            return json ? Console.say(saved.json) : Console.say(path: saved.folder)
         }
         if watch { try LiveFind(query, in: point, json: json).run() }
         var output = FoundOutput(in: point, json ? .json : endsWithZero ? .names : .lines)

@@ -15,6 +15,10 @@ struct SavedQuery {
 
     /// Where its results are.
     var folder: String { mountPoint + "/.shapeedit/queries/" + name }
+    /// For programs.
+    var json: String {
+        JSONText.object("path", at: folder, [("query", JSONText.string(name))])
+    }
     private var attribute: String { "user.shapeedit.query." + name }
 
     func save(_ query: Query) throws(Failure) {

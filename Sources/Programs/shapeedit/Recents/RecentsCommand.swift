@@ -33,22 +33,25 @@ struct RecentsCommand: ParsableCommand {
             do throws(DocumentProblem) {
                 for document in documents { try Recents.forget(document) }
             } catch { throw Failure(.inputOutput, "\(error)") }
+            if json { Self.print(documents[...]) }
             return
         }
         let last = documents.prefix(limit)
-        if json {
-            Console.say(
-                JSONText.array(
-                    last.map { document in
-                        JSONText.object(
-                            "path", at: document.path,
-                            [("opened", JSONText.string(HistoryReport.time(document.opened)))])
-                    }))
-            return
-        }
+        if json { return Self.print(last) }
         for document in last {
             Console.say(line: "\(HistoryReport.time(document.opened))  \(document.path)")
         }
+    }
+
+    /// For programs.
+    private static func print(_ documents: ArraySlice<RecentDocument>) {
+        Console.say(
+            JSONText.array(
+                documents.map { document in
+                    JSONText.object(
+                        "path", at: document.path,
+                        [("opened", JSONText.string(HistoryReport.time(document.opened)))])
+                }))
     }
 
     /// The last opened first.
