@@ -28,6 +28,14 @@ struct Sandbox: Sendable {
     private static let first = [
         "/bin/sh", "-c", "echo 1000 > /proc/self/oom_score_adj; exec \"$@\"", "sh",
     ]
+    /// It goes with the daemon; one whose daemon was killed before it could ask for that goes after a time
+    /// that no other one needs.
+    private static let bound: [String] = {
+        guard let setpriv = ThumbnailerEntry.path(of: "setpriv"),
+            let timeout = ThumbnailerEntry.path(of: "timeout")
+        else { return [] }
+        return [setpriv, "--pdeathsig", "KILL", "--", timeout, "--signal=KILL", "30"]
+    }()
     /// Runs the command and writes that file to the standard output, which the command does not
     /// have. A line stands for what is no file, so that it is told from nothing.
     private static let script = """
@@ -101,7 +109,8 @@ struct Sandbox: Sendable {
         let process: ChildProcess
         do throws(Errno) {
             process = try ChildProcess(
-                Self.first + limits + [bubblewrap] + surroundings(input) + ["--"] + limitsInside
+                Self.first + Self.bound + limits + [bubblewrap] + surroundings(input) + ["--"]
+                    + limitsInside
                     + giving + command,
                 environment: [:], output: output)
         } catch {
