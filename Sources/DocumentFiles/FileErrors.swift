@@ -8,6 +8,10 @@ package import SystemCalls
 extension Failure {
     /// A system call on `path` failed; the kind follows from why.
     package init(_ path: String, _ error: Errno) {
+        if error.code == ENOTCONN || error.code == ECONNABORTED {
+            self = .mountIsDead(path)
+            return
+        }
         let kind: Failure.Kind =
             switch error.code {
             case ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG: .noInput

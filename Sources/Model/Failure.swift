@@ -35,6 +35,11 @@ package struct Failure: Error, CustomStringConvertible, Sendable {
         Failure(.usage, "\(path): it is not in a mounted container")
     }
 
+    /// Nobody serves the mount any more that a path is in.
+    package static func mountIsDead(_ path: String) -> Failure {
+        Failure(.unavailable, "\(path): the daemon of its mount is gone; mount it again")
+    }
+
     /// The same failure, saying also what to do about it.
     package func advising(_ advice: String) -> Failure {
         Failure(kind, "\(message); \(advice)", isDiskFull: isDiskFull)

@@ -24,6 +24,7 @@ enum FindFile {
                 throw Failure(
                     .noPermission, "\(mountPoint): only the owner of the mount may search")
             case ENAMETOOLONG: throw Failure(.usage, "the query is too long")
+            case ENOTCONN, ECONNABORTED: throw Failure.mountIsDead(mountPoint)
             default: throw Failure(.inputOutput, "\(mountPoint): \(error)")
             }
         }

@@ -140,6 +140,36 @@ import Testing
         #expect(told[2].status == 0 && told[2].text.hasPrefix("["), "\(told[2])")
     }
 
+    @Test func `every command says in one way that the daemon is gone`() throws {
+        let container = try Container()
+        defer { container.remove() }
+        try container.mount()
+        let (list, shape) = ("\(container.mountPoint)/a.list", "\(container.mountPoint)/b.shape")
+        #expect(try container.command("new", list).status == 0)
+        #expect(try container.command("new", shape).status == 0)
+        let daemon = try #require(container.daemon)
+        kill(pid_t(daemon), SIGKILL)
+        container.waitForEnd(of: daemon)
+        for words in [
+            ["get", list, "title"], ["set", shape, "title=x"], ["new", list],
+            ["list", "add", list, "x"],
+            ["convert", list, "x.txt"], ["render", shape, "-o", "x.png"],
+            ["thumbnail", shape, "-o", "x.png"], ["find", container.mountPoint],
+            ["watch", container.mountPoint], ["recents", container.mountPoint],
+            ["conflicts", container.mountPoint], ["claims", container.mountPoint],
+            ["versions", list], ["undo", list], ["bookmark", "create", list], ["evict", list],
+            ["materialize", list], ["cancel", list], ["grant", list, "--to", "app"],
+            ["validate", list],
+        ] {
+            let result = try run(
+                [BuiltPrograms.shapeedit()] + words, directory: container.base,
+                environment: container.environment)
+            #expect(result.status == Int(EX_UNAVAILABLE), "\(words): \(result)")
+            #expect(result.errorText.contains("daemon"), "\(words): \(result)")
+        }
+        #expect(try container.command("unmount", container.mountPoint).status == 0)
+    }
+
     @Test func `who asks a daemon just when it is stopped comes to an end`() throws {
         let container = try Container()
         defer { container.remove() }

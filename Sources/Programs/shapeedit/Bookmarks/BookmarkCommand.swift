@@ -1,5 +1,6 @@
 import ArgumentParser
 import Coordination
+import DocumentFiles
 import DocumentKit
 import Glibc
 import Model
@@ -51,6 +52,8 @@ struct BookmarkCommand: ParsableCommand {
         @Flag(help: "Print JSON.") var json = false
 
         func run() throws {
+            var status = stat()
+            guard stat(file.cPath, &status) == 0 else { throw Failure(file, Errno.last) }
             let token = try NamedToken.mounted { () throws(BookmarkProblem) in
                 try MountedBookmarks.create(file, for: application.name ?? "")
             }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Browser
+import DocumentFiles
 import DocumentKit
 import Drawing
 import Glibc
@@ -38,7 +39,7 @@ struct BrowseCommand: ParsableCommand {
             _ = try Directories.names(in: path)
             tree = BrowsedTree(path)
         } catch {
-            throw Failure(.noInput, "\(folder): \(error)")
+            throw Failure(folder, error)
         }
         if let problem = DrawingLibraries.load() { throw Failure(.unavailable, problem) }
         let device: TerminalDevice
@@ -52,7 +53,7 @@ struct BrowseCommand: ParsableCommand {
     private func resolved() throws(Failure) -> String {
         var status = stat()
         guard stat(folder.cPath, &status) == 0, let path = MountTable.resolved(folder) else {
-            throw Failure(.noInput, "\(folder): \(Errno.last)")
+            throw Failure(folder, Errno.last)
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw Failure(.noInput, "\(folder): it is not a folder")

@@ -1,17 +1,23 @@
+import DocumentFiles
 import DocumentKit
+import Glibc
 import Model
 import SystemCalls
 
 /// A folder that a command is to look below.
 enum MountedFolder {
-    /// Throws if it is neither in a mount nor has one in it.
+    /// Throws if it is neither in a mount nor has one in it, or its mount is dead.
     static func check(_ folder: String) throws(Failure) {
         guard let place = MountTable.resolved(folder) else {
-            throw Failure(.noInput, "\(folder): \(Errno.last)")
+            throw Failure(folder, Errno.last)
         }
         let isMounted = MountTable.mountPoints().contains { point in
             MountTable.isBelow(place, point) || MountTable.isBelow(point, place)
         }
         if !isMounted { throw Failure.notMounted(folder) }
+        // Else the kernel might tell of what it still knows, and the rest would seem to be nothing.
+        if let point = MountTable.mountPoint(of: place), MountPoint(path: point).isDead {
+            throw Failure.mountIsDead(folder)
+        }
     }
 }

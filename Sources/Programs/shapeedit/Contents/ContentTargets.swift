@@ -1,4 +1,5 @@
 import ArgumentParser
+import DocumentFiles
 import Glibc
 import Model
 import PathText
@@ -25,8 +26,7 @@ struct ContentTargets: ParsableArguments {
         var status = stat()
         guard (isNamed ? stat(path.cPath, &status) : lstat(path.cPath, &status)) == 0 else {
             if !isNamed, errno == ENOENT { return }
-            throw Failure(
-                errno == EACCES ? .noPermission : .noInput, "\(path): \(Errno.last)")
+            throw Failure(path, Errno.last)
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG:

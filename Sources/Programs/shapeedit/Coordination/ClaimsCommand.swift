@@ -23,6 +23,9 @@ struct ClaimsCommand: ParsableCommand {
     func run() throws {
         var lines: [String] = []
         var sentences: [String] = []
+        if let path { try MountedFolder.check(path) }
+        // Who takes no more clients may well have claims: the others are told first.
+        var crowded: CoordinationError?
         let points =
             path.map { [$0] } ?? MountTable.mountPoints().filter { MountTable.answers($0) }
         for point in points {
@@ -30,11 +33,10 @@ struct ClaimsCommand: ParsableCommand {
             do throws(CoordinationError) {
                 found = try FileCoordinator.claims(around: point)
             } catch {
-                // Who takes no more clients may well have claims.
-                if case .tooMany = error { throw Failure(error) }
+                if path != nil { throw Failure(error) }
                 // Of all mounts those are asked that can be.
-                if path == nil { continue }
-                throw Failure(error)
+                if case .tooMany = error { crowded = error }
+                continue
             }
             for (claim, claimant) in found.list {
                 sentences.append("\(found.mountPoint): \(claimant.sentence)")
@@ -45,8 +47,11 @@ struct ClaimsCommand: ParsableCommand {
             Console.say(JSONText.array(lines))
         } else {
             for sentence in sentences { Console.say(line: sentence) }
-            if sentences.isEmpty { Console.say("Nobody holds or waits for anything.") }
+            if sentences.isEmpty, crowded == nil {
+                Console.say("Nobody holds or waits for anything.")
+            }
         }
+        if let crowded { throw Failure(crowded) }
     }
 
     private static func line(_ point: String, _ claim: Int, _ claimant: Claimant) -> String {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DocumentFiles
 import DocumentKit
 import Glibc
 import Model
@@ -66,7 +67,7 @@ struct ThumbnailCommand: ParsableCommand {
             let opened = try Self.openUnseen(file, O_RDONLY | O_NONBLOCK)
             if try opened.status().st_mode & S_IFMT == S_IFDIR { throw Errno(EISDIR) }
             return opened
-        } catch { throw Failure(.noInput, "\(file): \(error)") }
+        } catch { throw Failure(file, error) }
     }
 
     /// To draw a document is not to use it. Others than its owner cannot say so.

@@ -1,3 +1,4 @@
+import DocumentFiles
 import DocumentKit
 import Glibc
 import Model
@@ -25,7 +26,7 @@ struct GrantSubject {
         }
         let reason = Errno.last
         guard let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") else {
-            throw Failure(.noInput, "\(text): \(reason)")
+            throw Failure(text, reason)
         }
         let (name, path) = (String(text[..<colon]), String(text[text.index(after: colon)...]))
         guard try Containers.exists(name) else {
@@ -33,7 +34,7 @@ struct GrantSubject {
         }
         if let point = NamedToken.mountPoint(of: name) {
             guard stat((point + "/" + path).cPath, &status) == 0 else {
-                throw Failure(.noInput, "\(text): \(Errno.last)")
+                throw Failure(text, Errno.last)
             }
             place = .mounted(path: point + "/" + path)
         } else {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DocumentFiles
 import Glibc
 import Model
 import PathText
@@ -90,7 +91,7 @@ struct ImportCommand: ParsableCommand {
         }
         var status = stat()
         guard stat(text.cPath, &status) == 0 else {
-            throw Failure(errno == EACCES ? .noPermission : .noInput, "\(text): \(Errno.last)")
+            throw Failure(text, Errno.last)
         }
         guard status.st_mode & S_IFMT == S_IFDIR, let path = realpath(text.cPath, nil) else {
             throw Failure(.noInput, "\(text): it is not a folder")

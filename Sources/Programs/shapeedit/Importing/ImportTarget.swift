@@ -1,3 +1,4 @@
+import DocumentFiles
 import Glibc
 import Model
 import PathText
@@ -22,8 +23,7 @@ struct ImportTarget {
             _ = try PathAttributes.value("user.shapeedit.container", of: path)
         } catch {
             switch error.code {
-            case ENOENT, ENOTDIR, EACCES:
-                throw Failure(error.code == EACCES ? .noPermission : .noInput, "\(path): \(error)")
+            case ENOENT, ENOTDIR, EACCES, ENOTCONN: throw Failure(path, error)
             default: throw Failure.notMounted(path)
             }
         }
@@ -129,7 +129,7 @@ struct ImportTarget {
                 "\(path): its source is empty now, as a disk that is not mounted is: nothing was removed "
                     + "here; if it is meant to be empty, remove what is in \(path)")
         case ENODEV: Failure.notMounted(path)
-        case ENOTCONN: Failure(.unavailable, "\(path): its daemon is gone")
+        case ENOTCONN: Failure(path, error)
         default: Failure(.inputOutput, "\(path): \(error)")
         }
     }

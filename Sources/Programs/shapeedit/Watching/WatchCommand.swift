@@ -1,4 +1,5 @@
 import ArgumentParser
+import DocumentFiles
 import Documents
 import Glibc
 import Model
@@ -56,7 +57,7 @@ struct WatchCommand: ParsableCommand {
             case ENOENT where since != nil:
                 throw Failure(
                     .usage, "--since \(since ?? 0): the container has not had so many changes")
-            default: throw Failure(.inputOutput, "\(place.mountPoint): \(error)")
+            default: throw Failure(place.mountPoint, error)
             }
         }
     }

@@ -1,3 +1,4 @@
+import DocumentFiles
 import DocumentKit
 import Documents
 import Glibc
@@ -19,8 +20,7 @@ struct WatchedPlace {
     /// Finds it; a failure of kind usage if it is in no mount.
     init(_ name: String) throws(Failure) {
         guard let resolved = MountTable.resolved(name) else {
-            throw Failure(
-                errno == EACCES ? .noPermission : .noInput, "\(name): \(Errno.last)")
+            throw Failure(name, Errno.last)
         }
         guard let point = MountTable.mountPoint(of: resolved) else {
             throw Failure.notMounted(name)
