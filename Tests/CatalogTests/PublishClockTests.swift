@@ -38,8 +38,8 @@ import Testing
         }
         let now = Timestamp(seconds: 20, nanoseconds: 0)
         #expect(Retention.superfluous(versions, now: now).isEmpty)
-        // Steps in quick succession stay steps of one save, and a pause counts for no more than is needed:
-        // the wall clock catches up.
+        // Steps in quick succession stay steps of one save, and a pause counts for no more than is
+        // needed: the wall clock catches up.
         let before = versions[9].published
         let soon = clock.next(now, at: tick + 1_000_000_000)
         #expect(soon.secondsSince(before) < 2)

@@ -65,6 +65,20 @@ struct VersionTests {
         }
     }
 
+    /// What is behind the dot of such a name made the version's name longer than any disk takes.
+    @Test func `the files of versions have no longer names than others`() throws {
+        try withVolume(.passthrough) { volume in
+            let agent = try volume.agent()
+            let name = "a." + ByteString(String(repeating: "z", count: 253))
+            agent.store(name, "one")
+            usleep(Self.apart)
+            agent.store(name, "two")
+            let names = agent.names(volume.root + "/.shapeedit/versions/work/" + name)
+            #expect(names.count == 1 && names.allSatisfy { $0.count <= 255 }, "\(names)")
+            #expect(Self.versions(agent, volume.root, "work/" + name) == ["one"])
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `documents with versions are listed whole while others of the folder are removed`(
         _ dataPath: DataPath
