@@ -50,6 +50,27 @@ struct FullDiskTests {
         #expect(!MountTable.isMounted(container.mountPoint))
     }
 
+    /// The part of it that fits filled the disk, and made room for nothing.
+    @Test func `an allocation that can never fit takes no earlier version along`() throws {
+        let (disk, container) = try smallContainer()
+        defer {
+            container.remove()
+            disk.remove()
+        }
+        let agent = try Agent(in: container.mountPoint)
+        defer { agent.end() }
+        agent.setAttribute("a", "user.shapeedit.apart", "current")
+        agent.store("a", "a's next content")
+        let file = agent.open("huge", O_RDWR | O_CREAT)
+        agent.allocate(file, offset: 0, length: 200 << 20, fails: ENOSPC)
+        #expect(agent.status(file).size == 0)
+        // The keeper looks at the disk once a second.
+        sleep(2)
+        let versions = ByteString(container.mountPoint) + "/.shapeedit/versions/a"
+        #expect(agent.names(versions).count == 1)
+        agent.close(file)
+    }
+
     @Test(.enabled(if: isInstalled("sqlite3"), "needs sqlite3"))
     func `check repairs with the reserve, and says where even that is gone`() throws {
         let (disk, container) = try smallContainer()

@@ -62,7 +62,10 @@ extension DocumentVersions {
             current: "\(folder)/current-\(file)", other: "\(folder)/other-\(file)",
             merged: "\(folder)/merged-\(file)")
         defer {
-            for path in [files.current, files.other, files.merged] { unlink(path.cPath) }
+            // Programs that merge leave backups beside what they write.
+            for name in (try? Directories.names(in: folder)) ?? [] {
+                unlink("\(folder)/\(name)".cPath)
+            }
             rmdir(folder)
         }
         var before = try current()

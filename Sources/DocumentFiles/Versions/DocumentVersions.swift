@@ -25,7 +25,10 @@ package struct DocumentVersions: Sendable {
             // It may have gone since it was found.
             throw error.code == ENOENT ? Failure(name, error) : Failure.notMounted(name)
         }
-        guard let folder = MountVersions.folder(of: path) else { throw Failure.notMounted(name) }
+        guard let folder = MountVersions.folder(of: path) else {
+            throw access(path.cPath, F_OK) == 0
+                ? Failure.notMounted(name) : Failure(name, Errno(ENOENT))
+        }
         self.folder = folder
     }
 

@@ -41,6 +41,8 @@ final class Keeper: Sendable {
         var trimmed: UInt64 = 0
         /// Threads that wait for room, and rounds that were made for them.
         var wantRoom = 0
+        /// Threads that only want what was removed to go.
+        var wantRemoved = 0
         var rounds = 0
         var gained = false
     }
@@ -87,16 +89,21 @@ final class Keeper: Sendable {
     }
 
     /// Lets go of everything that may be let go of; says whether that made room. Waits for it.
-    func makeRoom() -> Bool {
+    ///
+    /// - Parameter ofRemoved: only of files that were removed, and of no earlier version.
+    @discardableResult
+    func makeRoom(ofRemoved: Bool = false) -> Bool {
         let target = state.signal { state -> Int in
-            state.wantRoom += 1
+            if ofRemoved { state.wantRemoved += 1 } else { state.wantRoom += 1 }
             state.hurried = true
             return state.rounds + 1
         }
         let gained = state.wait(until: MonotonicClock.after(milliseconds: 10_000)) { state in
             state.rounds >= target ? state.gained : nil
         }
-        state.withLock { $0.wantRoom -= 1 }
+        state.withLock { state in
+            if ofRemoved { state.wantRemoved -= 1 } else { state.wantRoom -= 1 }
+        }
         return gained ?? false
     }
 
@@ -130,7 +137,7 @@ final class Keeper: Sendable {
             return (
                 seal: ripe || state.ended, sync: sync, accessed: accessed, everything: everything,
                 trim: trim,
-                room: state.wantRoom > 0, ended: state.ended
+                room: state.wantRoom > 0, removed: state.wantRemoved > 0, ended: state.ended
             )
         }
         guard let weeding = work.withLock({ $0 }) else { return true }
@@ -147,7 +154,7 @@ final class Keeper: Sendable {
         let isHashing = (plan.seal || tight) && weeding.sealAll(hashing, ending: plan.ended)
         // A file that was removed may be made again in a moment, and is its document then; only who waits
         // for room is in a hurry.
-        var gained = weeding.purge(now: plan.room || plan.ended)
+        var gained = weeding.purge(now: plan.room || plan.removed || plan.ended)
         // Not for room either: a living document is no file between the two halves of a save.
         gained = weeding.purgeAbandoned(now: plan.ended) || gained
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained

@@ -10,7 +10,7 @@ final class Weeding: Sendable {
     private static let tightShare: UInt64 = 20
     private static let tightBytes: UInt64 = 64 << 20
     /// The share of the disk that earlier versions may take: a tenth.
-    private static let versionShare: UInt64 = 10
+    static let versionShare: UInt64 = 10
 
     unowned let volume: Volume
     let content: LocalContent

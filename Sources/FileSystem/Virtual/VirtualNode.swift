@@ -74,8 +74,10 @@ enum VirtualNode: Hashable, Sendable {
 }
 
 extension VersionRow {
-    /// The version's file name: when it was published (UTC), its name, the document's extension.
+    /// The version's file name: when it was published (UTC), its name, the document's extension. One
+    /// that is too long for a name with it is none: what is copied has to have a place on any disk.
     func fileName(suffix: String) -> String {
-        "\(published.compactText)-\(node.versionName)\(suffix)"
+        let name = "\(published.compactText)-\(node.versionName)"
+        return name.utf8.count + suffix.pathBytes.count > Limits.name ? name : name + suffix
     }
 }

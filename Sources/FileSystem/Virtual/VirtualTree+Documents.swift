@@ -30,7 +30,30 @@ extension VirtualTree {
 
     /// The document's versions but the current one, with their file names, oldest first.
     func versions(of document: DocumentID) throws(Errno) -> [(String, VersionRow)] {
-        let (suffix, current) = volume.state.withLock { state -> (String, NodeNumber?) in
+        let (suffix, current) = versionNaming(of: document)
+        let rows: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
+            try database.versions(of: document)
+        }
+        guard let rows else { throw Errno(EIO) }
+        return rows.filter { $0.node != current }.map { ($0.fileName(suffix: suffix), $0) }
+    }
+
+    /// The one of them with a file name; ENOENT if there is none. It costs the same however many
+    /// there are: who lists them looks each of them up, again and again.
+    func version(of document: DocumentID, named file: String) throws(Errno) -> VersionRow {
+        let (suffix, current) = versionNaming(of: document)
+        // Behind the moment is the version's name, and then the document's extension.
+        let name = file.drop { $0 != "Z" }.dropFirst(2).prefix { $0 != "." }
+        guard let node = NodeNumber(versionName: name), node != current,
+            let row = try volume.versionRow(node), row.document == document,
+            row.fileName(suffix: suffix) == file
+        else { throw Errno(ENOENT) }
+        return row
+    }
+
+    /// The extension of the files of a document's versions, and the version that has none of them.
+    private func versionNaming(of document: DocumentID) -> (suffix: String, current: NodeNumber?) {
+        volume.state.withLock { state -> (suffix: String, current: NodeNumber?) in
             let position = state.index.holder(of: document)
             if position == 0 { return ("", nil) }
             let name = state.index[item: position].pointee.firstName
@@ -43,11 +66,6 @@ extension VirtualTree {
             }
             return (suffix, state.index[item: position].pointee.node)
         }
-        let rows: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
-            try database.versions(of: document)
-        }
-        guard let rows else { throw Errno(EIO) }
-        return rows.filter { $0.node != current }.map { ($0.fileName(suffix: suffix), $0) }
     }
 
     func row(_ item: ItemNumber, _ ordinal: Ordinal) throws(Errno) -> VersionRow {

@@ -146,10 +146,8 @@ final class VirtualTree: Sendable {
         case .versions: return try mirrored(.root, name, in: number)
         case .versionsBelow(let item, in: _): return try mirrored(item, name, in: number)
         case .history(let document, in: _):
-            for (file, version) in try versions(of: document) where file == text {
-                return .version(version.item, version.ordinal)
-            }
-            throw Errno(ENOENT)
+            let version = try version(of: document, named: text)
+            return .version(version.item, version.ordinal)
         case .thumbnails:
             guard let size = PictureSize(folderName: text) else { throw Errno(ENOENT) }
             return .thumbnailsOf(size)

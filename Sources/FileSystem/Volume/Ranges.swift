@@ -12,13 +12,29 @@ extension Volume {
         by user: UInt32, reply: @escaping @Sendable () -> Void
     ) throws(Errno) {
         let (file, session) = try writable(node, handle)
+        let mode = AllocationMode(rawValue: mode)
+        if !mode.contains(.punchHole) { try checkRoom(for: length, in: file) }
         try makeRoom { () throws(Errno) in
             try file.with { (file) throws(Errno) in
-                try file.allocate(
-                    AllocationMode(rawValue: mode), offset: offset, length: length)
+                try file.allocate(mode, offset: offset, length: length)
             }
         }
         wrote(session, handle, by: user, reply)
+    }
+
+    /// ENOSPC for what would not fit if all earlier versions went. Else the part of it that fits
+    /// would fill the disk, and the versions of all documents would go for nothing.
+    ///
+    /// How much of the range the file has already is not asked: at most all of its blocks.
+    private func checkRoom(for length: Int64, in file: SharedDescriptor) throws(Errno) {
+        let wanted = try UInt64(max(length - file.status().blocks * 512, 0))
+        func isThere() throws(Errno) -> Bool {
+            let space = try content.space()
+            return wanted <= space.free + space.total / Weeding.versionShare
+        }
+        if try isThere() { return }
+        keeper.makeRoom(ofRemoved: true)
+        if try !isThere() { throw Errno(ENOSPC) }
     }
 
     /// SEEK_DATA and SEEK_HOLE, which the C library hides from Swift.

@@ -236,7 +236,7 @@ final class VolumeState {
     static func now() -> Timestamp { Timestamp(WallClock.now) }
 
     /// A moment later than that of every version, for the next one or for saying which are durable.
-    func publishTime() -> Timestamp { publishing.next(Self.now()) }
+    func publishTime() -> Timestamp { publishing.next(Self.now(), at: MonotonicClock.now) }
 
     /// Appends a mutation about `position`, whose row comes first among the effects.
     @discardableResult

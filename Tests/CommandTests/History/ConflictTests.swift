@@ -181,8 +181,12 @@ struct ConflictTests {
             #expect(try Self.conflicts(desk, "note.txt").count == 1)
             try desk.run(
                 "resolve", "note.txt", "--merge",
-                #"(cat "$LOCAL"; printf ' and '; cat "$REMOTE") > "$MERGED""#)
+                #"(cat "$LOCAL"; printf ' and '; cat "$REMOTE") > "$MERGED"; "#
+                    + #"cp "$LOCAL" "$MERGED.orig"; dirname "$MERGED" > '\#(desk.path("where"))'"#)
             #expect(Self.read(desk, "note.txt") == "mine and theirs")
+            // Its backups go with its copies.
+            let folder = try desk.shell("cat where").filter { $0 != "\n" }
+            #expect(folder.hasPrefix("/") && access(folder, F_OK) != 0, "\(folder)")
             #expect(try Self.conflicts(desk, "note.txt").isEmpty)
             // Who saves while somebody merges is not overwritten.
             try Self.clash(desk, "other.txt")

@@ -65,6 +65,42 @@ struct VersionTests {
         }
     }
 
+    /// Each look at a version went through all of its document: a minute for those of an hour.
+    @Test func `versions are looked up by their file names, and by no others`() throws {
+        try withVolume(.passthrough) { volume in
+            let agent = try volume.agent()
+            let folder = volume.root + "/.shapeedit/versions/work/"
+            for name: ByteString in ["letter.tar.gz", "plain", "Z-1-1.Z"] {
+                for text: ByteString in ["one", "two", "three"] {
+                    agent.store(name, text)
+                    agent.setAttribute(name, "user.shapeedit.apart", "current")
+                }
+                #expect(
+                    Set(Self.versions(agent, volume.root, "work/" + name)) == ["one", "two"])
+            }
+            let file = try #require(agent.names(folder + "plain").first)
+            for wrong in [file + ".gz", "x" + file, String(file.dropFirst()), "Z-2-1", "Z", "-"] {
+                agent.status(folder + "plain/" + ByteString(wrong), fails: ENOENT)
+            }
+            // One of another document.
+            agent.status(folder + "letter.tar.gz/" + ByteString(file + ".gz"), fails: ENOENT)
+        }
+    }
+
+    /// What is behind the dot of such a name made the version's name longer than any disk takes.
+    @Test func `the files of versions have no longer names than others`() throws {
+        try withVolume(.passthrough) { volume in
+            let agent = try volume.agent()
+            let name = "a." + ByteString(String(repeating: "z", count: 253))
+            agent.store(name, "one")
+            usleep(Self.apart)
+            agent.store(name, "two")
+            let names = agent.names(volume.root + "/.shapeedit/versions/work/" + name)
+            #expect(names.count == 1 && names.allSatisfy { $0.count <= 255 }, "\(names)")
+            #expect(Self.versions(agent, volume.root, "work/" + name) == ["one"])
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `documents with versions are listed whole while others of the folder are removed`(
         _ dataPath: DataPath
