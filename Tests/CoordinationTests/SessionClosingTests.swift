@@ -49,6 +49,15 @@ struct SessionClosingTests {
         #expect(session.isClosing)
     }
 
+    @Test func `what was renamed over another file is waited for, but not by its writer`() {
+        let session = session(handles: 1)
+        #expect(!session.keepsWaiting(isWriter: false))
+        session.replaces = true
+        #expect(session.keepsWaiting(isWriter: false))
+        #expect(!session.keepsWaiting(isWriter: true))
+        #expect(!session.isClosing)
+    }
+
     @Test func `a handle that is written to after a flush is not closed`() {
         let session = session(handles: 1)
         flush(session, 1, at: 1)

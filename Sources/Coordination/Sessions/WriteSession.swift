@@ -24,6 +24,9 @@ package final class WriteSession: @unchecked Sendable {
     package var isLikelySmall = false
     /// The process that made the file with this session, else 0.
     package var maker: Int32 = 0
+    /// Its file, of which there is no version yet, was renamed over another one a moment ago: programs
+    /// that close what they have saved only then (GLib's do) are about to.
+    package var replaces = false
     /// The staging file as it was when it was made: whoever writes through the kernel's passthrough
     /// is only noticed by a difference to this.
     package var baseline: FileStatus?
@@ -157,11 +160,12 @@ package final class WriteSession: @unchecked Sendable {
     /// All handles are gone, and the end was put off because somebody still could write.
     package var isPutOff: Bool { delays > 0 && handles == 0 }
 
-    /// Whether who looks for the current version waits: a close is under way that publishes the next one.
+    /// Whether who looks for the current version waits: a close is under way that publishes the next one, or
+    /// to be expected, because what there was under the name is gone and nothing else is there yet.
     ///
     /// - Parameter isWriter: they are one of those whom the session ``concerns(_:now:)``.
     package func keepsWaiting(isWriter: Bool) -> Bool {
-        isWriter ? isEnding : isClosing || isPutOff
+        isWriter ? isEnding : isClosing || isPutOff || replaces
     }
 
     /// Whether a publish leaves set-user-id and set-group-id as they are: writes that the daemon saw

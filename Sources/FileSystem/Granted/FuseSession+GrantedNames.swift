@@ -68,7 +68,7 @@ extension FuseSession {
                 return try described(
                     request, granted, .document(owner: owner, found.document), counted: true)
             }
-            guard ScratchFolder.takes(name) else { throw Errno(ENOENT) }
+            guard ScratchFolder.shows(name) else { throw Errno(ENOENT) }
             let status = try Self.status(granted.owners.scratch.path(owner, name))
             return { isAwaited in
                 guard isAwaited else { return }

@@ -7,7 +7,8 @@ internal import SystemCalls
 
 /// Files that programs make beside granted documents, to save by renaming.
 extension FuseSession {
-    /// CREATE; EROFS for a name that would be taken for a document.
+    /// CREATE; EROFS for a name that would be taken for a document. One that only a document beside it
+    /// tells from that has to be new.
     func createScratch(
         _ request: Request, _ granted: GrantedTree, _ parent: UInt64, _ name: String,
         _ mode: mode_t, _ flags: Int32
@@ -17,6 +18,12 @@ extension FuseSession {
         let process = CallerProcess.process(of: caller.thread)
         let passed = flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_EXCL | O_SYNC)
         forward(request, granted, to: owner) { () throws(Errno) in
+            if !ScratchFolder.takes(name) {
+                let documents = try granted.documents(of: owner)
+                guard flags & O_EXCL != 0,
+                    ScratchFolder.replaced(by: name).contains(where: { documents[$0] != nil })
+                else { throw Errno(EROFS) }
+            }
             let descriptor = try granted.owners.scratch.open(
                 owner, name, passed, mode: mode & 0o777)
             // Who mounted it for others makes their files theirs, as everywhere in the mount.
@@ -109,7 +116,7 @@ extension FuseSession {
         _ name: String
     ) throws(Errno) {
         let owner = try Self.scratchOwner(granted, parent, name, refusal: EXDEV)
-        guard GrantedTree.has(number),
+        guard ScratchFolder.takes(name), GrantedTree.has(number),
             case .document(let holder, let document) = try granted.node(number), holder == owner
         else { throw Errno(EXDEV) }
         let caller = request.caller
@@ -130,7 +137,7 @@ extension FuseSession {
         }
     }
 
-    /// The owner of the folder, if a file of the app's may have the name there; `refusal` if not.
+    /// The owner of the folder, if a file of the app's that is there may have the name; `refusal` if not.
     /// EROFS in a folder of pictures.
     private static func scratchOwner(
         _ granted: GrantedTree, _ parent: UInt64, _ name: String, refusal: Int32
@@ -139,7 +146,7 @@ extension FuseSession {
         guard case .folder(let owner) = folder else {
             throw Errno(folder.isFolder ? EROFS : ENOTDIR)
         }
-        guard ScratchFolder.takes(name) else { throw Errno(refusal) }
+        guard ScratchFolder.shows(name) else { throw Errno(refusal) }
         return owner
     }
 }

@@ -27,7 +27,8 @@ extension GrantOwners {
 
     /// Makes what is in a file the next version of a document, as an editor on the owner's mount would:
     /// a new file beside it gets its name, so that whoever reads finds the old content or the new one,
-    /// also if this process dies. Where no file can be made there it is written in place.
+    /// also if this process dies. Where no file can be made there it is written in place. It gets the
+    /// file's modification time.
     ///
     /// - Parameter goOn: called again and again, and in the end with true, before what cannot be taken
     ///   back; throws if nothing is to come of it.
@@ -38,7 +39,10 @@ extension GrantOwners {
     ) throws(Errno) {
         let point: String
         do throws(Errno) { point = try self.point(of: owner) } catch { throw Errno(EIO) }
-        let size = Int64(try source.status().st_size)
+        let status = try source.status()
+        let size = Int64(status.st_size)
+        // As a rename of the file itself would show it: rsync tells by it what it need not copy.
+        let (seconds, rest) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
         try on(document, of: owner, shared: false) { (shown) throws(Errno) in
             try requireWriting(document, at: shown)
             do throws(Errno) {
@@ -59,6 +63,7 @@ extension GrantOwners {
                         try WholeFile.copy(source, to: file, size: size) { () throws(Errno) in
                             try goOn(false)
                         }
+                        try file.setModified(seconds, rest)
                     })
                 return
             } catch {
@@ -68,6 +73,7 @@ extension GrantOwners {
             try on(document, of: owner, shared: true) { (shown) throws(Errno) in
                 let file = try OwnedDescriptor.open(shown, O_WRONLY | O_TRUNC | O_NOCTTY)
                 try WholeFile.copy(source, to: file, size: size) { try? goOn(true) }
+                try? file.setModified(seconds, rest)
             }
         }
     }

@@ -32,6 +32,30 @@ struct ScratchFolder: Sendable {
             || isRandom(bytes, after: "tmp", 8)
     }
 
+    /// The documents, by what they may be called, that a new file of the name is about to replace: Qt
+    /// saves through "NAME.XXXXXX", rsync through ".NAME.XXXXXX". ``takes(_:)`` does not know the
+    /// documents, so it takes many of those for words; with one of these beside it, it is none.
+    ///
+    /// An ending in small letters or in digits alone is somebody's own, unless the name is hidden:
+    /// "note.txt.signed", "note.txt.261224".
+    static func replaced(by name: String) -> [String] {
+        let bytes = name.pathBytes
+        let ending = bytes.suffix(6)
+        guard bytes.count > 7, isRandom(Array(bytes.suffix(7)), after: ".", 6) else { return [] }
+        let start = bytes.dropLast(7)
+        var found: [String] = []
+        let isWord = ending.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
+        let isNumber = ending.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        if !isWord, !isNumber { found.append(String(path: start)) }
+        if start.first == UInt8(ascii: "."), start.count > 1 {
+            found.append(String(path: start.dropFirst()))
+        }
+        return found
+    }
+
+    /// Whether a file that is there may be one of the app's.
+    static func shows(_ name: String) -> Bool { takes(name) || !replaced(by: name).isEmpty }
+
     /// Whether so many letters, digits or underscores stand behind the start of a name, and no more.
     private static func isRandom(_ name: [UInt8], after start: String, _ count: Int) -> Bool {
         name.count == start.utf8.count + count && name.starts(with: start.utf8)
@@ -52,7 +76,7 @@ struct ScratchFolder: Sendable {
 
     /// Those beside the documents of an owner.
     func names(_ owner: String) -> [String] {
-        ((try? Directories.names(in: folder(owner))) ?? []).filter(Self.takes)
+        ((try? Directories.names(in: folder(owner))) ?? []).filter(Self.shows)
     }
 
     /// Opens a file that is made if it is not there.

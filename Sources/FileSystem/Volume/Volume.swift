@@ -243,7 +243,8 @@ package final class Volume: @unchecked Sendable {
         }
         if let late { finish(late, item) }
         let until = state.withLock { state -> UInt64? in
-            guard let session = state.sessions[state.index.find(item)], session.isClosing
+            guard let session = state.sessions[state.index.find(item)],
+                session.isClosing || session.replaces
             else { return nil }
             return session.closing.park(retry, at: MonotonicClock.now)
         }
@@ -252,9 +253,13 @@ package final class Volume: @unchecked Sendable {
     }
 
     private func endPatience(_ item: ItemNumber) {
-        let impatient = state.withLock { state in
-            state.sessions[state.index.find(item)]?.closing.takeImpatient(MonotonicClock.now)
+        let impatient = state.withLock { state -> [@Sendable () -> Void] in
+            guard let session = state.sessions[state.index.find(item)] else { return [] }
+            let impatient = session.closing.takeImpatient(MonotonicClock.now)
+            // Whoever renamed it goes on with it.
+            if !impatient.isEmpty, !session.isClosing { session.replaces = false }
+            return impatient
         }
-        for retry in impatient ?? [] { retry() }
+        for retry in impatient { retry() }
     }
 }

@@ -57,6 +57,29 @@ struct GrantedSavingTests {
                 there.rename("in test/\(name)", "in test/a.txt")
                 #expect(here.content("a.txt") == "by \(name)")
             }
+            // Qt's and rsync's, half of which look like words.
+            for name in ["a.txt.qWdfgh", "a.txt.Backup", ".a.txt.keoaxl"] {
+                let file = there.open(
+                    "in test/\(name)", O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+                there.write(file, "by \(name)")
+                there.close(file)
+                #expect(there.names("in test") == [name, "a.txt"].sorted())
+                there.rename("in test/\(name)", "in test/a.txt")
+                #expect(here.content("a.txt") == "by \(name)")
+            }
+            // Those of no document, and what somebody calls something, stay out.
+            for name in ["b.txt.qWdfgh", "..a.txt.lozacB", "a.txt.signed", "a.txt.261224"] {
+                there.open(
+                    "in test/\(name)", O_WRONLY | O_CREAT | O_EXCL, mode: 0o600, fails: EROFS)
+            }
+            there.open("in test/a.txt.qWdfgh", O_WRONLY | O_CREAT, mode: 0o600, fails: EROFS)
+            // The time goes with it, as everywhere.
+            there.store("in test/a.txt.tmp", "of old")
+            let day = 86_400 * 1_000_000_000
+            there.shell("touch -d @86400 'in test/a.txt.tmp'")
+            there.rename("in test/a.txt.tmp", "in test/a.txt")
+            #expect(here.status("a.txt").modified == day)
+            #expect(there.status("in test/a.txt").modified == day)
             there.store("in test/.~lock.a.txt#", "me")
             there.open("in test/.~lock.a.txt#", O_WRONLY | O_CREAT | O_EXCL, fails: EEXIST)
             // Its mode is what the program asked for, by its own mask.

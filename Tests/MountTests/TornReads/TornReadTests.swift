@@ -34,6 +34,19 @@ import Testing
         }
     }
 
+    @Test(
+        .enabled(if: !DataPath.isPlain, "needs a mount"),
+        .enabled(if: isInstalled("python3"), "needs python3"), arguments: DataPath.mounts)
+    func `no reader finds an empty file that is renamed before it is closed`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let script = #filePath.replacing("TornReadTests.swift", with: "renamed.py")
+            let result = try Probing.run(["python3", script, volume.directory, "200"])
+            #expect(result.status == 0, "\(result)")
+        }
+    }
+
     /// Checks the test itself: ext4 tears in place, but not by rename.
     @Test(.enabled(if: DataPath.isPlain, "checks the test on an ordinary directory"))
     func `an ordinary directory tears where it should, and nowhere else`() throws {
