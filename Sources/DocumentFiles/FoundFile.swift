@@ -7,7 +7,12 @@ internal import SystemCalls
 enum FoundFile {
     /// Its path, absolute and without symlinks; a failure that names it if there is none.
     static func path(of name: String) throws(Failure) -> String {
-        guard let resolved = realpath(name.cPath, nil) else { throw Failure(name, Errno.last) }
+        guard let resolved = realpath(name.cPath, nil) else {
+            let error = Errno.last
+            // What only a descriptor leads to, as /dev/stdin to a pipe, is there and has no path.
+            if error.code == ENOENT { try check(name, named: name) }
+            throw Failure(name, error)
+        }
         defer { free(resolved) }
         let path = String(cPath: resolved)
         try check(path, named: name)

@@ -70,10 +70,17 @@ package enum WrittenFile {
             && first.st_ino == second.st_ino
     }
 
-    /// Whether a path leads to what has no name of its own, as `/dev/stdout` and `/dev/fd/63` to a pipe.
-    private static func isNameless(_ path: String) -> Bool {
+    /// Whether a path leads to a pipe that has no name of its own, as `/dev/stdout` or `/dev/fd/63`.
+    ///
+    /// One with a name is none: to open that takes until somebody writes to it.
+    package static func isNameless(_ path: String) -> Bool {
         var status = stat()
-        return stat(path.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+        guard stat(path.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
+            return false
+        }
+        guard let found = realpath(path.cPath, nil) else { return true }
+        free(found)
+        return false
     }
 
     private static func fill(

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Model
 internal import PathText
 internal import SystemCalls
 
@@ -7,7 +8,8 @@ internal import SystemCalls
 ///
 /// A folder with a file `steps` (what, when, in which order) and one file for each state. To be used
 /// while holding the document's claim. What cannot be read or written costs history, never the
-/// document, so nothing here throws.
+/// document, so nothing here throws. Nothing waits for the disk either: after a power failure a state
+/// may be cut off or empty, so `steps` has the SHA-256 of each, and one that differs is gone.
 struct HistoryJournal {
     /// States kept of one document, and their bytes in all.
     static let stepLimit = 100
@@ -16,6 +18,8 @@ struct HistoryJournal {
     static let documentLimit = 500
     /// Numbers of states that are read; nobody edits as often.
     private static let numberLimit = 1 << 48
+    /// What a state's SHA-256 begins with in `steps`. Earlier programs noted none.
+    private static let digestMark = "sha256:"
 
     /// `nil` where there is no place to keep a history.
     private let folder: String?
@@ -69,7 +73,7 @@ struct HistoryJournal {
         if !isCoordinated, formerPath != Self.line(path) { steps = HistorySteps() }
         let number = steps.append(
             time: moment(after: [steps.currentStep?.time, versions().last?.time]),
-            description: origin(isFirst: steps.list.isEmpty))
+            description: origin(isFirst: steps.list.isEmpty), digest: Self.digest(bytes))
         write(bytes, number)
         return steps
     }
@@ -88,12 +92,14 @@ struct HistoryJournal {
         return isFirst ? "as it was found" : "changed by another program"
     }
 
-    /// The bytes of a state; `nil` if they are gone.
+    /// The bytes of a state; `nil` if they are gone or damaged.
     func bytes(of step: HistoryStep) -> [UInt8]? {
         switch step.source {
-        case .journal(let number):
-            guard let folder else { return nil }
-            return Self.read(folder + "/" + String(number))
+        case .journal(let number, let digest):
+            guard let folder, let bytes = Self.read(folder + "/" + String(number)),
+                digest == nil || digest == Self.digest(bytes)
+            else { return nil }
+            return bytes
         case .version(let path): return Self.read(path)
         }
     }
@@ -102,7 +108,7 @@ struct HistoryJournal {
     private func size(of step: HistoryStep) -> Int? {
         let path: String? =
             switch step.source {
-            case .journal(let number): folder.map { $0 + "/" + String(number) }
+            case .journal(let number, _): folder.map { $0 + "/" + String(number) }
             case .version(let path): path
             }
         return path.flatMap { FileStamp(path: $0) }.map { Int($0.size) }
@@ -111,6 +117,11 @@ struct HistoryJournal {
     private static func read(_ path: String) -> [UInt8]? {
         guard let file = try? OwnedDescriptor.open(path, O_RDONLY) else { return nil }
         return try? WholeFile.read(file)
+    }
+
+    private static func digest(_ bytes: [UInt8]) -> String? {
+        guard let hash = try? Hashing.sha256(bytes) else { return nil }
+        return ContentHash(bytes: hash)?.description
     }
 
     /// What the folder says; `nil` if nothing or nothing sensible.
@@ -133,13 +144,24 @@ struct HistoryJournal {
             guard fields.count == 3, let number = Int(fields[0]), (0..<next).contains(number),
                 let time = Int64(fields[1])
             else { return nil }
+            let (digest, description) = Self.digestAndDescription(fields[2])
             steps.list.append(
                 HistoryStep(
-                    source: .journal(number), time: time, description: fields[2]))
+                    source: .journal(number, digest: digest), time: time,
+                    description: description))
         }
         guard steps.list.indices.contains(current) else { return nil }
         steps.current = current
         return (steps, String(head[2]))
+    }
+
+    /// What the end of a line of `steps` says.
+    private static func digestAndDescription(_ text: String) -> (String?, String) {
+        let fields = text.unicodeScalars.split(
+            separator: " ", maxSplits: 1, omittingEmptySubsequences: false
+        ).map { String($0) }
+        guard fields.count == 2, fields[0].hasPrefix(digestMark) else { return (nil, text) }
+        return (String(fields[0].dropFirst(digestMark.count)), fields[1])
     }
 
     /// `text` without line breaks.
@@ -157,7 +179,8 @@ struct HistoryJournal {
     ) {
         guard folder != nil else { return }
         var steps = own(current: before, of: path) { mountVersions(of: path) }
-        let number = steps.append(time: Self.now(), description: Self.line(description))
+        let number = steps.append(
+            time: Self.now(), description: Self.line(description), digest: Self.digest(after))
         write(after, number)
         store(steps, at: path)
     }
@@ -176,7 +199,7 @@ struct HistoryJournal {
             guard case .version = steps.list[index].source,
                 let bytes = bytes(of: steps.list[index])
             else { continue }
-            steps.list[index].source = .journal(steps.nextNumber)
+            steps.list[index].source = .journal(steps.nextNumber, digest: Self.digest(bytes))
             write(bytes, steps.nextNumber)
             steps.nextNumber += 1
         }
@@ -184,8 +207,9 @@ struct HistoryJournal {
         var text = "\(steps.current) \(steps.nextNumber) \(Self.line(path))\n"
         var kept: Set<String> = ["steps"]
         for step in steps.list {
-            guard case .journal(let number) = step.source else { continue }
-            text += "\(number) \(step.time) \(step.description)\n"
+            guard case .journal(let number, let digest) = step.source else { continue }
+            let mark = digest.map { Self.digestMark + $0 + " " } ?? ""
+            text += "\(number) \(step.time) \(mark)\(step.description)\n"
             kept.insert(String(number))
         }
         // If that cannot be written, the one that is there tells of states that this one has not.

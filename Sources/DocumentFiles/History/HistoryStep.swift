@@ -2,8 +2,9 @@
 package struct HistoryStep: Hashable, Sendable {
     /// Where the state's bytes are.
     enum Source: Hashable, Sendable {
-        /// A file of the journal, by number.
-        case journal(Int)
+        /// A file of the journal, by number, and the SHA-256 of what belongs in it in hexadecimal
+        /// digits; `nil` where nobody noted that.
+        case journal(Int, digest: String?)
         /// An earlier version that the mount shows, by its path.
         case version(String)
     }
@@ -32,12 +33,15 @@ struct HistorySteps: Sendable {
     mutating func move(_ direction: Int) { current += direction }
 
     /// A new state follows the current one; what was undone can no longer be redone.
-    mutating func append(time: Int64, description: String) -> Int {
+    ///
+    /// - Parameter digest: of its bytes, as ``HistoryStep/Source/journal(_:digest:)`` has it.
+    mutating func append(time: Int64, description: String, digest: String?) -> Int {
         if !list.isEmpty { list.removeSubrange((current + 1)...) }
         let number = nextNumber
         nextNumber += 1
         list.append(
-            HistoryStep(source: .journal(number), time: time, description: description))
+            HistoryStep(
+                source: .journal(number, digest: digest), time: time, description: description))
         current = list.count - 1
         return number
     }

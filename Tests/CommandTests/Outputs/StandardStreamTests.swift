@@ -79,6 +79,25 @@ import Testing
         }
     }
 
+    @Test func `a document comes from a pipe that is named by its descriptor`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            let binary = try BuiltPrograms.shapeedit()
+            for name in ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
+                let line = "cat s.shape | '\(binary)'"
+                #expect(try desk.shell("\(line) get \(name) Sphere.shape") == "sphere\n")
+                #expect(try desk.shell("\(line) diff \(name) s.shape") == "")
+                // It is read only, and that is said.
+                let refused = "\(line) set \(name) title=T 2> said; echo $?"
+                #expect(try desk.shell(refused) == "66\n")
+                #expect(try desk.shell("cat said").contains("\(name): not a regular file"))
+            }
+            // A pipe with a name may have nobody who writes to it.
+            try desk.shell("mkfifo named")
+            try desk.fail(66, "get", "named")
+        }
+    }
+
     @Test func `standard input may be a socket`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")

@@ -5,7 +5,8 @@ import Glibc
 import Model
 import SystemCalls
 
-/// Where a document is read from: a file, or standard input as `-`.
+/// Where a document is read from: a file, standard input as `-`, or a pipe that is named by its
+/// descriptor, as a shell does for `<(COMMAND)`.
 enum DocumentSource {
     /// What was read, with what is wrong about it.
     struct Content {
@@ -19,22 +20,22 @@ enum DocumentSource {
     }
 
     static func load(_ name: String, type: DocumentType?) throws(Failure) -> Content {
-        if name != "-" {
+        let isInput = name == "-"
+        if !isInput, !WrittenFile.isNameless(name) {
             let loaded = try DocumentFile(name, type: type).load()
             return Content(
                 document: loaded.document, repairs: loaded.repairs, bytes: loaded.bytes)
         }
-        let bytes = try standardInput()
+        let source = isInput ? "standard input" : name
+        let bytes = isInput ? try standardInput() : try bytes(of: name)
         guard let type = type ?? DocumentType(content: bytes) else {
             throw Failure(
-                .badData,
-                "standard input: neither a shape, a slide nor a list; say which with --type"
-            )
+                .badData, "\(source): neither a shape, a slide nor a list; say which with --type")
         }
         do throws(DocumentError) {
             let read = try EditableDocument.repaired(bytes, as: type)
             return Content(document: read.document, repairs: read.repairs, bytes: bytes)
-        } catch { throw Failure(.badData, "standard input: \(error)") }
+        } catch { throw Failure(.badData, "\(source): \(error)") }
     }
 
     /// All of standard input; a failure beyond what any document may have.
