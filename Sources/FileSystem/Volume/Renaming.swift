@@ -124,7 +124,9 @@ extension VolumeState {
         if old != 0 { noteSeen(record.pointee.node, at: position, by: process) }
         if let unseen { markConflict(unseen, at: position, by: process) }
         // Else whoever reads before the close would find a document without content.
-        if old != 0, let session = sessions[position], session.maker != 0 { session.replaces = true }
+        if old != 0, let session = sessions[position], session.maker != 0 {
+            session.replaces = true
+        }
         var nodes = self.nodes(position)
         var dying = false
         if old != 0 {
