@@ -30,8 +30,9 @@ struct UnmountCommand: ParsableCommand {
         // A sandbox that was begun meanwhile has the mount too, until it ends.
         throw Failure(
             .temporary,
-            "the daemon (process \(daemon)) has not ended: it is still writing, or the folder is still "
-                + "mounted in another mount namespace: grep -l \(point.path) /proc/*/mountinfo")
+            "the daemon (process \(daemon)) has not ended: it is still writing, or the folder is "
+                + "still mounted in another mount namespace: "
+                + "grep -l \(point.path) /proc/*/mountinfo")
     }
 
     /// Fails if the daemon could not bring everything to the disk, or was killed before: who is told that
