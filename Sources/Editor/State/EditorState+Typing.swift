@@ -102,7 +102,8 @@ extension EditorState {
             _ = make(Step(words, description: "Make the list \(option)"), now: now)
         case .color: edit(["color"], [option], as: "Color", now: now)
         case .add:
-            if make(Step(["add", option], description: "Add a \(option)"), now: now) {
+            let article = ["arc", "ellipse"].contains(option) ? "an" : "a"
+            if make(Step(["add", option], description: "Add \(article) \(option)"), now: now) {
                 selection = parts.count - 1
                 marks = []
             }

@@ -77,6 +77,12 @@ import Testing
         #expect(desk.state.parts.map(\.depth) == [0, 1, 1])
     }
 
+    @Test func `what was added is called right in the history`() {
+        var desk = Desk(.slide(Slide(title: "S")))
+        desk.type("n1n4")
+        #expect(desk.state.pending.map(\.description) == ["Add a line", "Add an ellipse"])
+    }
+
     @Test func `a slide's arrows move the element that is meant, wherever it is now`() throws {
         var slide = Slide(title: "S")
         for x in [100, 200] {
