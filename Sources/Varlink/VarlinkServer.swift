@@ -115,7 +115,7 @@ package final class VarlinkServer: @unchecked Sendable {
                     pollfd(fd: connection.endingNumber, events: Int16(POLLIN), revents: 0))
             }
             let isStalled = connections.values.contains { !$0.output.isEmpty }
-            poll(&polled, UInt(polled.count), isStalled ? 1_000 : -1)
+            poll(&polled, UInt(polled.count), !ready.isEmpty ? 0 : isStalled ? 1_000 : -1)
             deliver()
             for (index, id) in places.enumerated() {
                 let (answer, ending) = (polled[2 + 2 * index], polled[3 + 2 * index])
@@ -123,11 +123,10 @@ package final class VarlinkServer: @unchecked Sendable {
                 // What it asked for ends with it, though others may have inherited the connection.
                 if ending.revents != 0 { close(id) }
             }
-            while !ready.isEmpty {
-                let next = ready
-                ready = []
-                for id in next { handleNext(id) }
-            }
+            // One call of each, then the others' turn: who sends many at once holds nobody up.
+            let next = ready
+            ready = []
+            for id in next { handleNext(id) }
             if polled[1].revents != 0 { accept() }
             cutOff()
         }
@@ -190,22 +189,22 @@ package final class VarlinkServer: @unchecked Sendable {
 
     // MARK: Calls
 
-    /// Looks at the messages that came, until a call is under way.
+    /// Looks at the next message that came, unless a call is under way. When its call is over the
+    /// connection is ``ready`` for another.
     private func handleNext(_ id: VarlinkClientID) {
-        while let connection = connections[id], !connection.isBusy {
-            // Short calls can have long replies: no more are made for one that reads none.
-            if connection.output.count > limits.unread { return close(id) }
-            guard let message = connection.input.next() else {
-                if connection.input.count > limits.message || connection.isOver { close(id) }
-                return
-            }
-            guard let call = VarlinkCall(message) else { return close(id) }
-            connection.isBusy = true
-            let replier = VarlinkReplier(
-                client: id, peer: connection.peer, outbox: outbox, isOneWay: call.isOneWay)
-            answer(call, replier)
-            deliver()
+        guard let connection = connections[id], !connection.isBusy else { return }
+        // Short calls can have long replies: no more are made for one that reads none.
+        if connection.output.count > limits.unread { return close(id) }
+        guard let message = connection.input.next() else {
+            if connection.input.count > limits.message || connection.isOver { close(id) }
+            return
         }
+        guard let call = VarlinkCall(message) else { return close(id) }
+        connection.isBusy = true
+        let replier = VarlinkReplier(
+            client: id, peer: connection.peer, outbox: outbox, isOneWay: call.isOneWay)
+        answer(call, replier)
+        deliver()
     }
 
     private func answer(_ call: VarlinkCall, _ replier: VarlinkReplier) {

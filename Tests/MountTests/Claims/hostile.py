@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import sys
+import threading
 import time
 
 SOCKET, FOLDER = sys.argv[1:]
@@ -118,6 +119,43 @@ with connect() as connection:
     except OSError:
         pass
     assert is_closed(connection)
+is_well()
+
+# Who sends thousands of calls with long replies, and reads them, holds nobody up: others are served
+# between any two of them.
+with connect() as holder, connect() as eager:
+    for number in range(100):
+        holder.sendall(
+            message(
+                "org.shapeedit.Control.Claim",
+                targets=[{"path": f"eager{number}", "access": "write"}]))
+        assert reply(holder)["parameters"]["paths"] == [f"eager{number}"]
+    sender = os.fork()
+    if sender == 0:
+        try:
+            eager.sendall(message("org.shapeedit.Control.Claims") * 20_000)
+        except OSError:
+            pass
+        os._exit(0)
+    answered = [0]
+
+    def count():
+        try:
+            while piece := eager.recv(1 << 20):
+                answered[0] += piece.count(b"\0")
+        except OSError:
+            pass
+
+    counting = threading.Thread(target=count)
+    counting.start()
+    while answered[0] < 10:
+        time.sleep(0.01)
+    before = answered[0]
+    is_well()
+    assert answered[0] - before < 1_000, (before, answered[0])
+    eager.shutdown(socket.SHUT_RDWR)
+    counting.join()
+    assert os.waitpid(sender, 0)[1] == 0
 is_well()
 
 # A message of 1 MB is read, a longer one is not.
