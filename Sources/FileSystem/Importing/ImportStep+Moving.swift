@@ -78,17 +78,21 @@ extension ImportStep {
         return true
     }
 
-    /// Gives an item that made way and stays a name again: the one that it had, or one like it.
-    mutating func settle(_ row: OriginRow, _ volume: VolumeState) {
+    /// Gives an item that made way and stays a name again: the one that it had, or one like it. Says
+    /// whether it is one like it.
+    @discardableResult
+    mutating func settle(_ row: OriginRow, _ volume: VolumeState) -> Bool {
         let position = volume.index.find(row.item)
-        guard position != 0, volume.isAside(row.item, position) else { return }
+        guard position != 0, volume.isAside(row.item, position) else { return false }
         let directory = volume.index.parent(of: position)
         for number in 0..<1_000 {
             let name = AsideName.kept(row.name[...], number)
             if volume.name(name, in: directory) == 0 {
-                return rename(position, to: directory, name, volume)
+                rename(position, to: directory, name, volume)
+                return number > 0
             }
         }
+        return false
     }
 
     /// Gives an item that has one name another one, which is free.

@@ -266,8 +266,14 @@ extension Volume {
                 stale.nodes.insert(node)
             }
             let isHere = self.state.withLock { state in
-                step.settle(row, state)
+                let isRenamed = step.settle(row, state)
                 let position = state.index.find(row.item)
+                if isRenamed, isComing, state.isAsListed(position, row) {
+                    // Its origin stays: what comes to its path takes it back to that name.
+                    var origin = row
+                    origin.waitsAt = state.firstPlace(position)
+                    state.record(.imported, position, at: VolumeState.now(), [.putOrigin(origin)])
+                }
                 return position != 0 && state.index[item: position].pointee.firstName != 0
             }
             if isRemoved { state.counts.removed += 1 }

@@ -102,6 +102,22 @@ struct TakenNameTests {
         }
     }
 
+    @Test func `what was kept while it came has its name back when the source shows that again`()
+        throws
+    {
+        // To hash what is read and make it durable takes longer than the two refreshes.
+        try refreshed(
+            "for i in $(seq 100 299); do echo $i > f$i; done; echo A > a; echo BB > b",
+            here: "cat in/* > read", "mv b a"
+        ) { volume, agent, source, _ in
+            agent.shell("rm \(source)/a")
+            try volume.shapeedit("import", "--refresh", "@in")
+            agent.shell("echo CCC > \(source)/a")
+            try volume.shapeedit("import", "--refresh", "@in")
+            #expect(agent.names("in").contains("a"))
+        }
+    }
+
     @Test func `what cannot take its new name is read under the old one, and follows its source`()
         throws
     {
