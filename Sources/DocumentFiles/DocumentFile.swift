@@ -197,7 +197,9 @@ package struct DocumentFile: Sendable {
     ) throws(Failure) -> OwnedDescriptor? {
         do throws(Errno) {
             if claim.isCoordinated {
-                try WholeFile.overwrite(claim.file, with: bytes)
+                try MountDraft.write(claim.file) { (_) throws(Errno) in
+                    try WholeFile.overwrite(claim.file, with: bytes)
+                }
                 return nil
             }
             return try WholeFile.save(path, with: bytes, over: claim.file)

@@ -71,6 +71,32 @@ struct FullDiskTests {
         agent.close(file)
     }
 
+    /// The room came too late for what had been written, but it was published.
+    @Test
+    func `a rewrite that fills the disk leaves the old version, though earlier ones go`() throws {
+        let (disk, container) = try smallContainer()
+        defer {
+            container.remove()
+            disk.remove()
+        }
+        let agent = try Agent(in: container.mountPoint)
+        defer { agent.end() }
+        let part = ByteString(String(repeating: "x", count: 1 << 20))
+        for _ in 0..<2 {
+            // What is kept apart goes when there is no room.
+            agent.setAttribute("a", "user.shapeedit.apart", "current")
+            let file = agent.open("a", O_WRONLY | O_TRUNC)
+            for number in 0..<6 { agent.write(file, part, offset: number << 20) }
+            agent.close(file)
+        }
+        // By one program that does not look at what its closing says.
+        let line = "exec cat /dev/zero > a"
+        let result = try run(["sh", "-c", line], directory: container.mountPoint)
+        #expect(result.errorText.contains("No space left"), "\(result)")
+        #expect(agent.status("a").size == 6 << 20)
+        #expect(agent.content("a").bytes.allSatisfy { $0 == UInt8(ascii: "x") })
+    }
+
     @Test(.enabled(if: isInstalled("sqlite3"), "needs sqlite3"))
     func `check repairs with the reserve, and says where even that is gone`() throws {
         let (disk, container) = try smallContainer()

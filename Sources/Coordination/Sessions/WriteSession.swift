@@ -64,6 +64,10 @@ package final class WriteSession: @unchecked Sendable {
     package var writesAtFailure: UInt64 = 0
     /// The disk was full at the last close: what the kernel wrote by itself may not be whole.
     package var isSuspect = false
+    /// The staging file at that close.
+    package var suspectStatus: FileStatus?
+    /// Its only writer wants nothing of what is staged published before it says so.
+    package var isDraft = false
     /// What recovery knows of the session.
     package var recorded: SessionRow?
     /// The staging file when it was last made durable by an fsync.
@@ -109,6 +113,8 @@ package final class WriteSession: @unchecked Sendable {
 
     /// Counts a writing handle of the process, which the thread opened.
     package func count(_ process: Int32, user: UInt32, thread: Int32) {
+        // What others write is not to be lost with a draft.
+        if writers[process] == nil { isDraft = false }
         handles += 1
         writers[process, default: 0] += 1
         expected[thread] = nil

@@ -21,16 +21,25 @@ struct Restoring {
             if try isSame(source, claim.file) { return false }
             // Before the first byte changes. If this process dies in between, that does no harm.
             try claim.keepVersion()
-            let size = max(try source.status().st_size, try claim.file.status().st_size)
-            if DocumentType(fileName: path) != nil, Int(size) <= HistoryJournal.byteLimit {
+            let size = Int64(try source.status().st_size)
+            let largest = max(size, Int64(try claim.file.status().st_size))
+            if DocumentType(fileName: path) != nil, largest <= HistoryJournal.byteLimit {
                 let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
                 let before = try WholeFile.read(claim.file)
                 let after = try WholeFile.read(source)
-                try makeRoom(for: Int64(after.count), claim.file)
-                try WholeFile.overwrite(claim.file, with: after)
+                try MountDraft.write(claim.file) { (_) throws(Errno) in
+                    try makeRoom(for: Int64(after.count), claim.file)
+                    try WholeFile.overwrite(claim.file, with: after)
+                }
                 journal.record(after, over: before, describedAs: description, at: path)
             } else {
-                try copy(source, claim.file)
+                try MountDraft.write(claim.file) { (isDraft) throws(Errno) in
+                    if isDraft {
+                        try copyData(source, claim.file, size: size)
+                    } else {
+                        try copyWhole(source, claim.file, size: size)
+                    }
+                }
             }
             return true
         } catch { throw Failure(name, error) }
@@ -42,8 +51,11 @@ struct Restoring {
         if try one.status().st_size != other.status().st_size { return false }
         var first = [UInt8](repeating: 0, count: Self.chunk)
         var second = first
+        let size = Int64(try one.status().st_size)
         var offset: Int64 = 0
         while true {
+            offset = min(
+                try data(in: one, from: offset, size), try data(in: other, from: offset, size))
             let count = try one.read(into: &first, at: offset)
             if try other.read(into: &second, at: offset) != count { return false }
             if first[..<count] != second[..<count] { return false }
@@ -63,12 +75,44 @@ struct Restoring {
         throw Errno(result)
     }
 
-    private func copy(
-        _ source: borrowing OwnedDescriptor, _ target: borrowing OwnedDescriptor
+    /// Writes what there is between the holes of a content; as a draft, which can end half-way.
+    private func copyData(
+        _ source: borrowing OwnedDescriptor, _ target: borrowing OwnedDescriptor, size: Int64
     ) throws(Errno) {
-        let size = Int64(try source.status().st_size)
+        try WholeFile.checkLength(Int(size))
+        _ = try check { ftruncate(target.number, 0) }
+        _ = try check { ftruncate(target.number, off_t(size)) }
+        var bytes = [UInt8](repeating: 0, count: Self.chunk)
+        var offset = try data(in: source, from: 0, size)
+        while offset < size {
+            let count = try source.read(into: &bytes, at: offset)
+            if count == 0 { throw Errno(EIO) }
+            if bytes[..<count].contains(where: { $0 != 0 }) {
+                try target.write(Array(bytes[..<count]), at: offset)
+            }
+            offset = try data(in: source, from: offset + Int64(count), size)
+        }
+    }
+
+    /// Where there are bytes again; `size` if there are none.
+    private func data(
+        in file: borrowing OwnedDescriptor, from offset: Int64, _ size: Int64
+    ) throws(Errno) -> Int64 {
+        do throws(Errno) { return try file.seek(data: true, from: offset) } catch {
+            switch error.code {
+            case ENXIO: return size
+            // A file system that knows of no holes.
+            case EINVAL, ENOTSUP, ENOSYS: return offset
+            default: throw error
+            }
+        }
+    }
+
+    /// Writes a content over the document. Signals that end the process wait until it is whole.
+    private func copyWhole(
+        _ source: borrowing OwnedDescriptor, _ target: borrowing OwnedDescriptor, size: Int64
+    ) throws(Errno) {
         try makeRoom(for: size, target)
-        // Signals that end the process wait until it is whole.
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)

@@ -41,7 +41,9 @@ enum DocumentBytes {
                 try WholeFile.create(path, bytes)
             } else if isMounted {
                 let file = try OwnedDescriptor.open(path, O_WRONLY)
-                try WholeFile.overwrite(file, with: bytes)
+                try MountDraft.write(file) { (_) throws(Errno) in
+                    try WholeFile.overwrite(file, with: bytes)
+                }
                 // The close publishes the version, or says why not.
                 try file.close()
             } else {

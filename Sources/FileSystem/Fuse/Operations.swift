@@ -301,12 +301,17 @@ extension FuseSession {
         }
         table.lseek = { request, number, offset, whence, info in
             handle(request) { (session, request) throws(Errno) in
-                guard let info, !isVirtual(number),
-                    whence == Volume.seekData || whence == Volume.seekHole
-                else { throw Errno(EINVAL) }
+                let isData = whence == Volume.seekData
+                guard let info, isData || whence == Volume.seekHole else { throw Errno(EINVAL) }
+                if isVirtual(number) {
+                    let found = try session.virtual.seek(
+                        number, offset: Int64(offset), data: isData)
+                    fuse_reply_lseek(request.pointer, off_t(found))
+                    return
+                }
                 try session.volume.seek(
                     node(number), Handle(rawValue: info.pointee.fh), offset: Int64(offset),
-                    data: whence == Volume.seekData
+                    data: isData
                 ) { result in
                     switch result {
                     case .failure(let error): request.fail(error)

@@ -150,6 +150,7 @@ final class Keeper: Sendable {
         }
         if plan.accessed { weeding.recordAccessTimes() }
         let tight = plan.room || weeding.isTight
+        if tight { weeding.volume.noteFullDisk() }
         weeding.keepReserve(tight: tight)
         let isHashing = (plan.seal || tight) && weeding.sealAll(hashing, ending: plan.ended)
         // A file that was removed may be made again in a moment, and is its document then; only who waits

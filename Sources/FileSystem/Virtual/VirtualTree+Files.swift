@@ -90,16 +90,28 @@ extension VirtualTree {
             request.answer(
                 .bytes(try bytes(of: picture)[...]), from: offset, size)
         case .version(let item, let ordinal):
-            let version = try row(item, ordinal)
-            let file = try volume.content.open(
-                ContentReference(
-                    node: version.node, place: version.place, hash: version.hash,
-                    size: version.size))
-            guard let file else { return request.answer([]) }
+            guard let file = try content(item, ordinal) else { return request.answer([]) }
             _ = shim_reply_file(request.pointer, file.number, offset, size)
             withExtendedLifetime(file) {}
         default: throw Errno(EISDIR)
         }
+    }
+
+    /// A version's file; `nil` if it is empty.
+    private func content(
+        _ item: ItemNumber, _ ordinal: UInt32
+    ) throws(Errno) -> SharedDescriptor? {
+        let version = try row(item, ordinal)
+        return try volume.content.open(
+            ContentReference(
+                node: version.node, place: version.place, hash: version.hash, size: version.size))
+    }
+
+    /// lseek(2) with SEEK_DATA or SEEK_HOLE of a version; of all else EINVAL, which tools take for data.
+    func seek(_ number: UInt64, offset: Int64, data: Bool) throws(Errno) -> Int64 {
+        guard case .version(let item, let ordinal) = try node(number) else { throw Errno(EINVAL) }
+        guard let file = try content(item, ordinal) else { throw Errno(ENXIO) }
+        return try file.with { (file) throws(Errno) in try file.seek(data: data, from: offset) }
     }
 
     func release(_ number: UInt64, _ handle: UInt64) {

@@ -27,8 +27,9 @@ extension Volume {
             session.closing.noteFlushed(
                 handle.rawValue, of: handle.process, byOpener: isByOpener,
                 at: MonotonicClock.now)
-            return (session.isStaged, session.isWrittenDirectly)
+            return (session.isStaged && !session.isDraft, session.isWrittenDirectly)
         }
+        // A draft is not kept: its writer has not said yet that it is whole.
         guard isStaged else { return reply() }
         // Pages that the kernel was told to drop are gone before others see the version.
         let answer = isWrittenDirectly ? notifier.last(reply) : reply
@@ -116,16 +117,6 @@ extension Volume {
     private func checkWhole(_ session: WriteSession) throws(Errno) {
         if let failure = state.withLock({ _ in session.failure }) { throw failure }
         try checkRoom(session)
-    }
-
-    /// ENOSPC if what the kernel wrote by itself may not be whole, because the disk is full.
-    func checkRoom(_ session: WriteSession) throws(Errno) {
-        guard channel?.passesThrough == true else { return }
-        let isFull =
-            !content.hasAmpleRoom && (try? content.space()).map { $0.free < Self.fullDisk } ?? false
-        let isSuspect = isFull && !keeper.makeRoom()
-        state.withLock { _ in session.isSuspect = isSuspect }
-        if isSuspect { throw Errno(ENOSPC) }
     }
 
     /// The last use of an open file description is over.
@@ -217,9 +208,9 @@ extension Volume {
             }
             // Bytes that an earlier close or fsync acknowledged are published whatever failed later.
             let isOwed = session.recorded.map { $0.wrote || $0.synced } ?? false
+            let isWhole = session.failure == nil && !session.isSuspect && !session.isDraft
             let changed =
-                ((session.failure == nil && !session.isSuspect) || isOwed)
-                && (status.map { isChanged(session, $0) } ?? false)
+                (isWhole || isOwed) && (status.map { isChanged(session, $0) } ?? false)
             if let status, changed {
                 content.settle(session.node)
                 state.publish(session, at: position, status)

@@ -42,7 +42,8 @@ extension Volume {
         let now = MonotonicClock.now
         try state.withLock { (state) throws(Errno) in
             session.failure = nil
-            guard session.isChanged(status) else { return }
+            // What is durable of a draft is no version yet.
+            guard session.isChanged(status), !session.isDraft else { return }
             session.syncedStatus = status
             session.syncedAt = now
             _ = try state.acknowledge(session, status, synced: true)

@@ -111,6 +111,10 @@ extension Volume {
                 try keepApart(node, text, caller)
                 return []
             }
+            if key == "draft" {
+                try setDraft(node, text, caller)
+                return []
+            }
             if key == "bookmark" {
                 try makeBookmark(node, for: text, caller)
                 return []

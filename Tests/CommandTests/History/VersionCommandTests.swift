@@ -196,6 +196,53 @@ struct VersionCommandTests {
         }
     }
 
+    /// What had been copied until then took the document's place.
+    @Test(arguments: DataPath.mounts)
+    func `a restore that is killed leaves the document as it was`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("head -c 100000000 /dev/zero | tr '\\0' a > large.bin")
+            let old = try #require(try desk.versionNames("large.bin").last)
+            try desk.run("pin-version", "large.bin", old)
+            try desk.shell("head -c 100000001 /dev/zero | tr '\\0' b > large.bin")
+            let isWhole = { try desk.shell("tr -d b < large.bin | wc -c").hasPrefix("0") }
+            var wait: UInt32 = 10_000
+            var killed = 0
+            while true {
+                let program = try desk.start(["restore", "large.bin", old])
+                usleep(wait)
+                program.kill(signal: SIGKILL)
+                if program.wait(seconds: 60).status == 0 { break }
+                if try !isWhole() {
+                    // It had come to the end.
+                    #expect(try desk.shell("tr -d a < large.bin | wc -c").hasPrefix("0"))
+                    break
+                }
+                killed += 1
+                wait += 10_000
+            }
+            #expect(killed > 0)
+            try desk.run("restore", "large.bin", old)
+            #expect(try desk.shell("tr -d a < large.bin | wc -c").hasPrefix("0"))
+            #expect(try desk.shell("stat -c %s large.bin") == "100000000\n")
+        }
+    }
+
+    /// All of its length was asked for on the disk.
+    @Test(arguments: DataPath.mounts)
+    func `a version with holes comes back with them`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf begin > disk.img; truncate -s 2T disk.img")
+            try desk.shell("printf end >> disk.img")
+            let old = try #require(try desk.versionNames("disk.img").last)
+            try desk.run("pin-version", "disk.img", old)
+            try desk.shell("printf small > disk.img")
+            try desk.run("restore", "disk.img", old)
+            #expect(try desk.shell("head -c 5 disk.img; tail -c 3 disk.img") == "beginend")
+            #expect(try desk.shell("stat -c %s disk.img") == "\((2 << 40) + 3)\n")
+            #expect(try #require(Int(try desk.shell("stat -c %b disk.img").dropLast())) < 8_192)
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1))
     func `only the owner pins, and only in a mount there are versions`(
         _ place: DataPath

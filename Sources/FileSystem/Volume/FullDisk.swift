@@ -1,0 +1,51 @@
+internal import Content
+internal import Coordination
+internal import Glibc
+internal import Model
+internal import SystemCalls
+
+/// What the kernel writes by itself is not seen to fail: only a full disk says that it may have.
+extension Volume {
+    /// What was written this long before the disk was found full may be what filled it, in seconds.
+    private static let filling: Int64 = 2
+
+    private var isDiskFull: Bool {
+        !content.hasAmpleRoom && (try? content.space()).map { $0.free < Self.fullDisk } ?? false
+    }
+
+    /// ENOSPC if what the kernel wrote by itself may not be whole, because the disk is full, or was when this
+    /// was asked before and nothing was written since.
+    func checkRoom(_ session: WriteSession) throws(Errno) {
+        guard channel?.passesThrough == true else { return }
+        let isFull = isDiskFull
+        let hasRoom = !isFull || keeper.makeRoom()
+        let status = try? content.stagingStatus(session.node)
+        let isSuspect = state.withLock { _ -> Bool in
+            // Room that was made just now came too late for what the kernel wrote by itself.
+            let mayLack = isFull && (session.isWrittenUnseen || !hasRoom)
+            session.isSuspect = mayLack || (session.isSuspect && session.suspectStatus == status)
+            session.suspectStatus = status
+            return session.isSuspect
+        }
+        if isSuspect { throw Errno(ENOSPC) }
+    }
+
+    /// To be called before room is made: who is writing may have had a write fail by then, and closes when
+    /// there is room again.
+    func noteFullDisk() {
+        guard channel?.passesThrough == true, isDiskFull else { return }
+        let writing = state.withLock { state in
+            state.sessions.values.filter { $0.isStaged && $0.isWrittenUnseen && !$0.isSuspect }
+        }
+        let now = WallClock.now
+        for session in writing {
+            guard let status = try? content.stagingStatus(session.node),
+                abs(now.seconds - status.modified.seconds) <= Self.filling
+            else { continue }
+            state.withLock { _ in
+                session.isSuspect = true
+                session.suspectStatus = status
+            }
+        }
+    }
+}
