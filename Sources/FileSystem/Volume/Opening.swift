@@ -168,9 +168,10 @@ extension Volume {
         let reference = try read { (state) throws(Errno) -> (ContentReference?, Bool) in
             let position = try state.position(node)
             let mode = state.modes[node.rawValue]
-            // The writes of ordinary users to a set-user-id file have to be seen.
+            // The writes of ordinary users to a set-user-id file have to be seen, and root may hand a
+            // descriptor on to one.
             let isWatched =
-                session != nil && session?.author != 0
+                session != nil
                 && VolumeState.privileges(state.index[item: position].pointee.mode) != 0
             return (
                 try state.content(of: node, at: position),

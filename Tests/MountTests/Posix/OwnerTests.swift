@@ -209,6 +209,20 @@ struct OwnerTests {
         }
     }
 
+    @Test(arguments: DataPath.posix)
+    func `what an ordinary user writes by root's descriptor takes setuid away`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let root = try volume.agent()
+            root.store("file", ByteString(repeating: 65, count: 100_000))
+            root.changeMode("file", 0o4755)
+            root.shell("setpriv --reuid=65534 --clear-groups sh -c 'printf x >&3' 3<> file")
+            #expect(root.status("file").permissions == 0o755)
+            #expect(root.content("file").bytes.prefix(2) == Array("xA".utf8)[...])
+        }
+    }
+
     /// As `cp -p`, tar and install do it.
     @Test(arguments: DataPath.posix)
     func `setuid and setgid stay when they are set after writing`(_ dataPath: DataPath) throws {
