@@ -19,6 +19,20 @@ package struct OriginRow: Hashable, Sendable {
     /// for those that are not kept from theirs.
     package var waitsAt: NamePlace?
 
+    /// The identity of objects that the source does not show any more, but whose documents are here: what
+    /// has their path next is theirs.
+    private static let nobody: [UInt8] = [0]
+
+    /// Whether the object was there no more when the source was listed last.
+    package var isGone: Bool { identity == Self.nobody }
+
+    /// The row of what is here still when the source does not show it any more.
+    package var gone: OriginRow {
+        var row = self
+        row.identity = Self.nobody
+        return row
+    }
+
     package init(
         item: ItemNumber, source: ItemNumber, path: [UInt8], identity: [UInt8], tag: [UInt8],
         content: ContentHash?, waitsAt: NamePlace? = nil

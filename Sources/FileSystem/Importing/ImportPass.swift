@@ -43,8 +43,16 @@ final class ImportPass: Sendable {
         var kept = 0
         /// Those in whose place is something else, and those that cannot be here.
         var inTheWay = 0
+        /// The path of the first of them.
+        var taken: [UInt8] = []
         /// All that were shown.
         var shown = 0
+
+        /// The entry's name has something else.
+        mutating func noteTaken(_ entry: ImportMessage.Entry) {
+            inTheWay += 1
+            if taken.isEmpty { taken = entry.path }
+        }
     }
 
     /// A path that nothing has: nothing in a new folder is known.
@@ -86,6 +94,7 @@ final class ImportPass: Sendable {
             removed \(state.0.removed)
             kept \(state.0.kept)
             inTheWay \(state.0.inTheWay)
+            taken \(Hexadecimal.text(state.0.taken))
             complete \(state.1)
 
             """

@@ -130,7 +130,7 @@ extension ImportStep {
 
 extension OriginRow {
     /// What the import calls the item here.
-    fileprivate var name: [UInt8] { waitsAt?.name ?? Array(ImportMessage.Entry.name(path)) }
+    var name: [UInt8] { waitsAt?.name ?? Array(ImportMessage.Entry.name(path)) }
 }
 
 extension VolumeState {

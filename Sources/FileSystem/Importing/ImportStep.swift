@@ -62,7 +62,7 @@ struct ImportStep {
             if there != 0, pass.follows, !isLast, !entry.isFolder {
                 state.late.append(entry)
             } else if there != 0, entry.isFolder, try isOfOtherSource(there, volume) {
-                state.counts.inTheWay += 1
+                state.counts.noteTaken(entry)
             } else {
                 make(entry, directory, occupant, volume)
             }
@@ -178,7 +178,7 @@ struct ImportStep {
             || entry.isFolder && volume.index[item: directory].pointee.links >= Limits.links
         if !isRefused, there != 0 { isRefused = !setAside(occupant, directory, volume) }
         if isRefused {
-            state.counts.inTheWay += 1
+            state.counts.noteTaken(entry)
             return
         }
         let time = volume.publishTime()
@@ -287,7 +287,7 @@ struct ImportStep {
             // It is the object of its new path all the same; the next refresh tries it again.
             settle(before, volume)
             origin.waitsAt = volume.firstPlace(position)
-            state.counts.inTheWay += 1
+            state.counts.noteTaken(entry)
         }
         if entry.tag != before.tag {
             if volume.isAsListed(position, before), replace(position, entry, &origin, volume) {

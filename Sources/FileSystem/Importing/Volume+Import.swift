@@ -231,8 +231,9 @@ extension Volume {
     }
 
     /// Removes what was not shown: documents that were never fetched or changed here, and folders
-    /// without anything else in them. All others are the container's own from now on, but for those
-    /// whose content is on its way: if it does not come, the next run removes them.
+    /// without anything else in them. All others stay. Those that have not been changed here are what the
+    /// source shows at their path next (``OriginRow/isGone``), if it ever does; if their content is on its
+    /// way and does not come, the next run removes them. All else is the container's own from now on.
     private func removeUnseen(
         _ pass: ImportPass, _ state: inout ImportPass.State, _ caller: Caller
     ) throws(Errno) -> Stale {
@@ -277,13 +278,15 @@ extension Volume {
                 return position != 0 && state.index[item: position].pointee.firstName != 0
             }
             if isRemoved { state.counts.removed += 1 }
-            if isHere, !row.tag.isEmpty { state.counts.kept += 1 }
+            if isHere, !row.tag.isEmpty, !row.isGone { state.counts.kept += 1 }
             if isComing { continue }
-            _ = self.state.withLock { _ in
-                log.append(
+            _ = self.state.withLock { state in
+                let effect: Effect =
+                    state.isAtItsName(row) ? .putOrigin(row.gone) : .removeOrigin(row.item)
+                return log.append(
                     Mutation(
-                        time: VolumeState.now(), kind: .imported, item: row.item,
-                        effects: [.removeOrigin(row.item)]))
+                        time: VolumeState.now(), kind: .imported, item: row.item, effects: [effect])
+                )
             }
         }
         stale.add(step.stale)
@@ -327,6 +330,15 @@ extension VolumeState {
             : true
     }
 
+    /// Whether the item is unchanged, and called as the source called it.
+    fileprivate func isAtItsName(_ origin: OriginRow) -> Bool {
+        let position = index.find(origin.item)
+        guard position != 0 else { return false }
+        let name = index[item: position].pointee.firstName
+        return name != 0 && index[name: name].pointee.nextOfItem == 0
+            && index.nameBytes(name).elementsEqual(origin.name) && isAsListed(position, origin)
+    }
+
     /// All names of an item that vanished at its source and has nothing here that is worth keeping;
     /// empty for all others.
     fileprivate func removableNames(_ origin: OriginRow) -> [(parent: UInt64, name: [UInt8])] {
@@ -334,9 +346,11 @@ extension VolumeState {
         guard position != 0 else { return [] }
         let record = index[item: position]
         if record.pointee.isDirectory {
-            guard origin.tag.isEmpty, record.pointee.childCount == 0 else { return [] }
+            guard origin.tag.isEmpty, !origin.isGone, record.pointee.childCount == 0 else {
+                return []
+            }
         } else if record.pointee.isRegular {
-            guard isAsListed(position, origin),
+            guard !origin.isGone, isAsListed(position, origin),
                 isAway(record.pointee.node, record.pointee.place) || origin.content == nil
             else { return [] }
         }

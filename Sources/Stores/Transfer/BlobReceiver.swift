@@ -103,8 +103,11 @@ final class BlobReceiver: BodyReceiver {
         if let object { throw object.changed(address) }
         throw StoreError(
             .corrupt, at: address,
-            "\(blob.hash) has \(size) bytes there and should have \(blob.size)")
+            "\(name) has \(size) bytes there and should have \(blob.size)")
     }
+
+    /// What the bytes are of, for messages.
+    private var name: String { object?.name ?? blob.hash.description }
 
     /// The error if the bytes that follow are in a coding that nobody asked for. If there are as many as
     /// there should be they lie there in it, and are the blob's own.
@@ -114,7 +117,7 @@ final class BlobReceiver: BodyReceiver {
         else { return nil }
         return StoreError(
             .corrupt, at: address,
-            "the server sends \(object?.name ?? blob.hash.description) in another coding:"
+            "the server sends \(name) in another coding:"
                 + " \(Answers.tame(coding))")
     }
 
@@ -125,7 +128,7 @@ final class BlobReceiver: BodyReceiver {
         if position > blob.size {
             throw StoreError(
                 .corrupt, at: address,
-                "\(blob.hash) has more bytes there than the \(blob.size) it should have")
+                "\(name) has more bytes there than the \(blob.size) it should have")
         }
         guard problemIfShort != nil else { return try deliver(bytes, from: start) }
         held.append(contentsOf: bytes)

@@ -153,6 +153,31 @@ struct TakenNameTests {
         }
     }
 
+    /// What had been read stayed with its old content for ever.
+    @Test func `what was fetched, went and is made again at the source is that document again`()
+        throws
+    {
+        try refreshed(
+            "echo A > a; echo B > b; echo C > c; mkdir dir; echo D > dir/d",
+            here: "cat in/a in/b in/c in/dir/* > read; echo mine >> in/b",
+            "rm -r *; echo other > other"
+        ) { volume, agent, source, told in
+            #expect(told.contains("4 stay as they are here"), "\(told)")
+            try expectNothingToDo(volume)
+            agent.shell("cd \(source); echo again > a; mkdir c; echo E > c/e; echo F > dir")
+            let again = try volume.shapeedit("import", "--refresh", "@in").text
+            #expect(!again.contains("taken"), "\(again)")
+            agent.shell("for file in a dir c; do diff -r in/$file \(source)/$file || exit; done")
+            agent.shell("cat 'in/dir (kept)/d' 'in/c (kept)'")
+            #expect(formerName(agent, "a") == "a")
+            // What was changed here is not the source's any more.
+            agent.shell("echo theirs > \(source)/b")
+            let taken = try volume.shapeedit("import", "--refresh", "@in").text
+            #expect(taken.contains("1 names are taken, the first is \"b\""), "\(taken)")
+            agent.shell("grep mine in/b")
+        }
+    }
+
     @Test func `folders that swap their names take with them what is in them`() throws {
         try refreshed(
             "mkdir -p x/in y/in; echo 1 > x/1; echo 22 > y/2; echo x > x/in/f; echo yy > y/in/f",

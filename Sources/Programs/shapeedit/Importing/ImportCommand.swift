@@ -114,7 +114,10 @@ struct ImportCommand: ParsableCommand {
         if count("kept") != "0" {
             line += ", \(count("kept")) stay as they are here"
         }
-        if count("inTheWay") != "0" { line += ", \(count("inTheWay")) names are taken" }
+        if count("inTheWay") != "0" {
+            let first = String(path: Hexadecimal.bytes(count("taken").utf8) ?? [])
+            line += ", \(count("inTheWay")) names are taken, the first is \(Console.quoted(first))"
+        }
         if passedOver.count > 0 {
             line += ", \(passedOver.count) keys cannot be names, the first is "
             line += Console.quoted(passedOver.first)
