@@ -144,8 +144,9 @@ import Testing
             try opened.document.close()
             #expect(text(of: path) == "theirs")
             let names = try Directories.names(in: volume.directory).filter { $0 != "note.txt" }
-            #expect(names.count == 1 && names[0].hasPrefix("note (conflict of "), "\(names)")
-            #expect(text(of: "\(volume.directory)/\(names[0])") == "mine")
+            let name = try #require(names.first)
+            #expect(names.count == 1 && name.hasPrefix("note (conflict of "), "\(names)")
+            #expect(text(of: "\(volume.directory)/\(name)") == "mine")
             expectSoon { opened.count("copy") == 1 }
         }
     }

@@ -187,14 +187,9 @@ struct Recovery {
             return false
         }
         let record = index[item: position]
-        record.pointee.ordinal = row.ordinal
+        record.pointee.setContent(
+            status, ordinal: row.ordinal, place: row.synced ? .durable : .staged)
         record.pointee.nextOrdinal = max(record.pointee.nextOrdinal, row.ordinal + 1)
-        record.pointee.size = status.size
-        record.pointee.blocks = MemoryIndex.pages(of: status.blocks)
-        record.pointee.modified = status.modified.rawValue
-        record.pointee.changed = max(record.pointee.changed, status.changed.rawValue)
-        record.pointee.place = row.synced ? .durable : .staged
-        record.pointee.hash = nil
         let version = VersionRow(
             document: DocumentID(rawValue: record.pointee.document), item: row.item,
             ordinal: row.ordinal, size: status.size, blocks: status.blocks,
@@ -274,6 +269,10 @@ struct Recovery {
                 // Its bytes may have moved among the blobs just now.
                 effects.append(.putVersion(earlier))
                 record.pointee.modified = earlier.modified.rawValue
+                record.pointee.changed =
+                    max(
+                        Timestamp(rawValue: record.pointee.changed).successor, time
+                    ).rawValue
                 record.pointee.place = earlier.place
                 record.pointee.hash = earlier.hash
                 earlier.document = DocumentID(rawValue: record.pointee.document)

@@ -333,13 +333,8 @@ extension VolumeState {
         if record.pointee.ordinal != 0 || record.pointee.document != record.pointee.number {
             thinning.insert(document)
         }
-        record.pointee.ordinal = node.ordinal
-        record.pointee.size = status.size
-        record.pointee.blocks = MemoryIndex.pages(of: status.blocks)
-        record.pointee.modified = status.modified.rawValue
-        record.pointee.changed = max(record.pointee.changed, status.changed.rawValue)
-        record.pointee.place = durable ? .durable : .staged
-        record.pointee.hash = nil
+        record.pointee.setContent(
+            status, ordinal: node.ordinal, place: durable ? .durable : .staged)
         if !keepsPrivileges { record.pointee.mode &= ~Self.privileges(record.pointee.mode) }
         let capability = Array("security.capability".utf8)
         let hadCapability = index.attributes[position]?.removeValue(forKey: capability) != nil

@@ -61,6 +61,33 @@ import Testing
         }
     }
 
+    /// Who remembers size and times of what he read looks at nothing else to see that it is another.
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `a version is younger than the one before, though both are of one tick`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.store("file", "one")
+            var last = agent.status("file")
+            var older = 0
+            for round in 0..<200 {
+                agent.store("file", round % 2 == 0 ? "two" : "six")
+                let status = agent.status("file")
+                #expect(status.inode == last.inode && status.size == last.size)
+                if status.changed <= last.changed { older += 1 }
+                last = status
+            }
+            #expect(older == 0)
+            // What who made a file saw of it before the close stays.
+            let file = agent.open("new", O_CREAT | O_WRONLY)
+            agent.write(file, "all of it")
+            let written = agent.status(file)
+            agent.close(file)
+            #expect(agent.status("new").changed == written.changed)
+        }
+    }
+
     @Test(arguments: DataPath.posixOfAllUsers)
     func `UTIME_NOW and UTIME_OMIT are obeyed`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
