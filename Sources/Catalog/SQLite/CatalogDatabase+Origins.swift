@@ -23,10 +23,14 @@ extension CatalogDatabase {
         return try select.step() ? try origin(select) : nil
     }
 
-    /// The object with this path; of several, which only an older program could leave, the last.
+    /// The object with this path: one that the source shows before what stayed here of those that went,
+    /// and the last of several.
     package func origin(_ source: ItemNumber, path: [UInt8]) throws(Failure) -> OriginRow? {
         let select = try connection.statement(
-            "SELECT * FROM origin WHERE source = ? AND path = ? ORDER BY item DESC")
+            """
+            SELECT * FROM origin WHERE source = ? AND path = ?
+            ORDER BY identity = x'00', item DESC
+            """)
         defer { select.reset() }
         select.bind(1, source.rawValue)
         select.bind(2, path)

@@ -134,9 +134,9 @@ extension OriginRow {
 }
 
 extension VolumeState {
-    /// Where the item has its first name; `nil` without one.
+    /// Where the item has its first name; `nil` without one, or without an item.
     func firstPlace(_ position: MemoryIndex.Position) -> NamePlace? {
-        let name = index[item: position].pointee.firstName
+        let name = position == 0 ? 0 : index[item: position].pointee.firstName
         guard name != 0 else { return nil }
         return NamePlace(
             parent: number(index[name: name].pointee.parent), name: Array(index.nameBytes(name)))

@@ -54,7 +54,7 @@ struct ImportStep {
         _ entry: ImportMessage.Entry, in directory: MemoryIndex.Position, _ volume: VolumeState
     ) throws(Question) {
         let occupant = try occupant(of: entry, directory, volume)
-        switch try match(entry, occupant, volume) {
+        switch try match(entry, directory, occupant, volume) {
         case .known(let origin): try follow(entry, origin, directory, occupant, volume)
         case .perhaps: state.late.append(entry)
         case .new:
@@ -81,7 +81,8 @@ struct ImportStep {
     /// The item that the entry tells of. A folder that is new in the place of another is taken for that
     /// one: what is in it cannot wait.
     private func match(
-        _ entry: ImportMessage.Entry, _ occupant: OriginRow?, _ volume: VolumeState
+        _ entry: ImportMessage.Entry, _ directory: MemoryIndex.Position, _ occupant: OriginRow?,
+        _ volume: VolumeState
     ) throws(Question) -> Match {
         if pass.isFirst { return .new }
         var there: OriginRow?
@@ -89,7 +90,9 @@ struct ImportStep {
             // Others may have come to that path in this run.
             there = occupant?.path == path ? occupant : try answer(.path(path))
         }
-        if let row = there, !isPossible(row, entry) { there = nil }
+        if let row = there, isLeftBehind(row, directory, volume) || !isPossible(row, entry) {
+            there = nil
+        }
         // Several things may have one identity: each stays where it is.
         if let row = there, !row.identity.isEmpty, row.identity == entry.identity {
             return .known(row)
@@ -106,6 +109,16 @@ struct ImportStep {
             !entry.isFolder && !entry.identity.isEmpty && !row.identity.isEmpty
             && row.identity != entry.identity
         return isOther && !isLast ? .perhaps : .known(row)
+    }
+
+    /// Whether the item is what stayed here of an object that went, and is in another folder by now:
+    /// perhaps the one it was in is left behind too, and another one is where that was.
+    private func isLeftBehind(
+        _ row: OriginRow, _ directory: MemoryIndex.Position, _ volume: VolumeState
+    ) -> Bool {
+        let position = volume.index.find(row.item)
+        guard row.isGone, let place = volume.firstPlace(position) else { return false }
+        return place.parent != volume.number(directory) && place.parent != row.waitsAt?.parent
     }
 
     private func isPossible(_ row: OriginRow, _ entry: ImportMessage.Entry) -> Bool {

@@ -244,6 +244,7 @@ extension Volume {
                 if !row.path.isEmpty, !seen.contains(row.item) { gone.append(row) }
             }
         }
+        followFolders(&gone, state)
         var step = ImportStep(pass: pass, caller: caller, state: state, isLast: true)
         var stale = Stale()
         for row in gone {
@@ -296,6 +297,30 @@ extension Volume {
 }
 
 extension Volume {
+    /// What is not shown any more and stays here has moved along with the folder that it is in: gives its
+    /// path, at which the source may show something next, accordingly. `rows` are by descending path.
+    private func followFolders(_ rows: inout [OriginRow], _ state: ImportPass.State) {
+        var formerly = state.formerly
+        if formerly.isEmpty { return }
+        var paths: [ItemNumber: [UInt8]] = [:]
+        for (path, item) in state.folders { paths[item] = path }
+        self.state.withLock { volume in
+            // Folders before what is in them.
+            for number in rows.indices.reversed() {
+                let row = rows[number]
+                guard let folder = volume.firstPlace(volume.index.find(row.item))?.parent,
+                    let now = paths[folder],
+                    formerly[folder] == ImportMessage.Entry.parent(row.path)
+                else { continue }
+                let name = ImportMessage.Entry.name(row.path)
+                rows[number].path = now.isEmpty ? Array(name) : now + [0x2f] + name
+                guard row.tag.isEmpty else { continue }
+                formerly[row.item] = row.path
+                paths[row.item] = rows[number].path
+            }
+        }
+    }
+
     private func remove(
         _ name: [UInt8], in folder: NodeNumber, _ row: OriginRow, _ caller: Caller
     ) throws(Errno) {

@@ -69,8 +69,16 @@ struct RefreshModelTests {
                     again.contains(" 0 new, 0 changed, 0 removed") && !again.contains("taken")
                 guard missing.isEmpty, !told.contains("taken"), isQuiet else {
                     let last = log.suffix(6).joined(separator: "\n")
+                    let here = agent.shell(
+                        """
+                        find in -printf '%p %y %s %i ' -exec getfattr --only-values \\
+                            -n user.shapeedit.source {} \\; -printf '\\n' 2>&1
+                        find \(source) -printf '%P %y %s %i\\n'
+
+                        """)
                     Issue.record(
-                        "round \(round), seed \(seed): \(missing)\n\(told)\(again)last:\n\(last)")
+                        "round \(round), seed \(seed): \(missing)\n\(told)\(again)\(here)last:\n\(last)"
+                    )
                     return
                 }
             }
