@@ -100,12 +100,16 @@ extension Volume {
         let known = try ask { (database) throws(Failure) in
             (try database.origin(root), try database.source(root))
         }
-        if let other = known.1 {
-            guard other == address else { throw Errno(EEXIST) }
-        } else {
-            // A folder of another import stays that.
-            if known.0 != nil { throw Errno(EEXIST) }
-            if follows { throw Errno(ENODATA) }
+        let isNew = known.1 != address
+        if isNew {
+            if known.1 == nil {
+                // A folder of another import stays that.
+                if known.0 != nil { throw Errno(EEXIST) }
+                if follows { throw Errno(ENODATA) }
+            } else {
+                let showsOther = try showsAnything(root)
+                if follows || showsOther { throw Errno(EEXIST) }
+            }
             _ = try change { (state) throws(Errno) in
                 let position = state.index.find(root)
                 if position == 0 { throw Errno(ENOENT) }
@@ -123,8 +127,19 @@ extension Volume {
             }
         }
         return ImportPass(
-            root: root, token: token, follows: follows, isFirst: known.1 == nil,
-            downloads: downloads)
+            root: root, token: token, follows: follows, isFirst: isNew, downloads: downloads)
+    }
+
+    /// Whether anything was ever imported to the folder: a first run may have failed before it listed
+    /// anything, as with a wrong address.
+    private func showsAnything(_ root: ItemNumber) throws(Errno) -> Bool {
+        try ask { (database) throws(Failure) in
+            var found = false
+            try database.forEachOrigin(of: root) { row in
+                if row.item != root { found = true }
+            }
+            return found
+        }
     }
 
     /// Runs a query whose failure is the container's.

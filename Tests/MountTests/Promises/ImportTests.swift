@@ -268,6 +268,21 @@ struct ImportTests {
         }
     }
 
+    @Test func `a folder is not kept for a source that nothing was ever listed of`() throws {
+        try withSource(.passthrough) { volume, agent, source in
+            // Nothing listens there.
+            let failed = try volume.shapeedit(
+                "import", "--promise", "dav://127.0.0.1:1/wrong", "@in", fails: EX_UNAVAILABLE)
+            #expect(failed.errorText.contains("source"), "\(failed)")
+            try volume.shapeedit("import", "--promise", source, "@in")
+            agent.shell("diff -r in \(source)")
+            agent.shell("echo new > \(source)/new")
+            #expect(try refresh(volume).contains("1 new"))
+            try volume.shapeedit(
+                "import", "--promise", "dav://127.0.0.1:1/wrong", "@in", fails: EX_CANTCREAT)
+        }
+    }
+
     @Test func `a source with a line break in its name is refreshed as others are`() throws {
         try withSource(.passthrough) { volume, agent, source in
             agent.shell("cp -r \(source) \"$(printf '\(source)-a\\nb')\"")
