@@ -130,13 +130,13 @@ extension EditorState {
             }
             saveProblem = message
         case .stepped(let what, let isUndo, let file):
-            isStepping = false
             rebase(onto: file, &effects, isOthers: false)
             let none = isUndo ? "Nothing to undo" : "Nothing to redo"
             say(what.map { (isUndo ? "Undone: " : "Redone: ") + $0 } ?? none)
+            release(now, &effects)
         case .stepFailed(let reason):
-            isStepping = false
             say(reason, .bad)
+            release(now, &effects)
         case .keptCopy(let name): say("Your text is in \"\(name)\". \(message)", .bad)
         case .copyFailed(let reason): say("No copy: \(reason). \(message)", .bad)
         default: break

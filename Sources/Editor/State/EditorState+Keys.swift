@@ -3,7 +3,28 @@ import Terminal
 
 // What keys do while nothing is being typed or chosen.
 extension EditorState {
+    /// Takes what was typed. While undo or redo is under way it is held, in its order: a step made on what
+    /// is being undone would meet that as if it was another's edit. What leaves or concerns the screen
+    /// only does not wait.
     mutating func take(_ input: InputEvent, _ now: Int, _ effects: inout [EditorEffect]) {
+        let leaves = held.isEmpty && input == .key(.character("Q"), [])
+        let waits = isStepping && !leaves && !Self.urgent.contains(input)
+        if waits { held.append(input) } else { act(on: input, now, &effects) }
+    }
+
+    private static let urgent: [InputEvent] = ["c", "l", "z"].map {
+        .key(.character($0), .control)
+    }
+
+    /// Undo or redo is over: takes what was typed meanwhile.
+    mutating func release(_ now: Int, _ effects: inout [EditorEffect]) {
+        isStepping = false
+        while !isStepping, !held.isEmpty { act(on: held.removeFirst(), now, &effects) }
+    }
+
+    private mutating func act(
+        on input: InputEvent, _ now: Int, _ effects: inout [EditorEffect]
+    ) {
         if case .mouse(let event) = input {
             take(event, now, &effects)
             return

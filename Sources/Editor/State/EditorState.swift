@@ -47,6 +47,8 @@ package struct EditorState: Sendable {
     var isCreating = false
     /// Undo or redo is under way.
     var isStepping = false
+    /// What was typed meanwhile: it is about the document as it is after that.
+    var held: [InputEvent] = []
     package internal(set) var isQuitting = false
     /// The process has to end: no more questions.
     var isEnding = false

@@ -78,4 +78,26 @@ import Testing
         desk.send(.stepped("Change", isUndo: true, file: .scene(Desk.scene)))
         #expect(desk.state.document == .scene(Desk.scene))
     }
+
+    @Test func `keys that come while undo is under way are about what it leaves`() {
+        var desk = Desk(.scene(Desk.scene))
+        desk.type("d")
+        let copied = desk.state.document
+        desk.type("ux")
+        #expect(desk.state.document == copied)
+        desk.send(.saved(copied))
+        desk.effects = []
+        desk.send(.stepped("Duplicate", isUndo: true, file: .scene(Desk.scene)))
+        #expect(desk.scene.nodes.count == 1 && desk.effects.isEmpty, "\(desk.state.message)")
+        // Several undos, one after the other; and one that leaves does not wait.
+        desk.type("uu2")
+        desk.send(.saved(desk.state.document))
+        #expect(desk.effects.filter { $0 == .undo }.count == 1)
+        desk.send(.stepFailed("disk full"))
+        #expect(desk.effects.filter { $0 == .undo }.count == 2)
+        desk.send(.stepped(nil, isUndo: true, file: .scene(Desk.scene)))
+        #expect(desk.state.document != .scene(Desk.scene) && desk.effects.last == .undo)
+        desk.type("uQ")
+        #expect(desk.effects.last == .quit)
+    }
 }
