@@ -142,6 +142,23 @@ import Testing
         }
     }
 
+    @Test
+    func
+        `a folder that is not there is no input, and a name that cannot be claimed is wrong usage`()
+        throws
+    {
+        try withVolume(.passthrough) { volume in
+            for path in ["@none/file", "/nowhere/file"] {
+                let missing = try volume.shapeedit(
+                    "coordinate", "--write", path, "--", "true", fails: EX_NOINPUT)
+                #expect(missing.errorText.contains("there is no folder"), "\(missing)")
+            }
+            let own = try volume.shapeedit(
+                "coordinate", "--write", "@../.shapeedit/x", "--", "true", fails: EX_USAGE)
+            #expect(own.errorText.contains("cannot be claimed"), "\(own)")
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `a claim waits until what is being written is published`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in

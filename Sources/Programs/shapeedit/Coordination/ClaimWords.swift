@@ -1,5 +1,7 @@
 import DocumentKit
+import Glibc
 import Model
+import PathText
 
 extension Failure {
     /// The failure of a command that coordinates.
@@ -14,7 +16,10 @@ extension Failure {
             self.init(
                 .temporary, "the claim would wait for one that waits for it\(list(holders))")
         case .cancelled: self.init(.temporary, "the claim was cancelled")
-        case .badPath(let path, let reason): self.init(.usage, "\(path): \(reason)")
+        case .badPath(let path, let reason):
+            // What a claim is for need not be there, but its folder has to.
+            let isMissing = access(path.parentPath.cPath, F_OK) != 0 && errno == ENOENT
+            self.init(isMissing ? .noInput : .usage, "\(path): \(reason)")
         case .severalContainers(let one, let other):
             self.init(
                 .usage,
