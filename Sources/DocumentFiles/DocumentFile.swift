@@ -202,7 +202,7 @@ package struct DocumentFile: Sendable {
                 }
                 return nil
             }
-            return try WholeFile.save(path, with: bytes, over: claim.file)
+            return try WholeFile.save(path, with: bytes, over: claim.file) { claim.handOver($0) }
         } catch { throw Failure(writing: name, error) }
     }
 

@@ -12,6 +12,8 @@ struct FileClaim: ~Copyable {
     let isCoordinated: Bool
     /// What programs that show the document know of this.
     private let told: EditClaim?
+    /// Its lock, if that is of the claim that this process runs under.
+    private let lent: LentLock?
 
     /// How long another holder is waited for, in milliseconds.
     static let patience = 10_000
@@ -45,25 +47,31 @@ struct FileClaim: ~Copyable {
                 // Others have claimed it for longer than an open waits.
                 throw error.code == EBUSY ? Self.held(path, since: start) : Failure(path, error)
             }
-            while flock(file.number, LOCK_EX | LOCK_NB) != 0 {
+            var lent: LentLock?
+            var isReplaced = false
+            // In a mount a lock to read would let no version be kept apart.
+            let kind = isReader && !isCoordinated ? LOCK_SH : LOCK_EX
+            while flock(file.number, kind | LOCK_NB) != 0 {
                 let error = Errno.last
                 // No locks there (some network file systems): writing whole must be enough.
                 if error.code == ENOTSUP || error.code == ENOSYS || error.code == EINVAL { break }
                 guard error.code == EWOULDBLOCK || error.code == EINTR else {
                     throw Failure(path, error)
                 }
+                if !isCoordinated { lent = LentLock.borrow(file, until: deadline) }
+                // The claim may keep a file locked that is the document no more.
+                if lent != nil { break }
+                isReplaced = !Self.isNamed(path, file)
+                if isReplaced { break }
                 guard MonotonicClock.now < deadline else { throw Self.held(path, since: start) }
                 usleep(2_000)
             }
             // Who held it before may have put another file in its place.
-            var named = stat()
-            var held = stat()
-            if stat(path.cPath, &named) == 0, fstat(file.number, &held) == 0,
-                named.st_dev == held.st_dev, named.st_ino == held.st_ino
-            {
+            if !isReplaced, Self.isNamed(path, file) {
                 self.file = file
                 self.isCoordinated = isCoordinated
                 self.told = told
+                self.lent = lent
                 return
             }
             guard MonotonicClock.now < deadline else {
@@ -78,12 +86,21 @@ struct FileClaim: ~Copyable {
         if isCoordinated { try file.setAttribute("user.shapeedit.apart", Array("current".utf8)) }
     }
 
+    /// Has the claim that this process runs under go on with a file that takes the document's place.
+    func handOver(_ file: borrowing OwnedDescriptor) { lent?.handOver(file) }
+
     /// Ends the claim. Where closing publishes what was written, it tells why that could not be done:
     /// the document is what it was before.
     ///
     /// - Parameter name: of the document, for messages.
     consuming func end(_ name: String) throws(Failure) {
         do throws(Errno) { try file.close() } catch { throw Failure(name, error) }
+    }
+
+    private static func isNamed(_ path: String, _ file: borrowing OwnedDescriptor) -> Bool {
+        var named = stat()
+        guard stat(path.cPath, &named) == 0, let held = try? file.status() else { return false }
+        return named.st_dev == held.st_dev && named.st_ino == held.st_ino
     }
 
     private static func writable(

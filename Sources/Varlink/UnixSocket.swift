@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Model
-internal import SystemCalls
+package import SystemCalls
 
-/// Sockets of the file system.
-enum UnixSocket {
+/// Sockets of the file system; an address that begins with "@" is an abstract one, in no file system.
+package enum UnixSocket {
     /// Listens at `path`, mode 0600. A socket that nobody answers on is replaced.
     static func listen(at path: String) throws(Failure) -> OwnedDescriptor {
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
@@ -26,27 +26,38 @@ enum UnixSocket {
             unlink(path)
         }
         do throws(Errno) {
-            let descriptor = try make()
-            var address = try address(path)
             // Nobody else may connect in the moment between bind and chmod either.
             let mask = umask(0o177)
             defer { umask(mask) }
-            try check {
-                withUnsafePointer(to: &address) {
-                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                        bind(descriptor.number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                    }
-                }
-            }
-            try check { Glibc.listen(descriptor.number, Int32(VarlinkServer.backlog)) }
-            return descriptor
+            return try bound(path)
         } catch {
             throw failed(path, error)
         }
     }
 
+    /// Listens at an abstract address; anybody of the machine may connect who knows it. Accepting waits.
+    package static func listen(abstract address: String) throws(Errno) -> OwnedDescriptor {
+        try bound(address, isBlocking: true)
+    }
+
+    private static func bound(
+        _ path: String, isBlocking: Bool = false
+    ) throws(Errno) -> OwnedDescriptor {
+        let descriptor = try make(isBlocking: isBlocking)
+        var address = try address(path)
+        try check {
+            withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor.number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+        }
+        try check { Glibc.listen(descriptor.number, Int32(VarlinkServer.backlog)) }
+        return descriptor
+    }
+
     /// Connects to the socket at `path`; the calls on it wait.
-    static func connect(to path: String) throws(Errno) -> OwnedDescriptor {
+    package static func connect(to path: String) throws(Errno) -> OwnedDescriptor {
         let descriptor = try make(isBlocking: true)
         var address = try address(path)
         try check {
@@ -71,7 +82,10 @@ enum UnixSocket {
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8) + [0]
         if bytes.count > MemoryLayout.size(ofValue: address.sun_path) { throw Errno(ENAMETOOLONG) }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        withUnsafeMutableBytes(of: &address.sun_path) {
+            $0.copyBytes(from: bytes)
+            if bytes[0] == UInt8(ascii: "@") { $0[0] = 0 }
+        }
         return address
     }
 }

@@ -50,6 +50,31 @@ public final class FileCoordinator: Sendable {
         _ intents: [FileIntent], waiting limit: Duration = .seconds(30),
         _ body: ([String]) throws -> Result
     ) throws -> Result {
+        try coordinate(intents, waiting: limit, lending: false) { paths, _ in try body(paths) }
+    }
+
+    /// As ``coordinate(_:waiting:_:)``, for a command that the claim is for.
+    ///
+    /// - Parameter body: given what the command is to find in its environment: by that it, and what it
+    ///   starts, do not wait for the claim.
+    package func coordinateCommand<Result>(
+        _ intents: [FileIntent], waiting limit: Duration,
+        _ body: (_ environment: [String: String]) throws -> Result
+    ) throws -> Result {
+        try coordinate(intents, waiting: limit, lending: true) { _, lender in
+            var environment = [Self.purposeVariable: purpose]
+            // What is lent to this process is for its own purpose.
+            if lender != nil || purpose != Self.inheritedPurpose {
+                environment[LockLender.variable] = lender?.address ?? ""
+            }
+            return try body(environment)
+        }
+    }
+
+    private func coordinate<Result>(
+        _ intents: [FileIntent], waiting limit: Duration, lending: Bool,
+        _ body: ([String], LockLender?) throws -> Result
+    ) throws -> Result {
         let places = try intents.map { (intent) throws(CoordinationError) in
             (
                 place: try ItemPlace(intent.path, following: intent.access.followsLinks),
@@ -76,14 +101,18 @@ public final class FileCoordinator: Sendable {
             // Names of one item, and those of new ones in one folder, have one lock.
             let written = Set(wanted.filter(\.writes).map(\.item))
             let locks = try ordered.map { one in
-                try PlainLock(
+                let lock = try PlainLock(
                     one.path, for: purpose, writes: one.writes || written.contains(one.item),
                     until: deadline
                 ) { state.withLock { $0.isCancelled } }
+                return (path: one.path, lock: lock)
             }
             defer { withExtendedLifetime(locks) {} }
-            guard let presentation else { return try body(paths) }
-            return try presentation.leavingOut(paths) { try body(paths) }
+            // Without it the command may be in its own way, and is told so when it waits too long.
+            let lender = lending ? try? LockLender(locks, for: purpose) : nil
+            defer { lender?.end() }
+            guard let presentation else { return try body(paths, lender) }
+            return try presentation.leavingOut(paths) { try body(paths, lender) }
         }
         if let other = places.first(where: { $0.place.mountPoint != point }) {
             throw CoordinationError.severalContainers(
@@ -95,7 +124,7 @@ public final class FileCoordinator: Sendable {
             places.map { ($0.place.relative, $0.access) }, milliseconds, connection)
         let paths = reply.paths("paths").map { "\(point)/\($0)" }
         let result: Result
-        do { result = try body(paths) } catch {
+        do { result = try body(paths, nil) } catch {
             connection.close()
             throw error
         }

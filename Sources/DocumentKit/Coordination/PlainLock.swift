@@ -20,8 +20,13 @@ final class PlainLock {
     /// The lock itself, until all that share it are gone.
     private final class Hold: Sendable {
         let file: OwnedDescriptor
+        /// Whose lock it is, if it is not this file's own.
+        let lent: LentLock?
 
-        init(_ file: consuming OwnedDescriptor) { self.file = file }
+        init(_ file: consuming OwnedDescriptor, _ lent: LentLock? = nil) {
+            self.file = file
+            self.lent = lent
+        }
     }
 
     /// The locks of this process that let nobody else in, each with how many share it: what is of the
@@ -47,6 +52,8 @@ final class PlainLock {
             }
             let key = Key(purpose, file.number)
             var shared: Hold?
+            var lent: LentLock?
+            var isReplaced = false
             while flock(file.number, (writes ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
                 let error = Errno.last
                 // No locks there (some network file systems): nobody has one.
@@ -57,18 +64,26 @@ final class PlainLock {
                 if isCancelled() { throw .cancelled }
                 shared = Self.join(key)
                 if shared != nil { break }
+                if purpose == FileCoordinator.inheritedPurpose {
+                    lent = LentLock.borrow(key.item, until: deadline)
+                    // The claim may keep a file locked that is the item no more.
+                    if lent != nil { break }
+                    let isThere = Self.isStill(path, file.number)
+                    isReplaced = !isThere
+                    if isReplaced { break }
+                }
                 if MonotonicClock.now >= deadline {
                     throw .timedOut(Self.holders(of: path, inTheWayOfReaders: !writes))
                 }
                 usleep(2_000)
             }
             // Who held it before may have put another file in its place.
-            if Self.isStill(path, file.number) {
+            if !isReplaced, Self.isStill(path, file.number) {
                 if let shared {
                     (hold, self.key) = (shared, key)
                     return
                 }
-                let own = Hold(file)
+                let own = Hold(file, lent)
                 (hold, self.key) = writes ? (Self.join(key, own) ?? own, key) : (own, nil)
                 return
             }
@@ -76,6 +91,17 @@ final class PlainLock {
             if MonotonicClock.now >= deadline { throw .timedOut([]) }
         }
     }
+
+    /// A descriptor more of what is locked, which holds the lock if that is its own; `nil` for a lock to
+    /// read.
+    func duplicate() -> OwnedDescriptor? {
+        guard key != nil else { return nil }
+        let number = fcntl(hold.file.number, F_DUPFD_CLOEXEC, 0)
+        return number < 0 ? nil : OwnedDescriptor(adopting: number)
+    }
+
+    /// Has the lock of a file that takes the place of the locked one go over to whose lock it is.
+    func handOver(_ file: borrowing OwnedDescriptor) { hold.lent?.handOver(file) }
 
     deinit { if let key { Self.leave(key) } }
 
@@ -114,6 +140,24 @@ final class PlainLock {
             device = status.st_dev
             inode = status.st_ino
         }
+
+        /// That of an open file.
+        init?(of file: borrowing OwnedDescriptor) {
+            guard let status = try? file.status() else { return nil }
+            self.init(status)
+        }
+
+        /// What ``bytes`` made.
+        init?(_ bytes: [UInt8]) {
+            let words = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+            guard words.count == 2, let device = dev_t(words[0]), let inode = ino_t(words[1]) else {
+                return nil
+            }
+            (self.device, self.inode) = (device, inode)
+        }
+
+        /// It as a message.
+        var bytes: [UInt8] { Array("\(device) \(inode)".utf8) }
     }
 
     /// What is locked for a path: the item, or the folder where there is none; `nil` if that is not there

@@ -50,7 +50,7 @@ extension GrantOwners {
                 let model = try OwnedDescriptor.open(place, O_RDONLY | O_NOCTTY)
                 _ = try WholeFile.replace(
                     place, like: model,
-                    lastly: { () throws(Errno) in
+                    lastly: { (_) throws(Errno) in
                         // To write it and make it durable takes its time: meanwhile the document may
                         // have been revoked, or moved, and another one have its name.
                         try requireWriting(document, at: shown)

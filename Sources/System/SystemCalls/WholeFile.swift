@@ -96,13 +96,14 @@ package enum WholeFile {
     /// content or the new one. Mode, owner and extended attributes are those of `model`.
     ///
     /// - Parameters:
-    ///   - lastly: called when all is done but the renaming; if it throws, everything stays as it is.
+    ///   - lastly: given the new file when all is done but the renaming; if it throws, everything stays
+    ///     as it is.
     ///   - write: fills the file; if it throws, everything stays as it is.
     /// - Returns: the new file, locked (flock) since before it had its name: whoever waits for the
     ///   lock waits on until this is closed.
     package static func replace(
         _ path: String, like model: borrowing OwnedDescriptor,
-        lastly: () throws(Errno) -> Void = {},
+        lastly: (borrowing OwnedDescriptor) throws(Errno) -> Void = { _ in },
         write: (borrowing OwnedDescriptor) throws(Errno) -> Void
     ) throws(Errno) -> OwnedDescriptor {
         let status = try model.status()
@@ -124,17 +125,18 @@ package enum WholeFile {
             name: { file, temporary throws(Errno) in
                 // Where there are no locks, writing whole must be enough.
                 _ = flock(file.number, LOCK_EX | LOCK_NB)
-                try lastly()
+                try lastly(file)
                 _ = try check { rename(temporary.cPath, path.cPath) }
             })
     }
 
     /// As the other one, with all bytes of the new content.
     package static func replace(
-        _ path: String, with bytes: [UInt8], like model: borrowing OwnedDescriptor
+        _ path: String, with bytes: [UInt8], like model: borrowing OwnedDescriptor,
+        lastly: (borrowing OwnedDescriptor) throws(Errno) -> Void = { _ in }
     ) throws(Errno) -> OwnedDescriptor {
         try checkLength(bytes.count)
-        return try replace(path, like: model) { (file) throws(Errno) in
+        return try replace(path, like: model, lastly: lastly) { (file) throws(Errno) in
             try file.write(bytes, at: 0)
         }
     }
@@ -144,17 +146,22 @@ package enum WholeFile {
     /// takes no new files, or if the file is another user's, who would have it no more. If that fails, the
     /// file is what it was.
     ///
-    /// - Parameter file: the same file, open.
+    /// - Parameters:
+    ///   - file: the same file, open.
+    ///   - lastly: given the new file, locked, before it has the name, if there is to be one.
     /// - Returns: the new file, locked, if another one has the name now.
     package static func save(
-        _ path: String, with bytes: [UInt8], over file: borrowing OwnedDescriptor
+        _ path: String, with bytes: [UInt8], over file: borrowing OwnedDescriptor,
+        lastly: (borrowing OwnedDescriptor) throws(Errno) -> Void = { _ in }
     ) throws(Errno) -> OwnedDescriptor? {
         try checkWritable(path)
         try checkLength(bytes.count)
         let status = try file.status()
         let keepsOwner = geteuid() == 0 || geteuid() == status.st_uid
         if status.st_nlink <= 1, keepsOwner {
-            do throws(Errno) { return try replace(path, with: bytes, like: file) } catch {
+            do throws(Errno) {
+                return try replace(path, with: bytes, like: file, lastly: lastly)
+            } catch {
                 // A file that is a mount of its own is busy.
                 guard [EACCES, EPERM, EBUSY].contains(error.code) else { throw error }
             }

@@ -60,11 +60,10 @@ struct CoordinateCommand: ParsableCommand {
             ?? "coordinate \(hexadecimal(UInt64.random(in: .min ... .max)))"
         var status: Int32?
         do {
-            try FileCoordinator(purpose: word).coordinate(
+            try FileCoordinator(purpose: word).coordinateCommand(
                 intents, waiting: .seconds(timeout)
-            ) { _ in
-                status = try ChildCommand.run(
-                    command, environment: [FileCoordinator.purposeVariable: word])
+            ) { environment in
+                status = try ChildCommand.run(command, environment: environment)
             }
         } catch let error as CoordinationError {
             guard let status, status != 0 else { throw Failure(error) }
