@@ -153,7 +153,12 @@ package struct DocumentVersions: Sendable {
         }
         if candidates.isEmpty { throw Failure(.badData, "\(name): there is no earlier version") }
         for version in candidates where !version.isCurrent {
-            let source = try content(of: version)
+            let source: OwnedDescriptor
+            do throws(Failure) { source = try content(of: version) } catch {
+                // Since it was listed it has become one with a later save.
+                if word == nil, access(version.path, F_OK) != 0 { continue }
+                throw error
+            }
             if try Restoring(path: path, name: name).run(
                 from: source, claim, describedAs: "restore \(version.name)")
             {
