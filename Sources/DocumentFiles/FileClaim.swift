@@ -31,7 +31,7 @@ struct FileClaim: ~Copyable {
         // Before the lock, which would keep presenters from saving.
         let told = isReader || isClaimed ? nil : EditClaim.ask(for: path)
         let deadline = MonotonicClock.after(milliseconds: UInt64(Self.patience))
-        while true {
+        attempt: while true {
             let file: OwnedDescriptor
             // Asked for by path: an open would wait for claims of others, and then another one.
             let container = try? PathAttributes.value("user.shapeedit.container", of: path)
@@ -48,7 +48,6 @@ struct FileClaim: ~Copyable {
                 throw error.code == EBUSY ? Self.held(path, since: start) : Failure(path, error)
             }
             var lent: LentLock?
-            var isReplaced = false
             // In a mount a lock to read would let no version be kept apart.
             let kind = isReader && !isCoordinated ? LOCK_SH : LOCK_EX
             while flock(file.number, kind | LOCK_NB) != 0 {
@@ -59,15 +58,14 @@ struct FileClaim: ~Copyable {
                     throw Failure(path, error)
                 }
                 if !isCoordinated { lent = LentLock.borrow(file, until: deadline) }
-                // The claim may keep a file locked that is the document no more.
                 if lent != nil { break }
-                isReplaced = !Self.isNamed(path, file)
-                if isReplaced { break }
                 guard MonotonicClock.now < deadline else { throw Self.held(path, since: start) }
+                // A claim may keep a file locked that is the document no more.
+                if !PlainLock.isStill(path, file.number) { continue attempt }
                 usleep(2_000)
             }
             // Who held it before may have put another file in its place.
-            if !isReplaced, Self.isNamed(path, file) {
+            if PlainLock.isStill(path, file.number) {
                 self.file = file
                 self.isCoordinated = isCoordinated
                 self.told = told
@@ -95,12 +93,6 @@ struct FileClaim: ~Copyable {
     /// - Parameter name: of the document, for messages.
     consuming func end(_ name: String) throws(Failure) {
         do throws(Errno) { try file.close() } catch { throw Failure(name, error) }
-    }
-
-    private static func isNamed(_ path: String, _ file: borrowing OwnedDescriptor) -> Bool {
-        var named = stat()
-        guard stat(path.cPath, &named) == 0, let held = try? file.status() else { return false }
-        return named.st_dev == held.st_dev && named.st_ino == held.st_ino
     }
 
     private static func writable(

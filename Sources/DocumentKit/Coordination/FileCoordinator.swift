@@ -109,7 +109,8 @@ public final class FileCoordinator: Sendable {
             }
             defer { withExtendedLifetime(locks) {} }
             // Without it the command may be in its own way, and is told so when it waits too long.
-            let lender = lending ? try? LockLender(locks, for: purpose) : nil
+            let lends = lending && !written.isEmpty
+            let lender = lends ? try? LockLender(locks, for: purpose) : nil
             defer { lender?.end() }
             guard let presentation else { return try body(paths, lender) }
             return try presentation.leavingOut(paths) { try body(paths, lender) }

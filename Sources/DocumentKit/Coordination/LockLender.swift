@@ -27,7 +27,7 @@ final class LockLender: Sendable {
 
     /// One locked item.
     private struct Held {
-        let path: String
+        let lock: PlainLock
         /// The files that are the item, or were or will be, all locked.
         var files: [File]
         var isLent = false
@@ -51,8 +51,8 @@ final class LockLender: Sendable {
     }
 
     private struct State {
-        var locks: [PlainLock]
-        var held: [Held] = []
+        /// By their paths.
+        var held: [String: Held] = [:]
         var borrowers = 0
         var hasEnded = false
     }
@@ -71,13 +71,13 @@ final class LockLender: Sendable {
         address = "@shapeedit-locks-\(word)"
         listener = try UnixSocket.listen(abstract: address)
         self.purpose = purpose
-        var state = State(locks: locks.map(\.lock))
+        var state = State()
         for (path, lock) in locks {
             // Names of one item share one lock.
             guard let descriptor = lock.duplicate(), let file = File(descriptor),
-                !state.held.contains(where: { $0.files[0].item == file.item })
+                !state.held.values.contains(where: { $0.files[0].item == file.item })
             else { continue }
-            state.held.append(Held(path: path, files: [file]))
+            state.held[path] = Held(lock: lock, files: [file])
         }
         self.state = Monitor(state)
         Threads.start("locks") { [self] in accept() }
@@ -87,8 +87,7 @@ final class LockLender: Sendable {
     func end() {
         state.withLock { state in
             state.hasEnded = true
-            state.locks = []
-            state.held = []
+            state.held = [:]
         }
         // Wakes who accepts.
         shutdown(listener.number, Int32(SHUT_RDWR))
@@ -132,12 +131,11 @@ final class LockLender: Sendable {
             return
         }
         serve(borrower) { file in
-            for lock in state.withLock({ $0.locks }) { lock.handOver(file.descriptor) }
-            state.withLock { state in
-                for index in state.held.indices where state.held[index].path == path {
-                    state.held[index].files.append(file)
-                }
+            let lock = state.withLock { state in
+                state.held[path]?.files.append(file)
+                return state.held[path]?.lock
             }
+            lock?.handOver(file.descriptor)
         }
         giveBack(path)
     }
@@ -159,11 +157,11 @@ final class LockLender: Sendable {
     /// Waits until nobody has the lock of an item; `nil` if it is none of these.
     private func lend(_ item: PlainLock.Item) -> String? {
         state.wait { state -> String?? in
-            let found = state.held.firstIndex { $0.files.contains { $0.item == item } }
+            let found = state.held.first { $0.value.files.contains { $0.item == item } }
             guard let found else { return .some(nil) }
-            if state.held[found].isLent { return nil }
-            state.held[found].isLent = true
-            return state.held[found].path
+            if found.value.isLent { return nil }
+            state.held[found.key]?.isLent = true
+            return found.key
         } ?? nil
     }
 
@@ -171,12 +169,11 @@ final class LockLender: Sendable {
     private func giveBack(_ path: String) {
         let now = PlainLock.item(at: path)
         state.signal { state in
-            for index in state.held.indices where state.held[index].path == path {
-                state.held[index].isLent = false
-                let current = state.held[index].files.filter { $0.item == now }
-                // Another program has put its own there, which has no lock.
-                if !current.isEmpty { state.held[index].files = current }
-            }
+            guard let held = state.held[path] else { return }
+            state.held[path]?.isLent = false
+            let current = held.files.filter { $0.item == now }
+            // Another program has put its own there, which has no lock.
+            if !current.isEmpty { state.held[path]?.files = current }
         }
     }
 }

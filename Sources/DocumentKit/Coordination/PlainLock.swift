@@ -3,7 +3,7 @@ internal import PathText
 internal import SystemCalls
 
 /// A claim outside of containers: an flock(2) lock of the item, or of its folder where there is none.
-final class PlainLock {
+package final class PlainLock {
     /// Which item is locked, and for whom.
     private struct Key: Hashable {
         var purpose: String
@@ -44,7 +44,7 @@ final class PlainLock {
         _ path: String, for purpose: String, writes: Bool, until deadline: UInt64,
         isCancelled: () -> Bool
     ) throws(CoordinationError) {
-        while true {
+        attempt: while true {
             if isCancelled() { throw .cancelled }
             let file: OwnedDescriptor
             do throws(Errno) { file = try Self.opened(path) } catch {
@@ -53,7 +53,6 @@ final class PlainLock {
             let key = Key(purpose, file.number)
             var shared: Hold?
             var lent: LentLock?
-            var isReplaced = false
             while flock(file.number, (writes ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
                 let error = Errno.last
                 // No locks there (some network file systems): nobody has one.
@@ -66,19 +65,17 @@ final class PlainLock {
                 if shared != nil { break }
                 if purpose == FileCoordinator.inheritedPurpose {
                     lent = LentLock.borrow(key.item, until: deadline)
-                    // The claim may keep a file locked that is the item no more.
                     if lent != nil { break }
-                    let isThere = Self.isStill(path, file.number)
-                    isReplaced = !isThere
-                    if isReplaced { break }
                 }
                 if MonotonicClock.now >= deadline {
                     throw .timedOut(Self.holders(of: path, inTheWayOfReaders: !writes))
                 }
+                // A claim may keep a file locked that is the item no more.
+                if !Self.isStill(path, file.number) { continue attempt }
                 usleep(2_000)
             }
             // Who held it before may have put another file in its place.
-            if !isReplaced, Self.isStill(path, file.number) {
+            if Self.isStill(path, file.number) {
                 if let shared {
                     (hold, self.key) = (shared, key)
                     return
@@ -169,7 +166,7 @@ final class PlainLock {
     }
 
     /// Whether the path still names what was opened; a folder stands for what is not there yet.
-    private static func isStill(_ path: String, _ descriptor: Int32) -> Bool {
+    package static func isStill(_ path: String, _ descriptor: Int32) -> Bool {
         var held = stat()
         var named = stat()
         guard fstat(descriptor, &held) == 0 else { return false }
