@@ -15,7 +15,7 @@ internal import SystemCalls
 /// packs/            small contents that have no file of their own yet, many to a file
 /// spare/            empty files that were contents, to be used again
 /// blobs/ab/<hash>   sealed contents, immutable, by SHA-256
-/// digests/<hash>    of large ones, the SHA-256 of each block (``BlockDigests``)
+/// digests/<hash>    of large ones, what each block is compared with (``BlockDigests``)
 /// incoming/<hash>   contents on their way from the store, with a map of what has come
 /// store-owner       which stores the container owns, or shares with others
 /// store-unneeded    blobs in its store that nothing needs, and since when

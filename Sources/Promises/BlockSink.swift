@@ -9,7 +9,7 @@ internal import SystemCalls
 final class BlockSink: BlobSink {
     /// Bytes written at a time: fits the second-level cache. Each download that is on its way has so
     /// much memory.
-    private static let part = 128 << 10
+    private static let part = 256 << 10
 
     private let incoming: Incoming
     private let name: ContentHash
@@ -23,7 +23,7 @@ final class BlockSink: BlobSink {
     private var offset: Int64
     /// All before it is in blocks that have been noted.
     private var noted: Int64
-    private var digest: RunningDigest?
+    private var sum: BlockSum?
     /// What the disk said, if it was the disk.
     private(set) var local: Errno?
 
@@ -39,7 +39,7 @@ final class BlockSink: BlobSink {
         offset = range.lowerBound
         noted = range.lowerBound
         buffer = .allocate(byteCount: min(Self.part, max(range.count, 1)), alignment: 4096)
-        if incoming.digests != nil { digest = RunningDigest(.sha256) }
+        beginSum()
     }
 
     deinit { buffer.deallocate() }
@@ -76,7 +76,13 @@ final class BlockSink: BlobSink {
     private func begin(at offset: Int64) {
         filled = 0
         self.offset = max(offset, noted)
-        if digest != nil { digest = RunningDigest(.sha256) }
+        beginSum()
+    }
+
+    /// To be called where a block begins.
+    private func beginSum() {
+        let block = Int(offset / incoming.blockSize)
+        sum = block < incoming.all.upperBound ? incoming.digests?.begin(block) : nil
     }
 
     private func flush() throws(StoreError) {
@@ -88,16 +94,16 @@ final class BlockSink: BlobSink {
             throw StoreError(
                 .local, at: address, "what came could not be written to the disk: \(error)")
         }
-        digest?.update(part)
+        sum?.update(part)
         filled = 0
     }
 
     private func verify(_ number: Int) throws(StoreError) {
-        guard let digest, let digests = incoming.digests else { return }
-        guard digest.finish() == digests[number] else {
+        guard let sum, let digests = incoming.digests else { return }
+        guard sum.finish() == digests[number] else {
             throw StoreError(
                 .corrupt, at: address, "\(name) came with other bytes in its block \(number)")
         }
-        self.digest = RunningDigest(.sha256)
+        beginSum()
     }
 }

@@ -11,7 +11,7 @@ internal import SystemCalls
 final class Incoming {
     let bytes: IncomingBytes
     /// What each block is compared with; `nil` if there is nothing.
-    let digests: [[UInt8]]?
+    let digests: BlockDigests?
     /// Otherwise the content comes whole, as one block.
     let isInBlocks: Bool
     let blockSize: Int64

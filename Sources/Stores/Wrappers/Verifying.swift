@@ -40,14 +40,14 @@ package struct Verifying: ContentStore {
     private func getOnce(
         _ blob: Blob, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
     ) throws(StoreError) {
-        let watch = Watch(sink, range, address)
+        let watch = Watch(sink, range, address, hashes: range == blob.range)
         try store.get(blob, range, into: watch, call)
         guard watch.next == range.upperBound else {
             throw StoreError(
                 .corrupt, at: address, "\(blob.hash) came only up to byte \(watch.next)")
         }
-        guard range == blob.range else { return }
-        guard watch.digest.finish() == blob.hash.bytes else {
+        guard let digest = watch.digest else { return }
+        guard digest.finish() == blob.hash.bytes else {
             throw StoreError(.corrupt, at: address, "\(blob.hash) came with other bytes")
         }
     }
@@ -82,15 +82,16 @@ package struct Verifying: ContentStore {
         try store.list(after: hash, limit: limit, call)
     }
 
-    /// Hashes what passes; refuses gaps and what lies outside the range.
+    /// Hashes what passes, if that is to be compared; refuses gaps and what lies outside the range.
     private final class Watch: BlobSink {
-        let digest = RunningDigest(.sha256)
+        let digest: RunningDigest?
         private(set) var next: Int64
         private let sink: any BlobSink
         private let range: Range<Int64>
         private let address: String
 
-        init(_ sink: any BlobSink, _ range: Range<Int64>, _ address: String) {
+        init(_ sink: any BlobSink, _ range: Range<Int64>, _ address: String, hashes: Bool) {
+            digest = hashes ? RunningDigest(.sha256) : nil
             self.sink = sink
             self.range = range
             self.address = address
@@ -102,7 +103,7 @@ package struct Verifying: ContentStore {
                 throw StoreError(
                     .corrupt, at: address, "bytes came for \(offset) instead of \(next)")
             }
-            digest.update(bytes)
+            digest?.update(bytes)
             next += Int64(bytes.count)
             try sink.write(bytes, at: offset)
         }

@@ -138,13 +138,20 @@
     F(sqlite3_system_errno)
 
 #define CRYPTO_FUNCTIONS(F) \
+    F(EVP_CIPHER_CTX_ctrl) \
+    F(EVP_CIPHER_CTX_free) \
+    F(EVP_CIPHER_CTX_new) \
     F(EVP_Digest) \
     F(EVP_DigestFinal_ex) \
     F(EVP_DigestInit_ex) \
     F(EVP_DigestUpdate) \
+    F(EVP_EncryptFinal_ex) \
+    F(EVP_EncryptInit_ex) \
+    F(EVP_EncryptUpdate) \
     F(EVP_MD_CTX_free) \
     F(EVP_MD_CTX_new) \
     F(EVP_Q_mac) \
+    F(EVP_aes_128_gcm) \
     F(EVP_md5) \
     F(EVP_sha256)
 

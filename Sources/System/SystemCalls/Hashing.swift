@@ -12,6 +12,16 @@ public enum Hashing {
         of descriptor: borrowing OwnedDescriptor, from start: Int64 = 0, size: Int64
     ) throws(Errno) -> (count: Int64, digest: [UInt8]) {
         let digest = RunningDigest(.sha256)
+        let count = try read(descriptor, from: start, size: size) { digest.update($0) }
+        return (count, digest.finish())
+    }
+
+    /// Hands `size` bytes of the file from `start` on to `take`, part by part; how many there were:
+    /// less if the file is shorter.
+    package static func read(
+        _ descriptor: borrowing OwnedDescriptor, from start: Int64, size: Int64,
+        _ take: (UnsafeRawBufferPointer) -> Void
+    ) throws(Errno) -> Int64 {
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Int(min(Int64(chunk), max(size, 1))), alignment: 16)
         defer { buffer.deallocate() }
@@ -20,11 +30,11 @@ public enum Hashing {
             let wanted = Int(min(Int64(buffer.count), size - offset))
             let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
             let count = try descriptor.read(into: part, at: start + offset)
-            digest.update(UnsafeRawBufferPointer(rebasing: part[..<count]))
+            take(UnsafeRawBufferPointer(rebasing: part[..<count]))
             offset += Int64(count)
             if count < wanted { break }
         }
-        return (offset, digest.finish())
+        return offset
     }
 
     /// The 32 bytes of the SHA-256 of some bytes.
