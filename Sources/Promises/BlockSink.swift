@@ -9,7 +9,7 @@ internal import SystemCalls
 final class BlockSink: BlobSink {
     /// Bytes written at a time: fits the second-level cache. Each download that is on its way has so
     /// much memory.
-    private static let part = 256 << 10
+    private static let part = 128 << 10
 
     private let incoming: Incoming
     private let name: ContentHash

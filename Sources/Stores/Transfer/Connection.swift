@@ -28,7 +28,7 @@ final class Connection: @unchecked Sendable {
         curlshim_set_long(easy, CURLOPT_PATH_AS_IS, 1)
         curlshim_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
         // Each connection keeps so much; more makes nothing faster.
-        curlshim_set_long(easy, CURLOPT_BUFFERSIZE, 256 * 1024)
+        curlshim_set_long(easy, CURLOPT_BUFFERSIZE, 64 * 1024)
         curlshim_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, 128 * 1024)
         curlshim_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         curlshim_set_string(easy, CURLOPT_USERAGENT, "ShapeEdit")
