@@ -42,7 +42,7 @@ import Testing
         #expect(try database.origin(.root, identity: Array("2".utf8)) == rows[1])
         // Two things without an identity are not the same.
         #expect(try database.origin(.root, identity: []) == nil)
-        #expect(try database.origin(content: #require(hash(7))) == rows[2])
+        #expect(try database.origins(content: #require(hash(7))) == [rows[2]])
         #expect(try database.origin(ItemNumber(rawValue: 4)) == rows[3])
         var order: [String] = []
         try database.forEachOrigin(of: .root) {
@@ -71,6 +71,23 @@ import Testing
         #expect(place?.path == Array("a/b".utf8))
         #expect(place?.tag == [1])
         #expect(try database.place(content: #require(hash(8)))?.tree == nil)
+    }
+
+    @Test
+    func `all that wait for one content are told, and where the source shows it`()
+        throws
+    {
+        let name = try #require(hash(7))
+        // What stayed of the first is elsewhere by now.
+        let rows = [origin(3, "was", "", 7).gone, origin(2, "a", "", 7)]
+        try database.apply([
+            mutation(
+                1,
+                [.putSource(SourceRow(root: .root, address: "folder:/x"))]
+                    + rows.map { .putOrigin($0) })
+        ])
+        #expect(try Set(database.origins(content: name)) == Set(rows))
+        #expect(try database.place(content: name)?.path == Array("a".utf8))
     }
 
     @Test func `an item that waits for its name is known with the place where it waits`() throws {

@@ -50,16 +50,18 @@ extension CatalogDatabase {
         return try select.step() ? try origin(select) : nil
     }
 
-    /// The object whose content is called so.
-    package func origin(content: ContentHash) throws(Failure) -> OriginRow? {
+    /// The objects whose content is called so: beside the one that the source shows also what stayed
+    /// here of those that were at its path before.
+    package func origins(content: ContentHash) throws(Failure) -> [OriginRow] {
         let select = try connection.statement("SELECT * FROM origin WHERE content = ?")
         defer { select.reset() }
         select.bind(1, content)
-        return try select.step() ? try origin(select) : nil
+        return try origins(select)
     }
 
     /// Where the object is whose content is called so: the address of its tree, its path and tag there.
-    /// One statement: each takes SQLite's lock of its own.
+    /// What the source shows goes before what stayed here of objects that went. One statement: each takes
+    /// SQLite's lock of its own.
     package func place(content: ContentHash) throws(Failure)
         -> (tree: String, path: [UInt8], tag: [UInt8])?
     {
@@ -67,6 +69,7 @@ extension CatalogDatabase {
             """
             SELECT source.address, origin.path, origin.tag
             FROM origin JOIN source ON source.root = origin.source WHERE origin.content = ?
+            ORDER BY origin.identity = x'00', origin.item DESC
             """)
         defer { select.reset() }
         select.bind(1, content)
@@ -107,6 +110,10 @@ extension CatalogDatabase {
     package func origins() throws(Failure) -> [OriginRow] {
         let select = try connection.statement("SELECT * FROM origin ORDER BY item")
         defer { select.reset() }
+        return try origins(select)
+    }
+
+    private func origins(_ select: Statement) throws(Failure) -> [OriginRow] {
         var rows: [OriginRow] = []
         while try select.step() { rows.append(try origin(select)) }
         return rows

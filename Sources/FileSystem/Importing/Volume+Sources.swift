@@ -73,11 +73,14 @@ extension Volume {
     /// held.
     private func seal(_ blob: Blob, as hash: ContentHash) throws(Errno) -> [VersionRow] {
         try blobs.withLock { (_) throws(Errno) in
-            let known: ([VersionRow], OriginRow?)? = try? container.query {
+            let known: ([VersionRow], [OriginRow])? = try? container.query {
                 (database) throws(Failure) in
-                (try database.versions(content: blob.hash), try database.origin(content: blob.hash))
+                (
+                    try database.versions(content: blob.hash),
+                    try database.origins(content: blob.hash)
+                )
             }
-            guard let (versions, origin) = known else { throw Errno(EIO) }
+            guard let (versions, origins) = known else { throw Errno(EIO) }
             // A blob that nothing refers to is no harm; a version without its blob would be.
             try content.adopt(blob.hash, as: hash)
             return state.withLock { state -> [VersionRow] in
@@ -88,7 +91,7 @@ extension Volume {
                     version.place = .sealed
                     version.hash = hash
                     var effects: [Effect] = [.putVersion(version)]
-                    if var origin, origin.item == version.item {
+                    if var origin = origins.first(where: { $0.item == version.item }) {
                         origin.content = hash
                         effects.append(.putOrigin(origin))
                     }
