@@ -32,19 +32,19 @@ struct RefreshModelTests {
         }
     }
 
-    /// What is in the current folder; folders have no times, since what stays in them changes theirs.
-    private static let listed =
-        "find . -type d -printf '%p\\n' -o -printf '%p %y %s %T@\\n' | sort"
-
-    @Test func `a refresh shows what the source shows, whatever was done to it`() throws {
-        let seed = Seed.next("refreshes")
+    @Test(arguments: ChangingSource.Kind.allCases)
+    func `a refresh shows what the source shows, whatever was done to it`(
+        _ kind: ChangingSource.Kind
+    ) throws {
+        let seed = Seed.next("refreshes of \(kind)")
         var random = SplitMix(seed: seed)
         try withVolume(.passthrough) { volume in
-            let source = "\(try #require(volume.container).base)/home/source"
+            let home = "\(try #require(volume.container).base)/home"
+            let source = try ChangingSource(kind, name: "refreshed-\(seed)", base: home)
             let agent = try volume.agent()
             // An emptied source is refused: it may be a disk that is not there.
-            agent.shell("mkdir -p \(source); head -c 1 /dev/zero > \(source)/kept")
-            try volume.shapeedit("import", "--promise", source, "@in")
+            try source.change("head -c 1 /dev/zero > kept")
+            try volume.shapeedit("import", "--promise", source.address, "@in")
             var log: [String] = []
             for round in 1...Self.rounds {
                 let reads = Self.names.filter { _ in random.chance(25) }.map { "in/\($0)" }
@@ -53,14 +53,13 @@ struct RefreshModelTests {
                 }
                 log.append("read \(reads); \(changes.joined(separator: "; "))")
                 agent.shell("cat \(reads.joined(separator: " ")) < /dev/null > read 2>&1 || :")
-                agent.shell(
-                    "cd \(source); { \(changes.joined(separator: "\n")) \n} 2> /dev/null; rm -rf .t"
-                )
+                try source.change(changes.joined(separator: "\n") + "\nrm -rf .t")
                 let told = try volume.shapeedit("import", "--refresh", "@in").text
                 // What had been read is here still: only what the source shows is compared.
                 let missing = agent.shell(
                     """
-                    (cd \(source); \(Self.listed)) > expected; (cd in; \(Self.listed)) > found
+                    (cd \(source.folder); \(source.listing)) > expected
+                    (cd in; \(source.listing)) > found
                     comm -23 expected found
                     find in | grep shapeedit-aside || :
                     """)
@@ -73,7 +72,7 @@ struct RefreshModelTests {
                         """
                         find in -printf '%p %y %s %i ' -exec getfattr --only-values \\
                             -n user.shapeedit.source {} \\; -printf '\\n' 2>&1
-                        find \(source) -printf '%P %y %s %i\\n'
+                        find \(source.folder) -printf '%P %y %s %i\\n'
 
                         """)
                     Issue.record(
@@ -83,8 +82,10 @@ struct RefreshModelTests {
                 }
             }
             agent.shell(
-                "(cd \(source); find . -type f) | while read -r f; do cmp \(source)/$f in/$f || exit; done"
-            )
+                """
+                (cd \(source.folder); find . -type f) > files
+                while read -r f; do cmp \(source.folder)/$f in/$f || exit; done < files
+                """)
         }
     }
 }
