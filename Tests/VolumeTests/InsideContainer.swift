@@ -25,13 +25,18 @@ final class InsideContainer {
     }
 
     /// Opens the container in `path`, making it first if it is not there.
-    init(_ path: String) throws {
+    ///
+    /// - Parameter hasPictures: whether there are pictures, of which none is drawn.
+    init(_ path: String, hasPictures: Bool = false) throws {
         self.path = path
         if access(path + "/catalog.sqlite", F_OK) != 0 {
             try Container.create("test", at: path)
         }
         container = try Container("test", at: path, holder: "in use by a test")
         volume = Volume(container: container)
+        if hasPictures {
+            volume.showPictures(PictureOptions(program: "/nonexistent", desktop: []))
+        }
         tree = VirtualTree(volume)
         volume.followQueries(tree)
         volume.start()
@@ -178,6 +183,22 @@ final class InsideContainer {
 
     /// Makes everything durable now that the keeper would make durable in a few seconds.
     func settle() { _ = volume.keeper.makeRoom() }
+
+    /// Looks at a document's picture, as the kernel does by its path, which may keep what it finds.
+    func lookAtPicture(_ name: String) throws(Errno) {
+        var node = try tree.top().node
+        for part in ["thumbnails", "256", name + ".png"] {
+            node = try tree.lookup(node, Array(part.utf8)).node
+        }
+    }
+
+    /// Whether the kernel may still keep names of pictures that lead elsewhere by now, and nobody has it
+    /// forget them.
+    var keepsStalePictures: Bool {
+        guard let stale = volume.pictures?.stale, let names = stale.take() else { return false }
+        stale.end()
+        return !names.isEmpty
+    }
 
     private func withName<Result>(
         _ name: String, _ body: (UnsafeRawBufferPointer) throws(Errno) -> Result

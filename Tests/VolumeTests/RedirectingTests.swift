@@ -25,4 +25,24 @@ import Testing
             #expect(content == [3])
         }
     }
+
+    @Test func `a thread that is sent round to another document has its pictures forgotten`()
+        throws
+    {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path, hasPictures: true)
+            defer { container.close() }
+            try container.save("a.slide", [1])
+            try container.save("b.slide", [2])
+            let other: Int32 = 1
+            let sent = try container.open("a.slide", O_WRONLY, by: other)
+            #expect(sent == ESTALE)
+            try container.rename("b.slide", to: "a.slide")
+            try container.lookAtPicture("a.slide")
+            // Its LOOKUP begins a session of what was `b`.
+            let opened = try container.open("a.slide", O_WRONLY, by: other)
+            #expect(opened == 0)
+            #expect(!container.keepsStalePictures)
+        }
+    }
 }

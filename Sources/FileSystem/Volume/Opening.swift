@@ -53,7 +53,11 @@ extension Volume {
                 forgetSoon(names: names, then: answer)
             case .serve(let session):
                 noteOpened(node, flags, caller)
-                reply(.success(try serve(node, session, flags, process, caller)))
+                let opened = try serve(node, session, flags, process, caller)
+                if !writes { return reply(.success(opened)) }
+                // A LOOKUP may have begun the session, of somebody who was sent round and whose name
+                // leads to another item by now; it cannot wait for this.
+                settlePictures { reply(.success(opened)) }
             case .direct(let session):
                 noteOpened(node, flags, caller)
                 try openDirectly(node, session, flags, process, reply: reply)
