@@ -47,6 +47,32 @@ import Testing
         #expect(try database.title(of: DocumentID(rawValue: 2)) == "中文搜索测试")
     }
 
+    @Test func `words are found without their accents, and in capitals, in other scripts too`()
+        throws
+    {
+        let database = try TextDatabase(path: path)
+        defer { database.close() }
+        try database.apply(
+            [
+                row(1, "Ёлка и ежевика, МОЙ чай"),
+                row(2, "Ὀδυσσεύς, ἄνθρωπος ᾧδε ΐδιος", title: "Ελλάδα"),
+                row(3, "Straße ﬁne Äpfel"), row(4, "كِتَاب كتـــاب"), row(5, "שָׁלוֹם"),
+            ], without: [], mark: nil)
+        for (words, documents) in [
+            ("елка", [1]), ("ЁЖЕВИКА", [1]), ("ЕЛКА", [1]), ("мои", [1]), ("оδυσσευς", []),
+            ("οδυσσευς", [2]), ("ΟΔΥΣΣΕΎΣ", [2]), ("ανθρωπος", [2]), ("άνθρωπος", [2]),
+            ("ωδε", [2]),
+            ("ιδιος", [2]), ("ελλαδα", [2]), ("\"ΕΛΛΆΔΑ\"", [2]), ("STRASSE", [3]), ("straß", [3]),
+            ("FINE", [3]), ("apfel", [3]), ("كتاب", [4]), ("كِتاب", [4]), ("שלום", [5]),
+            ("e\u{301}lka", []), ("Е\u{308}лка", [1]), ("ε\u{301}λλα\u{301}", [2]),
+        ] as [(String, [UInt64])] {
+            #expect(try found(database, text: words) == documents, "\(words)")
+        }
+        // Nothing is left of it.
+        #expect(TextPattern(text: "ـ \u{64b}", title: nil) == nil)
+        #expect(try database.title(of: DocumentID(rawValue: 2)) == "Ελλάδα")
+    }
+
     @Test(.enabled(if: access("/usr/bin/sqlite3", X_OK) == 0, "sqlite3 is not installed"))
     func `words of an earlier version are kept and taken apart`() throws {
         let old = try TextDatabase(path: path)
@@ -54,7 +80,7 @@ import Testing
         old.close()
         let aged = try run([
             "sqlite3", path,
-            "UPDATE words SET title = '中文搜索', body = '日本語を検索' WHERE rowid = 1; "
+            "UPDATE words SET title = '中文搜索', body = '日本語を検索 Ёж' WHERE rowid = 1; "
                 + "PRAGMA user_version = 1",
         ])
         try #require(aged.status == 0, "\(aged)")
@@ -64,6 +90,7 @@ import Testing
             #expect(try database.mark() == 17)
             #expect(try found(database, text: "検索") == [1])
             #expect(try found(database, title: "搜索") == [1])
+            #expect(try found(database, text: "еж") == [1])
             #expect(try found(database, text: "x") == [])
             #expect(try found(database, text: "word") == [2])
         }

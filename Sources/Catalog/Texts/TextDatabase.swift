@@ -30,8 +30,8 @@ package struct TextRow: Sendable {
 package final class TextDatabase {
     private let connection: Connection
 
-    /// Version 1 is brought up to it, another one is made anew.
-    private static let version: Int64 = 2
+    /// Earlier versions are brought up to it, a later one is made anew.
+    private static let version: Int64 = 3
     /// "SHET": marks a SQLite file as one of these.
     private static let applicationID: Int64 = 0x5348_4554
     private static let tables = [
@@ -69,8 +69,8 @@ package final class TextDatabase {
         let known = try connection.integer("PRAGMA user_version")
         if try connection.integer("PRAGMA application_id") == applicationID {
             if known == version { return connection }
-            if known == 1 {
-                try connection.transaction { () throws(Failure) in try takeApart(connection) }
+            if (1..<version).contains(known) {
+                try connection.transaction { () throws(Failure) in try renew(connection) }
                 return connection
             }
         }
@@ -84,9 +84,12 @@ package final class TextDatabase {
         return connection
     }
 
-    /// Brings version 1 up to 2, which has words as ``UnspacedText`` takes them apart. What is only in
-    /// the store by now could not be read again.
-    private static func takeApart(_ connection: Connection) throws(Failure) {
+    /// What is kept of a text, and looked for: version 2 has it as ``UnspacedText`` takes it apart, version 3
+    /// as ``FoldedText`` does, too.
+    static func kept(_ text: String) -> String { UnspacedText.apart(FoldedText.folded(text)) }
+
+    /// Brings earlier versions up to this one. What is only in the store by now could not be read again.
+    private static func renew(_ connection: Connection) throws(Failure) {
         let select = try connection.statement(
             "SELECT rowid, title, body FROM words WHERE rowid > ? ORDER BY rowid LIMIT 1")
         defer { select.reset() }
@@ -101,7 +104,7 @@ package final class TextDatabase {
             let (title, body) = (select.text(1) ?? "", select.text(2) ?? "")
             // A row is not changed while it is read.
             select.reset()
-            let (newTitle, newBody) = (UnspacedText.apart(title), UnspacedText.apart(body))
+            let (newTitle, newBody) = (kept(title), kept(body))
             if newTitle == title, newBody == body { continue }
             update.bind(1, newTitle)
             update.bind(2, newBody)
@@ -180,8 +183,8 @@ package final class TextDatabase {
         let words = try connection.statement(
             "INSERT OR REPLACE INTO words (rowid, title, body) VALUES (?, ?, ?)")
         words.bind(1, row.document.rawValue)
-        words.bind(2, UnspacedText.apart(row.title))
-        words.bind(3, UnspacedText.apart(row.body))
+        words.bind(2, Self.kept(row.title))
+        words.bind(3, Self.kept(row.body))
         try words.run()
     }
 

@@ -11,25 +11,23 @@ package struct TextPattern: Sendable, Equatable {
     }
 
     /// Each word as the beginning of one, what stands in quotation marks as it is; both as they are
-    /// kept (``UnspacedText``).
+    /// kept (``TextDatabase/kept(_:)``).
     private static func phrases(_ text: String) -> [String] {
         var phrases: [String] = []
         for (index, part) in text.split(separator: "\"", omittingEmptySubsequences: false)
             .enumerated()
         {
-            if index % 2 == 1 {
-                if hasWords(part) { phrases.append("\"\(UnspacedText.apart(String(part)))\"") }
-            } else {
-                for word in part.split(whereSeparator: \.isWhitespace) where hasWords(word) {
-                    phrases.append("\"\(UnspacedText.apart(String(word)))\" *")
-                }
+            let isWhole = index % 2 == 1
+            let words = isWhole ? [part] : part.split(whereSeparator: \.isWhitespace)
+            for word in words.lazy.map({ TextDatabase.kept(String($0)) }) where hasWords(word) {
+                phrases.append("\"\(word)\"" + (isWhole ? "" : " *"))
             }
         }
         return phrases
     }
 
     /// FTS5 takes a phrase of nothing but marks for one that everything or nothing has.
-    private static func hasWords(_ text: Substring) -> Bool {
+    private static func hasWords(_ text: String) -> Bool {
         text.unicodeScalars.contains { scalar in
             scalar.properties.isAlphabetic || scalar.properties.numericType != nil
         } && !text.utf8.contains(0)
