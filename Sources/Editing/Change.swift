@@ -33,7 +33,9 @@ public struct Change: Hashable, Sendable, CustomStringConvertible {
         case (.part, nil, let after?): "\(path): added \(after)"
         case (.part, let before?, nil): "\(path): removed \(before)"
         case (.place, let before?, let after?): "\(path): moved from \(before) to \(after)"
-        case (_, let before?, let after?): "\(path): \(before) -> \(after)"
+        case (_, let before?, let after?):
+            "\(path): \(before) -> \(after)"
+                + (before == after ? " (the same letters, otherwise composed)" : "")
         case (_, nil, let after?): "\(path): set to \(after)"
         case (_, let before?, nil): "\(path): unset, was \(before)"
         case (_, nil, nil): path

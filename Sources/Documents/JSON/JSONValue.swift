@@ -1,5 +1,5 @@
 /// A JSON document or a part of it. Objects keep the order of their keys, numbers their text.
-public enum JSONValue: Hashable, Sendable {
+public enum JSONValue: Sendable {
     /// `null`
     case null
     /// `true` or `false`
@@ -47,6 +47,33 @@ public enum JSONValue: Hashable, Sendable {
         case .string: "a string"
         case .array: "an array"
         case .object: "an object"
+        }
+    }
+}
+
+extension JSONValue: Hashable {
+    /// Equal values, texts byte by byte.
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.boolean(let left), .boolean(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.string(let left), .string(let right)): left.isExactly(right)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+
+    /// Hashes what makes values equal; values of two types rarely meet, and then differ by `==`.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .boolean(let value): hasher.combine(value)
+        case .number(let value): hasher.combine(value)
+        case .string(let value): hasher.combine(value)
+        case .array(let value): hasher.combine(value)
+        case .object(let value): hasher.combine(value)
         }
     }
 }

@@ -30,7 +30,7 @@ public struct TaskList: Hashable, Sendable {
 /// One thing to do.
 public struct TaskItem: Hashable, Sendable {
     /// What is to be done: one line, as edits see to; files can hold more, which are kept.
-    public var text: String
+    @Exact public var text: String
     /// Whether it is done.
     public var isComplete: Bool
     /// What makes it the same item after its text changed.

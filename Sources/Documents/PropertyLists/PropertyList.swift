@@ -65,7 +65,7 @@ public enum PropertyList: Sendable {
 }
 
 extension PropertyList: Hashable {
-    /// Equal values. What is not a number is equal to what is none either, so that a document that
+    /// Equal values, texts byte by byte. What is not a number is equal to what is none either, so that a document that
     /// holds it is equal to itself; zero has no sign, as for people.
     public static func == (left: PropertyList, right: PropertyList) -> Bool {
         switch (left, right) {
@@ -76,7 +76,7 @@ extension PropertyList: Hashable {
             isSame(left, right)
         case (.real32(let left), .real32(let right)): isSame(left, right)
         case (.data(let left), .data(let right)): left == right
-        case (.string(let left), .string(let right)): left == right
+        case (.string(let left), .string(let right)): left.isExactly(right)
         case (.uid(let left), .uid(let right)): left == right
         case (.array(let left), .array(let right)): left == right
         case (.dictionary(let left), .dictionary(let right)): left == right

@@ -9,7 +9,7 @@ public struct Scene: Hashable, Sendable {
     /// The version of the format.
     public var version: Int
     /// What the document is called, apart from the name of its file.
-    public var title: String?
+    @Exact public var title: String?
     /// What is behind the solids; without one, what `Drawing` chooses.
     public var background: Color?
     /// Who looks at it.

@@ -69,7 +69,7 @@ public enum SceneNode: Hashable, Sendable {
 /// Nodes that are moved, turned, stretched and hidden together.
 public struct Group: Hashable, Sendable {
     /// What people call it; may be empty and need not be unique.
-    public var name: String
+    @Exact public var name: String
     /// What applies to all children after their own transforms.
     public var transform: Transform
     /// The nodes in it, at most `Limits.sceneDepth` groups deep.

@@ -16,9 +16,9 @@ extension Scene {
     public var json: JSONValue {
         var update = SceneUpdate(source)
         update.set(SceneKey.version, version, encoded: .integer(version)) { $0.object[$1]?.integer }
-        update.set(SceneKey.title, title, encoded: title.map { .string($0) }) {
-            fields, key throws(DocumentError) in try fields.text(key)
-        }
+        update.set(
+            SceneKey.title, Exact(wrappedValue: title), encoded: title.map { .string($0) }
+        ) { fields, key throws(DocumentError) in Exact(wrappedValue: try fields.text(key)) }
         update.set(
             SceneKey.background, background, encoded: background.map { .string($0.hexadecimal) }
         ) { fields, key throws(DocumentError) in try fields.color(key) }
@@ -51,8 +51,8 @@ private struct SceneUpdate {
     }
 
     mutating func set(name: String, isVisible: Bool, transform: Transform) {
-        set(SceneKey.name, name, encoded: .string(name)) {
-            fields, key throws(DocumentError) in try fields.text(key) ?? ""
+        set(SceneKey.name, Exact(wrappedValue: name), encoded: .string(name)) {
+            fields, key throws(DocumentError) in Exact(wrappedValue: try fields.text(key) ?? "")
         }
         set(SceneKey.position, transform.position, encoded: transform.position.json) {
             fields, key throws(DocumentError) in try fields.vector(key, default: .zero)

@@ -1,7 +1,7 @@
 /// A solid of a scene.
 public struct Solid: Hashable, Sendable {
     /// What people call it; may be empty and need not be unique.
-    public var name: String
+    @Exact public var name: String
     /// Its kind and dimensions.
     public var shape: SolidShape
     /// Where it is, how it is turned and stretched.

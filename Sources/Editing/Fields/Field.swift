@@ -112,7 +112,8 @@ extension Fielded {
         return keys.compactMap { key in
             let before = old.first { $0.key == key }?.get(self)
             let after = new.first { $0.key == key }?.get(other)
-            return before == after ? nil : Change(.value, path(key), before: before, after: after)
+            return before.isExactly(after)
+                ? nil : Change(.value, path(key), before: before, after: after)
         }
     }
 

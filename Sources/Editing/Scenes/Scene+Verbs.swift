@@ -82,9 +82,11 @@ extension Scene {
         let parts = SceneParts(self)
         let path = parts.entries[try parts.findOne(try words.target())].path
         try words.end()
-        guard nodes[at: path].name != name else { return }
+        let former = nodes[at: path].name
+        guard !former.isExactly(name) else { return }
         try located(name) { () throws(EditError) in
-            try checkIsFree(name)
+            // The same name otherwise composed is its own.
+            if name != former { try checkIsFree(name) }
             nodes[at: path].name = try NodeName.checked(name)
         }
     }

@@ -77,8 +77,10 @@ extension Slide {
     private mutating func rename(_ words: inout Arguments) throws(EditError) {
         let name = EscapedText.unescaped(try words.last("NAME"))
         let index = try findOne(&words)
-        guard elements[index].comment != name else { return }
-        try checkIsFree(name)
+        let former = elements[index].comment
+        guard !former.isExactly(name) else { return }
+        // The same name otherwise composed is its own.
+        if name != former { try checkIsFree(name) }
         elements[index].json["comment"] = .string(name)
     }
 

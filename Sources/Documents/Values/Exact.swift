@@ -1,0 +1,45 @@
+/// A text of which every byte counts, so that two are equal only where they are written alike.
+///
+/// `String` takes texts for equal that are composed otherwise (`é` as one scalar or as two): whoever
+/// changes a document from one to the other would have changed nothing.
+@propertyWrapper
+public struct Exact<Text: ExactlyComparable>: Hashable, Sendable {
+    /// The text.
+    public var wrappedValue: Text
+
+    /// A text.
+    public init(wrappedValue: Text) { self.wrappedValue = wrappedValue }
+
+    /// Whether both have the same bytes.
+    public static func == (left: Exact, right: Exact) -> Bool {
+        left.wrappedValue.isExactly(right.wrappedValue)
+    }
+
+    /// Hashes what texts that are equal have in common.
+    public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
+}
+
+/// What can be compared byte by byte.
+public protocol ExactlyComparable: Hashable, Sendable {
+    /// Whether both have the same bytes.
+    func isExactly(_ other: Self) -> Bool
+}
+
+extension String: ExactlyComparable {
+    /// Whether both have the same bytes as UTF-8.
+    public func isExactly(_ other: String) -> Bool {
+        // Texts with the same bytes are equal ones, which is found out faster.
+        utf8.count == other.utf8.count && self == other && utf8.elementsEqual(other.utf8)
+    }
+}
+
+extension Optional: ExactlyComparable where Wrapped: ExactlyComparable {
+    /// Whether both have the same bytes, or there is neither.
+    public func isExactly(_ other: Wrapped?) -> Bool {
+        switch (self, other) {
+        case (let left?, let right?): left.isExactly(right)
+        case (nil, nil): true
+        default: false
+        }
+    }
+}
