@@ -25,6 +25,17 @@ import Testing
         #expect(try Edit.script("title A\r\n\r\ntitle B\r\n").map(\.words.last) == ["A", "B"])
     }
 
+    @Test func `a first -- without quotes says where options end, as on the command line`() throws {
+        let script = "title -- -x\n-- title --json\ntitle --\ntitle '--'\ntext 1 -- -- # c"
+        #expect(
+            try Edit.script(script).map(\.words) == [
+                ["title", "-x"], ["title", "--json"], ["title"], ["title", "--"],
+                ["text", "1", "--"],
+            ])
+        let words = ["text", "1", "--"]
+        #expect(try Edit.script(Edit.text(of: words)).map(\.words) == [words])
+    }
+
     @Test(arguments: [
         ("title 'a", 1, "quotation mark"), ("\n\ntitle a\\", 3, "backslash"),
         ("title a\ntitel b", 2, "'title'"),

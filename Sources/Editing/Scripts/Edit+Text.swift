@@ -2,7 +2,10 @@ extension Edit {
     /// Words as one line that a shell and a script take apart into the same words again; a line end in
     /// a word becomes `\n`, which stands for one in texts.
     public static func text(of words: [String]) -> String {
-        words.map(quoted).joined(separator: " ")
+        var words = words.map(quoted)
+        // The first says where options end.
+        if let index = words.firstIndex(of: "--") { words.insert("--", at: index) }
+        return words.joined(separator: " ")
     }
 
     /// A text as a word of an edit that reads it as that text: its line ends, tabs and backslashes

@@ -4,14 +4,28 @@ struct ScriptLine {
 
     init(_ line: String.UnicodeScalarView.SubSequence) { rest = line }
 
-    /// The words of the line; none if it holds only blanks and a comment.
+    /// The words of the line; none if it holds only blanks and a comment. A first `--` without quotes
+    /// is none of them: on the command line it says where options end.
     mutating func words() throws(EditError) -> [String] {
         var words: [String] = []
+        var isPastOptions = false
         while true {
             rest = rest.drop { ScriptLine.blanks.contains($0) }
             guard let first = rest.first, !(first == "#" && isComment(words)) else { return words }
-            words.append(try word())
+            if !isPastOptions, takeEndOfOptions() {
+                isPastOptions = true
+            } else {
+                words.append(try word())
+            }
         }
+    }
+
+    /// Goes over a `--` that comes next and stands alone.
+    private mutating func takeEndOfOptions() -> Bool {
+        guard rest.prefix(while: { !ScriptLine.blanks.contains($0) }).elementsEqual(["-", "-"])
+        else { return false }
+        rest.removeFirst(2)
+        return true
     }
 
     private static let blanks: Set<Unicode.Scalar> = [" ", "\t", "\r"]
