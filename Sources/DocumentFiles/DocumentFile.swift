@@ -253,7 +253,13 @@ package struct DocumentFile: Sendable {
         let now = try read(claim)
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
         var steps = journal.load(current: now, of: path)
-        guard let target = steps.target(direction), let bytes = journal.bytes(of: target) else {
+        let reached: (step: HistoryStep, bytes: [UInt8])?
+        do throws(Errno) { reached = try journal.reach(direction, in: &steps) } catch {
+            throw Failure(name, error)
+        }
+        guard let (target, bytes) = reached else {
+            // There is no way either if the daemon that kept the versions is gone.
+            try FoundFile.check(path, named: name)
             return nil
         }
         // What no journal gives back must be among the versions, where those can be had.
@@ -269,19 +275,21 @@ package struct DocumentFile: Sendable {
         }
         let successor = try put(bytes, claim)
         defer { withExtendedLifetime(successor) {} }
-        let undone = direction < 0 ? steps.currentStep : target
+        var undone = direction < 0 ? steps.currentStep : target
+        undone?.passedOver = target.passedOver
         steps.move(direction)
         journal.store(steps, at: path)
         try claim.end(name)
         return undone
     }
 
-    /// Every state there is a way back or forth to, oldest first, and which one is current.
+    /// Every state there is a way back or forth to, damaged ones left out, oldest first, and which one is current.
     package func history() throws(Failure) -> (steps: [HistoryStep], current: Int) {
         let claim = try FileClaim(path, isReader: true)
         let now = try read(claim)
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
-        let steps = journal.load(current: now, of: path)
+        var steps = journal.load(current: now, of: path)
+        journal.dropDamaged(&steps)
         return (steps.list, steps.current)
     }
 }

@@ -67,7 +67,9 @@ struct HistoryJournal {
         current bytes: [UInt8], of path: String, versions: () -> [HistoryStep]
     ) -> HistorySteps {
         var (steps, formerPath) = stored() ?? (HistorySteps(), Self.line(path))
-        guard steps.currentStep.flatMap({ self.bytes(of: $0) }) != bytes else { return steps }
+        if let step = steps.currentStep, self.bytes(of: step) == bytes || mend(step, with: bytes) {
+            return steps
+        }
         // A known inode at another place with an unknown content is another file where the disk
         // does not tell when a file was made. Documents in a mount have ids.
         if !isCoordinated, formerPath != Self.line(path) { steps = HistorySteps() }
@@ -76,6 +78,15 @@ struct HistoryJournal {
             description: origin(isFirst: steps.list.isEmpty), digest: Self.digest(bytes))
         write(bytes, number)
         return steps
+    }
+
+    /// Puts a damaged state right with the bytes of the document, if they are what belongs there; says
+    /// whether they are.
+    private func mend(_ step: HistoryStep, with bytes: [UInt8]) -> Bool {
+        guard case .journal(let number, let digest?) = step.source, digest == Self.digest(bytes)
+        else { return false }
+        write(bytes, number)
+        return true
     }
 
     /// When the content came that no edit in this journal made: its modification time, but neither in the
@@ -92,15 +103,51 @@ struct HistoryJournal {
         return isFirst ? "as it was found" : "changed by another program"
     }
 
-    /// The bytes of a state; `nil` if they are gone or damaged.
-    func bytes(of step: HistoryStep) -> [UInt8]? {
+    /// The bytes of a state; `nil` if they are gone or damaged, or cannot be had.
+    func bytes(of step: HistoryStep) -> [UInt8]? { (try? content(of: step)) ?? nil }
+
+    /// The bytes of a state; `nil` if they are gone or damaged. Fails where they cannot be had now.
+    private func content(of step: HistoryStep) throws(Errno) -> [UInt8]? {
         switch step.source {
         case .journal(let number, let digest):
             guard let folder, let bytes = Self.read(folder + "/" + String(number)),
                 digest == nil || digest == Self.digest(bytes)
             else { return nil }
             return bytes
-        case .version(let path): return Self.read(path)
+        case .version(let path):
+            do throws(Errno) {
+                return try WholeFile.read(try OwnedDescriptor.open(path, O_RDONLY))
+            } catch {
+                // It was thinned out since it was listed.
+                if error.code == ENOENT { return nil }
+                throw error
+            }
+        }
+    }
+
+    /// The nearest state back (-1) or forth (1) that is whole, with its bytes; `nil` if there is none.
+    /// Those that are damaged between it and the current one leave the list.
+    func reach(
+        _ direction: Int, in steps: inout HistorySteps
+    ) throws(Errno) -> (step: HistoryStep, bytes: [UInt8])? {
+        var passedOver = 0
+        while var step = steps.target(direction) {
+            if let bytes = try content(of: step) {
+                step.passedOver = passedOver
+                return (step, bytes)
+            }
+            steps.remove(at: steps.current + direction)
+            passedOver += 1
+        }
+        return nil
+    }
+
+    /// Lets the journal's damaged states go, but for the current one.
+    func dropDamaged(_ steps: inout HistorySteps) {
+        for index in steps.list.indices.reversed() where index != steps.current {
+            guard case .journal = steps.list[index].source, bytes(of: steps.list[index]) == nil
+            else { continue }
+            steps.remove(at: index)
         }
     }
 
@@ -134,24 +181,29 @@ struct HistoryJournal {
             (0..<Self.numberLimit).contains(next)
         else { return nil }
         steps.nextNumber = next
+        steps.current = current
         // All of them: who has gone back into the mount's versions has more states before them than
         // the limit, and the newest is what the last redo leads to.
-        for line in lines.dropFirst() {
+        for (position, line) in lines.dropFirst().enumerated() {
             // A blank with a combining mark behind it is no `Character` of its own.
             let fields = line.unicodeScalars.split(
                 separator: " ", maxSplits: 2, omittingEmptySubsequences: false
             ).map { String($0) }
             guard fields.count == 3, let number = Int(fields[0]), (0..<next).contains(number),
                 let time = Int64(fields[1])
-            else { return nil }
+            else {
+                // One that nothing can be read of costs no other.
+                if position < current { steps.current -= 1 }
+                continue
+            }
             let (digest, description) = Self.digestAndDescription(fields[2])
             steps.list.append(
                 HistoryStep(
                     source: .journal(number, digest: digest), time: time,
                     description: description))
         }
-        guard steps.list.indices.contains(current) else { return nil }
-        steps.current = current
+        steps.current = min(steps.current, steps.list.count - 1)
+        guard steps.current >= 0 else { return nil }
         return (steps, String(head[2]))
     }
 

@@ -14,6 +14,8 @@ package struct HistoryStep: Hashable, Sendable {
     package var time: Int64
     /// What made it, in words.
     package var description: String
+    /// How many damaged states lay between it and the one it was come to from.
+    package var passedOver = 0
 }
 
 /// The states of one document in the order they came to be, and which of them it is in.
@@ -31,6 +33,12 @@ struct HistorySteps: Sendable {
     }
 
     mutating func move(_ direction: Int) { current += direction }
+
+    /// The same without a state that is gone, which is not the current one.
+    mutating func remove(at index: Int) {
+        list.remove(at: index)
+        if index < current { current -= 1 }
+    }
 
     /// A new state follows the current one; what was undone can no longer be redone.
     ///

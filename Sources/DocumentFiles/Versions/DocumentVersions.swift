@@ -51,8 +51,11 @@ package struct DocumentVersions: Sendable {
         }
         var versions: [DocumentVersion] = []
         for file in names {
-            // One that was thinned out since is none any more.
-            if let version = try? Self.earlier(folder + "/" + file) { versions.append(version) }
+            do throws(Errno) { versions.append(try Self.earlier(folder + "/" + file)) } catch {
+                // One that was thinned out since is none any more; without a daemon none can be had.
+                let failure = Failure(name, error)
+                if failure.kind == .unavailable { throw failure }
+            }
         }
         versions.sort { ($0.published ?? 0, $0.name) < ($1.published ?? 0, $1.name) }
         return versions + [current]

@@ -322,11 +322,48 @@ import Testing
             try desk.shell(
                 "cd \"$(dirname \"$(find '\(desk.stateHome)/shapeedit' -name steps)\")\" && "
                     + "\(damage) 1")
+            let found = try desk.shapeedit(["undo", "s.shape"])
+            #expect(found.status == 0 && found.errorText.contains("passed over 1 state"))
+            // The one before it, which has no title.
+            try desk.fail(65, "get", "s.shape", "title")
+            #expect(try desk.get("s.shape", "Sphere.shape") == "sphere")
             try desk.fail(65, "undo", "s.shape")
+            try desk.run("redo", "s.shape")
             #expect(try desk.get("s.shape", "title") == "two")
             try desk.run("title", "s.shape", "three")
             try desk.run("undo", "s.shape")
             #expect(try desk.get("s.shape", "title") == "two")
+        }
+    }
+
+    /// What becomes of the state of the title "two", the third, or of its line.
+    @Test(arguments: [
+        ": > \"$h/2\"", "rm \"$h/2\"", "printf x >> \"$h/2\"", "sed -i '4s/.*/\\x00/' \"$h/steps\"",
+    ])
+    func `a damaged state bars no other one`(_ damage: String) throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            for title in ["one", "two", "three", "four"] { try desk.run("title", "s.shape", title) }
+            try desk.shell("h=$(echo '\(desk.stateHome)'/shapeedit/history/*); \(damage)")
+            let left = ["as it was found", "title one", "title three", "title four"]
+            #expect(try Self.steps(desk, "s.shape").0 == left)
+            try desk.run("undo", "s.shape")
+            let second = try desk.shapeedit(["undo", "s.shape"])
+            #expect(second.status == 0)
+            #expect(try desk.get("s.shape", "title") == "one")
+            let isSaid = second.errorText.contains("passed over 1 state that cannot be read")
+            #expect(isSaid || damage.contains("steps"), "\(second)")
+            try desk.run("undo", "s.shape")
+            try desk.fail(65, "undo", "s.shape")
+            for title in ["one", "three", "four"] {
+                try desk.run("redo", "s.shape")
+                #expect(try desk.get("s.shape", "title") == title)
+            }
+            // The current one is there, so it is put right.
+            try desk.shell(": > \"$(echo '\(desk.stateHome)'/shapeedit/history/*)/4\"")
+            try desk.run("undo", "s.shape")
+            try desk.run("redo", "s.shape")
+            #expect(try desk.get("s.shape", "title") == "four")
         }
     }
 

@@ -11,6 +11,11 @@ enum HistoryReport {
         guard let step else {
             throw Failure(.badData, "\(file): nothing can be \(verb)")
         }
+        if step.passedOver > 0 {
+            let states = step.passedOver == 1 ? "1 state" : "\(step.passedOver) states"
+            Console.complain(
+                "\(file): the history is damaged: passed over \(states) that cannot be read")
+        }
         Console.say(
             options.json
                 ? JSONText.object(
