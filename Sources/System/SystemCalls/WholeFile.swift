@@ -219,8 +219,11 @@ package enum WholeFile {
             })
     }
 
-    /// Writes a new file under a temporary name beside `path` and makes it durable; if anything
+    /// Writes a new file beside `path` and makes it durable, then gives it a temporary name; if anything
     /// fails, nothing is left of it.
+    ///
+    /// Where files can be without a name it has none until then, so that nothing is left of it either when
+    /// the process is killed or the power fails.
     ///
     /// - Parameter prepare: what else belongs to the file, before it is made durable.
     /// - Parameter name: gives it its name, as the last step.
@@ -231,6 +234,20 @@ package enum WholeFile {
         name: (borrowing OwnedDescriptor, _ temporary: String) throws(Errno) -> Void
     ) throws(Errno) -> OwnedDescriptor {
         let temporary = temporaryName(beside: path)
+        if let file = unnamedFile(beside: path, mode) {
+            try write(file)
+            try prepare(file)
+            _ = try check { fsync(file.number) }
+            _ = try check {
+                linkat(
+                    AT_FDCWD, descriptorPath(file), AT_FDCWD, temporary.cPath, AT_SYMLINK_FOLLOW)
+            }
+            do throws(Errno) { try name(file, temporary) } catch {
+                unlink(temporary.cPath)
+                throw error
+            }
+            return file
+        }
         // A name that is taken is somebody else's and stays.
         let file = try OwnedDescriptor.open(
             temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
@@ -244,6 +261,25 @@ package enum WholeFile {
             throw error
         }
         return file
+    }
+
+    /// A new file without a name in the folder of `path`; `nil` where there is no such thing, as on
+    /// network file systems and in mounts, or no way to name it later.
+    private static func unnamedFile(beside path: String, _ mode: mode_t) -> OwnedDescriptor? {
+        let folder = String(path[..<path.lastName.startIndex])
+        guard
+            let file = try? OwnedDescriptor.open(
+                folder.isEmpty ? "." : folder, O_WRONLY | unnamed, mode: mode),
+            access(descriptorPath(file), F_OK) == 0
+        else { return nil }
+        return file
+    }
+
+    /// O_TMPFILE, which does not import by this name.
+    private static let unnamed = __O_TMPFILE | O_DIRECTORY
+
+    private static func descriptorPath(_ file: borrowing OwnedDescriptor) -> String {
+        "/proc/self/fd/\(file.number)"
     }
 
     /// A hidden name that the mount knows as temporary (as GLib's).

@@ -1,8 +1,31 @@
+import Glibc
 import TestSupport
 import Testing
 
 /// What is written for a document never takes the place of one unseen.
 @Suite(.oneAtATime) struct OverwriteTests {
+    @Test func `a program that is killed while it writes leaves nothing behind`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            let script = (1...2_000).map { "add sphere 'S \($0)'" }.joined(separator: "\n")
+            try desk.run("apply", "s.shape", "-", input: Array(script.utf8))
+            try desk.write("old", to: "model.stl")
+            for output in ["model.stl", "new.stl"] {
+                let program = try desk.start(["render", "s.shape", "-o", output])
+                // Until a part of it is on the disk.
+                let began = try desk.shell(
+                    "for i in $(seq 3000); do stat -Lc %s /proc/\(program.process)/fd/* 2> sizes.txt | "
+                        + "grep -q '^[0-9]\\{7,\\}$' && echo yes && break; sleep 0.01; done")
+                kill(program.process, SIGKILL)
+                #expect(program.wait(seconds: 60).status != 0)
+                #expect(began == "yes\n")
+                try desk.shell("rm -f sizes.txt")
+                #expect(try desk.names() == ["model.stl", "s.shape"])
+                #expect(try desk.shell("cat model.stl") == "old")
+            }
+        }
+    }
+
     @Test(arguments: Desk.places)
     func `a picture takes no document's place`(_ place: DataPath) throws {
         try withDesk(place) { desk in
