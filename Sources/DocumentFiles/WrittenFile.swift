@@ -8,6 +8,9 @@ package import SystemCalls
 package enum WrittenFile {
     /// Writes a file whole: it gets its name when all bytes are on the disk.
     ///
+    /// What is no file, a pipe or a terminal, is written to. So is a descriptor of this process that is
+    /// named by its path.
+    ///
     /// - Parameters:
     ///   - overwriting: whether an existing file is replaced; else that is a failure of kind
     ///     ``Failure/Kind/cannotCreate``.
@@ -21,14 +24,11 @@ package enum WrittenFile {
         let before = signal(SIGXFSZ, SIG_IGN)
         defer { signal(SIGXFSZ, before) }
         do throws(Errno) {
+            if let open = try DescriptorPath.duplicate(path) { return try fill(open, body) }
             // A symlink stays, and what it names is replaced.
-            guard overwriting, let found = realpath(path.cPath, nil) else {
-                if overwriting, isNameless(path) {
-                    try fill(try OwnedDescriptor.open(path, O_WRONLY), body)
-                } else {
-                    _ = try WholeFile.create(path, mode: 0o666) { (file) throws(Errno) in
-                        try fill(file, body)
-                    }
+            guard overwriting || isStream(path), let found = realpath(path.cPath, nil) else {
+                _ = try WholeFile.create(path, mode: 0o666) { (file) throws(Errno) in
+                    try fill(file, body)
                 }
                 return
             }
@@ -46,9 +46,12 @@ package enum WrittenFile {
         }
     }
 
-    /// Whether a file is there that is one of our documents, by its name or its content.
+    /// Whether a file is there that is one of our documents, by its name or its content. What a shell
+    /// has opened for writing is none any more.
     package static func isDocument(_ path: String) -> Bool {
-        guard let found = realpath(path.cPath, nil) else { return false }
+        guard DescriptorPath.number(path) == nil, let found = realpath(path.cPath, nil) else {
+            return false
+        }
         defer { free(found) }
         let target = String(cPath: found)
         var status = stat()
@@ -70,12 +73,20 @@ package enum WrittenFile {
             && first.st_ino == second.st_ino
     }
 
-    /// Whether a path leads to a pipe that has no name of its own, as `/dev/stdout` or `/dev/fd/63`.
+    /// Whether a path leads to a pipe, or a device of characters such as a terminal.
+    package static func isStream(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path.cPath, &status) == 0 else { return false }
+        return [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT)
+    }
+
+    /// Whether a path leads to what has no name of its own: a pipe or a removed file, as `/dev/stdin` or
+    /// `/dev/fd/63`.
     ///
-    /// One with a name is none: to open that takes until somebody writes to it.
+    /// A pipe with a name is none: to open that takes until somebody writes to it.
     package static func isNameless(_ path: String) -> Bool {
         var status = stat()
-        guard stat(path.cPath, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
+        guard stat(path.cPath, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
             return false
         }
         guard let found = realpath(path.cPath, nil) else { return true }

@@ -41,7 +41,10 @@ public enum EditableDocument: Hashable, Sendable {
         var repairs: [String] = []
         let document: EditableDocument
         switch type {
-        case .shape: document = .scene(try Scene.read(bytes))
+        case .shape:
+            let (scene, list) = try Scene.repaired(bytes)
+            repairs = list.map(\.description)
+            document = .scene(scene)
         case .shapeFile: document = .shapeFile(try ShapeFile.read(bytes))
         case .list: document = .list(try TaskList.read(bytes))
         case .slide:

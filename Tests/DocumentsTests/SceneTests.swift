@@ -33,6 +33,14 @@ import Testing
         #expect(torus.opacity == 0.5)
     }
 
+    @Test func `a byte order mark is left out, said, and costs no layout`() throws {
+        let bytes = try Samples.read("three.shape")
+        let (scene, repairs) = try Scene.repaired([0xef, 0xbb, 0xbf] + bytes)
+        #expect(scene == (try Scene.read(bytes)))
+        #expect(repairs.map(\.description) == ["line 1, column 1: a byte order mark was left out"])
+        #expect(try scene.text(replacing: [0xef, 0xbb, 0xbf] + bytes) == bytes)
+    }
+
     @Test func `one edit changes only its own text`() throws {
         let bytes = try Samples.read("three.shape")
         var scene = try Scene.read(bytes)

@@ -36,7 +36,7 @@ struct JSONReader {
             throw DocumentError(
                 .tooLarge, "\(bytes.count) bytes, of which at most \(Limits.jsonBytes) are read")
         }
-        if bytes.starts(with: [0xef, 0xbb, 0xbf]) {
+        if bytes.hasByteOrderMark {
             try repair(.byteOrderMark, at: 0)
             offset = 3
         }
@@ -79,7 +79,10 @@ extension JSONReader {
     private mutating func value() throws(DocumentError) -> JSONValue {
         values += 1
         guard values <= Limits.jsonValues else {
-            throw error(.tooLarge, at: offset, "more than \(Limits.jsonValues) values")
+            throw error(
+                .tooLarge, at: offset,
+                "more than \(Limits.jsonValues) values, the most that a document may have"
+            )
         }
         switch next {
         case UInt8(ascii: "{"): return .object(try object())

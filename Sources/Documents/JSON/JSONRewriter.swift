@@ -7,8 +7,10 @@ struct JSONRewriter {
     private let old: JSONValue
     private let style: JSONStyle
 
-    /// A rewriter of a text; nil if it is not strict JSON, whose layout would mean nothing.
+    /// A rewriter of a text; nil if it is not strict JSON, whose layout would mean nothing. A byte
+    /// order mark is left out.
     init?(_ original: [UInt8]) {
+        let original = original.withoutByteOrderMark
         guard let old = try? JSONValue.read(original) else { return nil }
         self.original = original
         self.old = old

@@ -1,7 +1,17 @@
 extension Scene {
     /// Reads a `.shape` document.
     public static func read(_ bytes: [UInt8]) throws(DocumentError) -> Scene {
-        try Scene(try JSONValue.read(bytes))
+        try repaired(bytes).scene
+    }
+
+    /// Reads a `.shape` document and lists what had to be repaired: a byte order mark, which editors put
+    /// there unasked. All else is a failure.
+    public static func repaired(
+        _ bytes: [UInt8]
+    ) throws(DocumentError) -> (scene: Scene, repairs: [JSONRepair]) {
+        let repairs =
+            bytes.hasByteOrderMark ? [JSONRepair(kind: .byteOrderMark, line: 1, column: 1)] : []
+        return (try Scene(try JSONValue.read(bytes.withoutByteOrderMark)), repairs)
     }
 
     /// Reads the JSON of a `.shape` document.

@@ -79,6 +79,41 @@ import Testing
         }
     }
 
+    @Test func `a converted document goes to a descriptor, a pipe or a device by its path`() throws
+    {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "l.list")
+            try desk.run("list", "add", "l.list", "milk")
+            let list = try #require(desk.bytes("l.list"))
+            let text = Array("- [ ] milk\n".utf8)
+            let convert = "'\(try BuiltPrograms.shapeedit())' convert l.list"
+            for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+                // Nothing else is said there.
+                try desk.shell("\(convert) \(name) | cat > piped; \(convert) \(name) --json > file")
+                #expect(desk.bytes("piped") == list && desk.bytes("file") == list)
+                try desk.shell("(echo first; \(convert) \(name) --to text) > file")
+                #expect(desk.bytes("file") == Array("first\n".utf8) + text)
+            }
+            try desk.shell("\(convert) /dev/fd/7 --to text 7> file > said")
+            #expect(desk.bytes("file") == text)
+            #expect(try desk.shell("cat said") == "made /dev/fd/7\n")
+            try desk.shell("mkfifo pipe; cat pipe > file & \(convert) pipe --to text; wait")
+            #expect(desk.bytes("file") == text)
+            #expect(try desk.shell("test -p pipe && \(convert) /dev/null") == "made /dev/null\n")
+            try desk.fail(74, "convert", "l.list", "/dev/full")
+            try desk.fail(74, "convert", "l.list", "/dev/fd/77", "--to", "text")
+            try desk.fail(73, "convert", "l.list", "file", "--to", "text")
+        }
+    }
+
+    @Test func `a document comes from a removed file that only a descriptor leads to`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            let get = "'\(try BuiltPrograms.shapeedit())' get /dev/fd/7 Sphere.shape"
+            #expect(try desk.shell("exec 7< s.shape; rm s.shape; \(get)") == "sphere\n")
+        }
+    }
+
     @Test func `a document comes from a pipe that is named by its descriptor`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")

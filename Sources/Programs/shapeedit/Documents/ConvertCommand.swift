@@ -13,8 +13,8 @@ struct ConvertCommand: ParsableCommand {
             the .shape. A .list becomes lines of text (.txt, .md), and such lines a .list; from \
             standard input, or a file of another name, with --type text. Lines hold what is to be \
             done and whether it is: a note tells what else the list says, such as its colour. An \
-            existing file is only replaced with --force, and nothing that would be lost of a \
-            drawing is lost without --lossy.
+            existing file is only replaced with --force, while a pipe is written to, and nothing that \
+            would be lost of a drawing is lost without --lossy.
             """)
 
     @Argument(help: "The document, or - for standard input.", completion: .file())
@@ -48,7 +48,7 @@ struct ConvertCommand: ParsableCommand {
         } else {
             try DocumentOutput.write(bytes, to: target, overwriting: force)
         }
-        if target != "-" {
+        if !DocumentOutput.isStandardOutput(target) {
             Console.say(
                 json
                     ? JSONText.object([
@@ -96,8 +96,10 @@ struct ConvertCommand: ParsableCommand {
 
     private func targetType(_ fallback: DocumentType) throws(Failure) -> DocumentType {
         if let to { return try TypeOption.parse(to, for: "--to", or: ["text"]) }
-        if target == "-" { return fallback }
         guard let type = DocumentType(fileName: target) else {
+            if DocumentOutput.isStandardOutput(target) || WrittenFile.isStream(target) {
+                return fallback
+            }
             throw Failure(
                 .usage,
                 "\(target): the name does not tell a type; end it with .shape, .shapeFile, "

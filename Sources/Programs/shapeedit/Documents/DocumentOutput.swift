@@ -4,6 +4,11 @@ import SystemCalls
 
 /// Where a finished file goes: a path, or standard output as `-`.
 enum DocumentOutput {
+    /// Whether a path means standard output, where nothing else may be said then.
+    static func isStandardOutput(_ path: String) -> Bool {
+        path == "-" || DescriptorPath.number(path) == Descriptors.output
+    }
+
     /// Writes `bytes`; a file gets its name when it is whole.
     ///
     /// - Parameter overwriting: whether an existing file is replaced; else it is an error.
@@ -16,7 +21,7 @@ enum DocumentOutput {
         to path: String, overwriting: Bool,
         _ body: WholeFile.Parts
     ) throws(Failure) {
-        if path == "-" {
+        if isStandardOutput(path) {
             do throws(Errno) {
                 try body { (bytes) throws(Errno) in
                     try Descriptors.write(bytes, to: Descriptors.output)

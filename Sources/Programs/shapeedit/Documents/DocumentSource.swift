@@ -5,8 +5,8 @@ import Glibc
 import Model
 import SystemCalls
 
-/// Where a document is read from: a file, standard input as `-`, or a pipe that is named by its
-/// descriptor, as a shell does for `<(COMMAND)`.
+/// Where a document is read from: a file, standard input as `-`, or a pipe or removed file that is
+/// named by its descriptor, as a shell does for `<(COMMAND)`.
 enum DocumentSource {
     /// What was read, with what is wrong about it.
     struct Content {
@@ -54,9 +54,7 @@ enum DocumentSource {
     static func text(of name: String) throws(Failure) -> String {
         let isInput = name == "-"
         let all = isInput ? try standardInput() : try bytes(of: name)
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let body = all.starts(with: mark) ? all.dropFirst(mark.count) : all[...]
-        guard let text = String(validating: body, as: UTF8.self) else {
+        guard let text = String(validating: all.withoutByteOrderMark, as: UTF8.self) else {
             throw Failure(.badData, (isInput ? "standard input" : name) + ": not UTF-8 text")
         }
         return text
@@ -65,6 +63,9 @@ enum DocumentSource {
     /// All bytes of a file that is no document, bounded as documents are.
     static func bytes(of path: String) throws(Failure) -> [UInt8] {
         do throws(Errno) {
+            if WrittenFile.isNameless(path), let open = try DescriptorPath.duplicate(path) {
+                return try bytes(from: open)
+            }
             return try bytes(from: try OwnedDescriptor.open(path, O_RDONLY))
         } catch { throw Failure(path, error) }
     }

@@ -61,7 +61,7 @@ struct RenderCommand: ParsableCommand {
                 }
             }
         }
-        if json, output != "-" {
+        if json, !DocumentOutput.isStandardOutput(output) {
             Console.say(
                 JSONText.object(
                     "file", at: file,

@@ -38,7 +38,7 @@ struct ThumbnailCommand: ParsableCommand {
         }
         let bytes = try kept ?? drawn()
         try DocumentOutput.draw(of: file, to: output) { (take) throws(Errno) in try take(bytes) }
-        if json, output != "-" {
+        if json, !DocumentOutput.isStandardOutput(output) {
             Console.say(
                 JSONText.object(
                     "file", at: file,
