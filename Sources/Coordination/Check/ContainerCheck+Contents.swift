@@ -197,11 +197,23 @@ extension ContainerCheck {
             }
             return size == version.size ? .whole : .wrongSize(size)
         } catch {
-            if error.code == ENOENT { return .damaged("its content is missing") }
+            if error.code == ENOENT, !leadsNowhere(version) {
+                return .damaged("its content is missing")
+            }
             return .unreadable(
                 "its content cannot be read now (\(error)); it was left alone: check again when the "
                     + "reason is gone")
         }
+    }
+
+    /// Whether a link stands for the content, or for the folder it is in: where it leads to may be a disk
+    /// that is not attached now.
+    private func leadsNowhere(_ version: VersionRow) -> Bool {
+        let path =
+            version.place.isBlob
+            ? version.hash.map(content.folder.blob) : content.folder.staging(version.node)
+        guard let path, let slash = path.lastIndex(of: "/") else { return false }
+        return [path, String(path[..<slash])].contains { kind(of: $0) == S_IFLNK }
     }
 
     /// The current version of a file: there, whole, and told alike by the item.
@@ -286,9 +298,23 @@ extension ContainerCheck {
         earlier.ordinal = ordinal
         earlier.published = now
         fix(
-            "\(path(row.number)) went back to its last whole version", row.number,
+            "\(path(row.number)) went back to its last whole version"
+                + setAside(row, versions, lost),
+            row.number,
             [.putItem(right), .putVersion(earlier), .removeVersion(row.number, row.ordinal)])
         rows[row.number] = right
+    }
+
+    /// Keeps what is left of a damaged content that no version has any more: who wants it can take it out.
+    /// Says where it is.
+    private func setAside(
+        _ row: ItemRow, _ versions: [NodeNumber: VersionRow], _ lost: Set<NodeNumber>
+    ) -> String {
+        guard row.place.isBlob, let hash = row.hash, content.hasBlob(hash),
+            !versions.values.contains(where: { $0.hash == hash && !lost.contains($0.node) }),
+            (try? content.setAside(hash)) != nil
+        else { return "" }
+        return "; what is left of the damaged one is \(content.folder.lost)/\(hash)"
     }
 
     private mutating func checkTarget(_ row: ItemRow) {

@@ -70,6 +70,7 @@ extension ContainerCheck {
             for name in listing(path)
             where PictureFolder.node(shelf: shelf, name: name) == nil
                 && !PictureFolder.isUnfinished(shelf: shelf, name: name)
+                || kind(of: path + "/" + name) != S_IFREG
             {
                 findForeign("pictures/\(shelf)/\(name)")
             }
@@ -116,7 +117,7 @@ extension ContainerCheck {
         ((try? Directories.names(in: path)) ?? []).sorted()
     }
 
-    private func kind(of path: String) -> mode_t {
+    func kind(of path: String) -> mode_t {
         var status = stat()
         return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : 0
     }

@@ -58,8 +58,17 @@ package struct PictureFolder: Sendable {
 
     /// The head of a version's file and when it was written; nil if it is missing or not whole.
     package func head(_ node: NodeNumber) -> (file: PictureFile, written: Timestamp)? {
-        guard let file = try? OwnedDescriptor.open(self.file(node), O_RDONLY) else { return nil }
+        guard let file = open(node) else { return nil }
         return Self.head(of: file)
+    }
+
+    /// A version's file; nil if it is missing. What is no file, as a pipe, is none either: nobody waits for
+    /// its other end.
+    private func open(_ node: NodeNumber) -> OwnedDescriptor? {
+        guard let file = try? OwnedDescriptor.open(self.file(node), O_RDONLY | O_NONBLOCK),
+            let status = try? file.status(), status.st_mode & S_IFMT == S_IFREG
+        else { return nil }
+        return file
     }
 
     private static func head(of file: borrowing OwnedDescriptor)
@@ -79,9 +88,7 @@ package struct PictureFolder: Sendable {
 
     /// The whole file; nil if it is missing.
     func read(_ node: NodeNumber) -> [UInt8]? {
-        guard let file = try? OwnedDescriptor.open(self.file(node), O_RDONLY),
-            let size = try? file.status().st_size
-        else { return nil }
+        guard let file = open(node), let size = try? file.status().st_size else { return nil }
         return Self.read(file, 0..<Int(size))
     }
 
@@ -89,8 +96,7 @@ package struct PictureFolder: Sendable {
     /// the head of the same file says: at any moment another one may come in its place, with further
     /// sizes and so with other places.
     func read(_ node: NodeNumber, _ type: PictureType, _ size: PictureSize) -> [UInt8]? {
-        guard let file = try? OwnedDescriptor.open(self.file(node), O_RDONLY),
-            let head = Self.head(of: file)?.file, head.type == type,
+        guard let file = open(node), let head = Self.head(of: file)?.file, head.type == type,
             let place = head.places[size]
         else { return nil }
         return Self.read(file, place)

@@ -78,6 +78,27 @@ import Testing
         }
     }
 
+    @Test func `what is left of a damaged content stays when the document goes back`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try broken.whileMounted { agent in
+                // Saves within two seconds count as one.
+                agent.shell("sleep 2.5")
+                agent.store("a", "a's second content")
+            }
+            let blob = try broken.blob(of: "a's second content")
+            try broken.damage("printf ' and more' >> \(blob)")
+            let check = try container.check()
+            #expect(check.status == Int(EX_DATAERR), "\(check)")
+            #expect(check.text.contains("a went back to its last whole version; "), "\(check)")
+            #expect(check.text.contains("/lost/"), "\(check)")
+            #expect(try container.check().status == 0)
+            try broken.whileMounted { agent in #expect(agent.content("a") == "a's only content") }
+            let left = try run(["sh", "-c", "cat lost/*"], directory: broken.folder)
+            #expect(left.text == "a's second content and more")
+        }
+    }
+
     @Test func `foreign files are reported and left alone`() throws {
         try withBrokenContainer { broken in
             let container = broken.container

@@ -26,11 +26,14 @@ import Testing
         }
     }
 
-    @Test func `what cannot be read now is no loss: check leaves it alone`() throws {
+    /// A link to a disk that is not attached leads nowhere for a while.
+    @Test(arguments: ["mkfifo BLOB", "ln -s ../../../nowhere BLOB"])
+    func `what cannot be read now is no loss: check leaves it alone`(_ damage: String) throws {
         try withBrokenContainer { broken in
             let container = broken.container
             let blob = try broken.blob(of: "a's only content")
-            try broken.damage("mv \(blob) ../kept; rm -f durable; mkfifo \(blob) durable")
+            try broken.damage("mv \(blob) ../kept; rm -f durable; mkfifo durable")
+            try broken.damage(damage.replacing("BLOB", with: blob))
             for _ in 1...2 {
                 let check = try container.check()
                 #expect(check.status == Int(EX_DATAERR), "\(check)")
@@ -39,6 +42,21 @@ import Testing
             }
             try broken.damage("rm \(blob) durable; mv ../kept \(blob)")
             #expect(try container.check().status == 0)
+        }
+    }
+
+    @Test func `a pipe in the place of a picture holds nobody up`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let look = "timeout 20 head -c 4 .shapeedit/thumbnails/128/p.md.png | tail -c 3"
+            try broken.whileMounted { agent in
+                agent.store("p.md", "# A page")
+                agent.shell("for i in $(seq 100); do \(look); sleep 0.1; done > ../looked")
+            }
+            try broken.damage("for f in pictures/??/*; do mv $f ../was; rm ../was; mkfifo $f; done")
+            let check = try container.check()
+            #expect(check.status == Int(EX_DATAERR) && check.text.contains("pictures/"), "\(check)")
+            try broken.whileMounted { agent in #expect(agent.shell(look) == "PNG") }
         }
     }
 
