@@ -43,6 +43,7 @@ extension ControlSocket {
         let request = ClaimRequest(
             targets, purpose: state.withLock { $0.purpose(name) },
             holder: Self.holder(reply.peer), isNested: isNested ?? false, presenter: presenter,
+            line: reply.client.serial,
             deadline: MonotonicClock.after(milliseconds: UInt64(milliseconds)))
         ask(request, name, reply)
     }

@@ -18,7 +18,7 @@ package protocol VarlinkService: AnyObject, Sendable {
 }
 
 /// Names a connection as long as the server lives.
-package struct VarlinkClientID: Hashable, Sendable { let serial: UInt64 }
+package struct VarlinkClientID: Hashable, Sendable { package let serial: UInt64 }
 
 /// Who is at the other end.
 package struct VarlinkPeer: Hashable, Sendable {

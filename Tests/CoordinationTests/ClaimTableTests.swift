@@ -8,13 +8,13 @@ import Testing
     private func request(
         _ path: String, _ access: ClaimAccess, purpose: UInt64, process: Int32 = 1,
         origin: ClaimRequest.Origin = .coordinated, family: [Int32] = [], isNested: Bool = false,
-        presenter: PresenterID? = nil, deadline: UInt64 = 100
+        presenter: PresenterID? = nil, line: UInt64? = nil, deadline: UInt64 = 100
     ) throws -> ClaimRequest {
         ClaimRequest(
             [ClaimTarget(try #require(ClaimPath(path)), access)],
             purpose: ClaimPurpose(rawValue: purpose),
             holder: ClaimHolder(process: process, command: "app"), origin: origin, family: family,
-            isNested: isNested, presenter: presenter, deadline: deadline)
+            isNested: isNested, presenter: presenter, line: line, deadline: deadline)
     }
 
     /// Whether a second claim is held while the first is.
@@ -106,6 +106,37 @@ import Testing
         }
         #expect(others.count == 2)
         #expect(table.release(held[2], at: 1).count == 1)
+    }
+
+    @Test mutating func `a circle of lines is refused, whatever the purposes of their claims`()
+        throws
+    {
+        let held = table.request(try request("a", .write, purpose: 1, line: 1), at: 0).id
+        _ = table.request(try request("b", .write, purpose: 2, line: 2), at: 0)
+        let waits = table.request(try request("b", .read, purpose: 3, line: 1), at: 0)
+        #expect(waits.events.isEmpty)
+        let last = table.request(try request("a", .read, purpose: 4, line: 2), at: 0)
+        guard case .refused(last.id, .deadlock(let others)) = last.events.first else {
+            Issue.record("\(last.events)")
+            return
+        }
+        #expect(others.map(\.id) == [waits.id])
+        // One that waits for itself is told of what it holds.
+        let own = table.request(try request("a", .read, purpose: 5, line: 1), at: 0)
+        guard case .refused(own.id, .deadlock(let itself)) = own.events.first else {
+            Issue.record("\(own.events)")
+            return
+        }
+        #expect(itself.map(\.id) == [held])
+    }
+
+    @Test mutating func `who holds a line's claim passes those that wait for it`() throws {
+        _ = table.request(try request("a", .read, purpose: 1, line: 1), at: 0)
+        let writer = table.request(try request("a", .write, purpose: 2, line: 2), at: 0)
+        #expect(writer.events.isEmpty)
+        #expect(
+            table.request(try request("a", .read, purpose: 3, line: 1), at: 0).events.count == 1)
+        #expect(table.request(try request("a", .read, purpose: 4, line: 3), at: 0).events.isEmpty)
     }
 
     @Test mutating func `waiting ends in time and says who is in the way`() throws {

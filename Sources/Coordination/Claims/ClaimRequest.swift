@@ -4,6 +4,12 @@ package struct ClaimPurpose: RawRepresentable, Hashable, Sendable {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
+/// What holds claims together: while one of them waits, the others stay.
+enum ClaimTie: Hashable {
+    case purpose(ClaimPurpose)
+    case line(UInt64)
+}
+
 /// Names a claim from the request to its end; later ones are larger.
 package struct ClaimID: RawRepresentable, Hashable, Comparable, Sendable {
     package let rawValue: UInt64
@@ -70,10 +76,23 @@ package struct ClaimRequest: Sendable {
     package var isNested = false
     /// The presenter on whose behalf the claim is: it is told nothing about it.
     package var presenter: PresenterID?
+    /// Of whoever asks for one claim after another: what they hold stays while they wait. Unlike those of a
+    /// purpose their claims block one another.
+    package var line: UInt64?
     /// When waiting ends, in the time that the table is told.
     package var deadline: UInt64
     /// Of a fact: since when it is one, in that time; `nil`: since it is noted.
     package var since: UInt64?
+
+    var ties: [ClaimTie] {
+        guard let line else { return [.purpose(purpose)] }
+        return [.purpose(purpose), .line(line)]
+    }
+
+    /// Whether two claims are held by one who waits for both.
+    func isTied(to other: ClaimRequest) -> Bool {
+        purpose == other.purpose || line != nil && line == other.line
+    }
 
     /// Whether claims by name of its family are not in its way.
     var worksUnderFamily: Bool { isNested || origin != .coordinated }
@@ -81,7 +100,7 @@ package struct ClaimRequest: Sendable {
     package init(
         _ targets: [ClaimTarget], purpose: ClaimPurpose, holder: ClaimHolder,
         origin: Origin = .coordinated, family: [Int32] = [], isNested: Bool = false,
-        presenter: PresenterID? = nil, deadline: UInt64
+        presenter: PresenterID? = nil, line: UInt64? = nil, deadline: UInt64
     ) {
         self.targets = targets
         self.purpose = purpose
@@ -90,6 +109,7 @@ package struct ClaimRequest: Sendable {
         self.family = family
         self.isNested = isNested
         self.presenter = presenter
+        self.line = line
         self.deadline = deadline
     }
 }

@@ -145,10 +145,10 @@ extension ClaimTable {
         return found
     }
 
-    /// Whether a claim is of the same purpose as `last`, or one that `last`, an operation or a nested
+    /// Whether a claim is of the same purpose or line as `last`, or one that `last`, an operation or a nested
     /// claim, works under.
     private func isOwn(_ claim: Claim, of last: Claim) -> Bool {
-        if claim.request.purpose == last.request.purpose { return true }
+        if claim.request.isTied(to: last.request) { return true }
         return last.request.worksUnderFamily && claim.request.origin == .coordinated
             && last.request.family.contains(claim.request.holder.process)
     }
@@ -184,7 +184,7 @@ extension ClaimTable {
     /// for its presenter to prepare, directly or through others, or is behind one in the queue that
     /// does: then `last` may pass it, or both would wait for ever.
     private func isStuck(_ id: ClaimID, behind last: Claim) -> Bool {
-        if !last.request.worksUnderFamily, holding[last.request.purpose] == nil,
+        if !last.request.worksUnderFamily, !holds(last.request),
             last.request.presenter == nil || preparing.isEmpty
         {
             return false
@@ -200,8 +200,7 @@ extension ClaimTable {
                 }
                 if !blocks(other, claim) { continue }
                 if isOwn(other, of: last) || awaits(other, last) { return true }
-                for request in pending[other.request.purpose] ?? []
-                where seen.insert(request).inserted {
+                for request in pending(with: other.request) where seen.insert(request).inserted {
                     next.append(request)
                 }
             }
@@ -209,27 +208,26 @@ extension ClaimTable {
         return false
     }
 
-    /// The requests that wait for one another in a circle with `id`, which is the last of them;
-    /// empty if there is no such circle.
+    /// The requests that wait for one another in a circle with `id`, which is the last of them, and may be the
+    /// only one; empty if there is no such circle.
     ///
     /// Only held claims count: a request never waits in the queue behind one that waits for its
     /// purpose, so no circle has a place in a queue in it.
     private func circle(with id: ClaimID) -> [ClaimID] {
-        guard let start = claims[id], holding[start.request.purpose] != nil else { return [] }
+        guard let start = claims[id], holds(start.request) else { return [] }
         var origin: [ClaimID: ClaimID] = [:]
         var seen: Set<ClaimID> = [id]
         var next = [id]
         while let claim = next.popLast().flatMap({ claims[$0] }) {
             for other in holders(inTheWayOf: claim) {
-                if other.request.purpose == start.request.purpose {
+                if other.request.isTied(to: start.request) {
                     var members = [claim.id]
                     while let last = members.last, let before = origin[last] {
                         members.append(before)
                     }
                     return members.reversed()
                 }
-                for request in pending[other.request.purpose] ?? []
-                where seen.insert(request).inserted {
+                for request in pending(with: other.request) where seen.insert(request).inserted {
                     origin[request] = claim.id
                     next.append(request)
                 }
@@ -241,8 +239,14 @@ extension ClaimTable {
     /// Refuses a request that would wait for ever; whether it was one.
     @discardableResult
     mutating func refuseDeadlock(_ id: ClaimID, _ events: inout [ClaimEvent]) -> Bool {
-        let others = circle(with: id).filter { $0 != id }
-        if others.isEmpty { return false }
+        let members = circle(with: id)
+        guard !members.isEmpty, let claim = claims[id] else { return false }
+        var others = members.filter { $0 != id }
+        // Who waits for what they hold themselves is told of that.
+        if others.isEmpty {
+            others = holders(inTheWayOf: claim).filter { $0.request.isTied(to: claim.request) }.map(
+                \.id)
+        }
         events.append(.refused(id, .deadlock(others.compactMap(listing))))
         remove(id, &events)
         return true

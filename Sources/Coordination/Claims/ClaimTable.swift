@@ -32,10 +32,10 @@ package struct ClaimTable: Sendable {
     var waiting: [ClaimID] = []
     /// Claims that wait for presenters.
     var preparing: Set<ClaimID> = []
-    /// How many claims of a purpose are granted or preparing.
-    var holding: [ClaimPurpose: Int] = [:]
-    /// Requests and preparing claims, by purpose.
-    var pending: [ClaimPurpose: [ClaimID]] = [:]
+    /// How many claims of a purpose, or line, are granted or preparing.
+    private var holding: [ClaimTie: Int] = [:]
+    /// Requests and preparing claims, by purpose and by line.
+    private var pending: [ClaimTie: [ClaimID]] = [:]
     var presenters: [PresenterID: Presenter] = [:]
     var presenterTree = ClaimTree<PresenterID>()
     private var serial: UInt64 = 0
@@ -66,17 +66,17 @@ package struct ClaimTable: Sendable {
         put(request, id, now)
         var events: [ClaimEvent] = []
         waiting.append(id)
-        pending[request.purpose, default: []].append(id)
-        if holding[request.purpose] != nil {
+        pend(id, request)
+        if holds(request) {
             refuseDeadlock(id, &events)
             // One more that waits for what others have can let these pass, too.
             settle(now, &events, mayCloseCircles: false)
         } else if !isBlocked(id) {
             waiting.removeLast()
-            unpend(id, request.purpose)
+            unpend(id, request)
             admit(id, now, &events)
             // A file operation that is the only one of its purpose changes nothing for others.
-            if request.origin == .coordinated || pending[request.purpose] != nil {
+            if request.origin == .coordinated || !pending(with: request).isEmpty {
                 settle(now, &events)
             }
         }
@@ -90,7 +90,7 @@ package struct ClaimTable: Sendable {
         let id = ClaimID(rawValue: nextSerial())
         put(request, id, now)
         claims[id]?.phase = .granted
-        holding[request.purpose, default: 0] += 1
+        hold(request, 1)
         var events: [ClaimEvent] = []
         // Its purpose may pass those that wait for it, and close a circle.
         settle(now, &events)
@@ -234,7 +234,7 @@ package struct ClaimTable: Sendable {
     /// The claim holds from now on, and is granted when all presenters have prepared.
     private mutating func admit(_ id: ClaimID, _ now: UInt64, _ events: inout [ClaimEvent]) {
         guard let claim = claims[id] else { return }
-        holding[claim.request.purpose, default: 0] += 1
+        hold(claim.request, 1)
         claims[id]?.since = now
         let messages = preparations(for: claim)
         claims[id]?.asked = messages.map(\.0)
@@ -251,7 +251,7 @@ package struct ClaimTable: Sendable {
         claims[id]?.awaiting = awaiting
         claims[id]?.leaseEnd = now &+ lease < now ? .max : now + lease
         preparing.insert(id)
-        pending[claim.request.purpose, default: []].append(id)
+        pend(id, claim.request)
     }
 
     /// Lets in whoever is not blocked any more, in the order of coming; again from the start after
@@ -266,14 +266,14 @@ package struct ClaimTable: Sendable {
         while !waiting.isEmpty || !preparing.isEmpty {
             if let id = preparing.filter(isPrepared).min(), let claim = claims[id] {
                 preparing.remove(id)
-                unpend(id, claim.request.purpose)
+                unpend(id, claim.request)
                 claims[id]?.phase = .granted
                 claims[id]?.since = now
                 events.append(.granted(id, claim.current))
                 mayCloseCircles = true
             } else if let index = waiting.firstIndex(where: { !isBlocked($0) }) {
                 let id = waiting.remove(at: index)
-                if let claim = claims[id] { unpend(id, claim.request.purpose) }
+                if let claim = claims[id] { unpend(id, claim.request) }
                 admit(id, now, &events)
                 mayCloseCircles = true
             } else if !mayCloseCircles
@@ -299,22 +299,44 @@ package struct ClaimTable: Sendable {
     mutating func remove(_ id: ClaimID, _ events: inout [ClaimEvent]) {
         guard let claim = claims.removeValue(forKey: id) else { return }
         unmark(claim)
-        let purpose = claim.request.purpose
         if claim.phase == .waiting {
             waiting.removeAll { $0 == id }
         } else {
-            let left = (holding[purpose] ?? 1) - 1
-            holding[purpose] = left > 0 ? left : nil
+            hold(claim.request, -1)
         }
-        if claim.phase != .granted { unpend(id, purpose) }
+        if claim.phase != .granted { unpend(id, claim.request) }
         preparing.remove(id)
         for presenter in claim.asked where presenters[presenter] != nil {
             events.append(.message(presenter, .resume(id)))
         }
     }
 
-    private mutating func unpend(_ id: ClaimID, _ purpose: ClaimPurpose) {
-        pending[purpose]?.removeAll { $0 == id }
-        if pending[purpose]?.isEmpty == true { pending[purpose] = nil }
+    // MARK: Ties
+
+    /// Whether who asks holds something already.
+    func holds(_ request: ClaimRequest) -> Bool { request.ties.contains { holding[$0] != nil } }
+
+    /// Requests and preparing claims that keep a claim from ending.
+    func pending(with request: ClaimRequest) -> [ClaimID] {
+        request.ties.flatMap { pending[$0] ?? [] }
+    }
+
+    /// - Parameter count: how many more claims are held; -1 when one ends.
+    private mutating func hold(_ request: ClaimRequest, _ count: Int) {
+        for tie in request.ties {
+            let left = (holding[tie] ?? 0) + count
+            holding[tie] = left > 0 ? left : nil
+        }
+    }
+
+    private mutating func pend(_ id: ClaimID, _ request: ClaimRequest) {
+        for tie in request.ties { pending[tie, default: []].append(id) }
+    }
+
+    private mutating func unpend(_ id: ClaimID, _ request: ClaimRequest) {
+        for tie in request.ties {
+            pending[tie]?.removeAll { $0 == id }
+            if pending[tie]?.isEmpty == true { pending[tie] = nil }
+        }
     }
 }

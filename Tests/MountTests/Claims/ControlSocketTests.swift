@@ -17,7 +17,8 @@ import Testing
     @Test(
         .enabled(if: isInstalled("python3"), "needs python3"),
         arguments: [
-            "describe", "claims", "parameters", "prepare", "lease", "changes", "moved", "writing",
+            "describe", "claims", "circle", "parameters", "prepare", "lease", "changes", "moved",
+            "writing",
             "queries", "many", "events", "progress", "uploads", "registering",
         ])
     func `a Varlink client of another make is served`(_ scenario: String) throws {

@@ -158,6 +158,25 @@ client.Claim(targets=[target], nested=True, timeoutMilliseconds=0)
     os.close(leave)
 
 
+def circle():
+    one, two = connect(), connect()
+    first = claim(one, "write", "a")
+    claim(two, "write", "b")
+    waiting = queue.Queue()
+    threading.Thread(target=lambda: waiting.put(claim(one, "write", "b")), daemon=True).start()
+    while all(each["claimant"]["state"] == "granted" for each in connect().Claims()["claims"]):
+        time.sleep(0.01)
+    refused = fails(f"{INTERFACE}.Deadlock", lambda: claim(two, "write", "a"))
+    assert refused["holders"][0]["state"] == "waiting", refused
+    two._connection.close()
+    assert waiting.get(timeout=PATIENCE)["paths"] == ["work/b"]
+    # Nobody but it could let go of what it has.
+    refused = fails(f"{INTERFACE}.Deadlock", lambda: claim(one, "read", "a"))
+    assert refused["holders"][0]["state"] == "granted", refused
+    one.Release(claim=first["claim"])
+    claim(one, "read", "a")
+
+
 def parameters():
     service = connect()
     wrong = "org.varlink.service.InvalidParameter"
