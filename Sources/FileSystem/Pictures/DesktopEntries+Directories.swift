@@ -12,7 +12,8 @@ extension DesktopEntries {
     /// Documents below a moved directory whose entries are taken along.
     private static let treeLimit = 10_000
 
-    /// Sees to the documents of a directory: those with pictures get entries, ours get pictures.
+    /// Sees to the documents of a directory: those with pictures get entries, ours get pictures, and so do
+    /// promises whose pictures are in the store.
     func list(_ directory: ItemNumber, _ pictures: VolumePictures) {
         let subjects = volume.state.withLock { state -> [(PictureSubject, [UInt8], Bool)] in
             let position = state.index.find(directory)
@@ -41,7 +42,10 @@ extension DesktopEntries {
             }
             if isSeenTo { continue }
             guard let head = shelf.head(subject.node, subject.type) else {
-                if subject.type.isOwn { pictures.ask(subject, isLasting: false) }
+                // A file manager opens what has no entry, and so brings the content of a promise.
+                if subject.type.isOwn || pictures.mayBeStored(subject) {
+                    pictures.ask(subject, isLasting: false)
+                }
                 continue
             }
             if !head.missing.isEmpty { pictures.ask(subject, isLasting: false) }

@@ -18,6 +18,13 @@ extension VolumePictures {
         return mayHavePreview(subject.node, subject.type)
     }
 
+    /// Whether there may be pictures of a promise in the store, and to ask for them reads nothing of its
+    /// content, as it would where there are none and a photo has a preview.
+    func mayBeStored(_ subject: PictureSubject) -> Bool {
+        subject.away == .promised && !subject.type.hasPreview
+            && volume.link?.pictures.mayHave(subject.node) == true
+    }
+
     private func mayHavePreview(_ node: NodeNumber, _ type: PictureType) -> Bool {
         type.hasPreview && maker.canDraw(type, fileName: "preview." + type.end)
             && photos.mayHave(node)

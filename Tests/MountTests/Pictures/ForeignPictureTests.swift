@@ -63,6 +63,33 @@ struct ForeignPictureTests {
     }
 
     @Test(.enabled(if: canSandbox, "needs bubblewrap"))
+    func `a listing brings the pictures of promises from the store, and nothing of their contents`()
+        throws
+    {
+        try withProgram("cp $1 $2", store: "folder") { desk in
+            desk.agent.store("a.test", try desk.reference(PictureDesk.slide(1), "slide", 128))
+            for size in PictureDesk.sizes { _ = desk.picture("a.test", size) }
+            #expect(state(desk.agent, "a.test") == "ready")
+            for field in ["notYetDurable", "uploads", "pictureUploads"] {
+                #expect(waitUntil { desk.count(field) == 0 }, "\(field)")
+            }
+            let path = "\(desk.container.mountPoint)/a.test"
+            #expect(try waitUntil { try desk.container.command("evict", path).status == 0 })
+            #expect(waitUntil { desk.count("pictureUploads") == 0 })
+            let cache = "\(desk.container.base)/home/cache/thumbnails"
+            try desk.remount {
+                _ = try run(["rm", "-rf", desk.container.folder + "/pictures", cache])
+            }
+            _ = try run(["ls", desk.container.mountPoint])
+            let isWritten = try waitUntil {
+                try run(["find", cache, "-name", "*.png"]).text.split(separator: "\n").count == 4
+            }
+            #expect(isWritten)
+            #expect(desk.count("fetchedBytes") == 0)
+        }
+    }
+
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"))
     func `what a program draws is told by both ends of a name`() throws {
         let line = "case $1 in *.long.test) cp $1 $2;; esac"
         try withProgram(line, pattern: "*.long.test") { desk in
