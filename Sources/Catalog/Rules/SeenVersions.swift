@@ -12,22 +12,28 @@ package struct SeenVersions: Sendable {
     private var documents: [UInt64] = []
     private var nodes: [NodeNumber] = []
     private var processes: [Int32] = []
+    /// Whether the process read the version, rather than made it.
+    private var readings: [Bool] = []
     /// Where the next one goes when all places are taken: the oldest is there.
     private var next = 0
 
     package init() {}
 
     /// A process has seen a version, or made it.
-    package mutating func note(_ document: DocumentID, _ node: NodeNumber, by process: Int32) {
+    package mutating func note(
+        _ document: DocumentID, _ node: NodeNumber, by process: Int32, isReading: Bool = false
+    ) {
         // Who that is cannot be told from others of whom it cannot be told either.
         if process == 0 { return }
         if documents.count < Self.capacity {
             documents.append(document.rawValue)
             nodes.append(node)
             processes.append(process)
+            readings.append(isReading)
             return
         }
         (documents[next], nodes[next], processes[next]) = (document.rawValue, node, process)
+        readings[next] = isReading
         next = (next + 1) % Self.capacity
     }
 
@@ -35,6 +41,20 @@ package struct SeenVersions: Sendable {
     package func last(of document: DocumentID, by process: Int32) -> NodeNumber? {
         if let place = place(of: document, by: process, in: 0..<next) { return nodes[place] }
         return place(of: document, by: process, in: next..<documents.count).map { nodes[$0] }
+    }
+
+    /// Whether a process has read a document, any version of it.
+    package func hasRead(_ document: DocumentID, _ process: Int32) -> Bool {
+        documents.indices.contains {
+            documents[$0] == document.rawValue && processes[$0] == process && readings[$0]
+        }
+    }
+
+    /// Who has seen a version or made it.
+    package func processes(of document: DocumentID, _ node: NodeNumber) -> [Int32] {
+        documents.indices.filter {
+            documents[$0] == document.rawValue && nodes[$0] == node
+        }.map { processes[$0] }
     }
 
     /// The last place in a range.

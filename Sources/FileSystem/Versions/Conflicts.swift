@@ -12,18 +12,29 @@ extension VolumeState {
 
     /// A process has seen a version of an item, or made it.
     @inline(__always)
-    func noteSeen(_ node: NodeNumber, at position: MemoryIndex.Position, by process: Int32) {
+    func noteSeen(
+        _ node: NodeNumber, at position: MemoryIndex.Position, by process: Int32,
+        isReading: Bool = false
+    ) {
         let record = index[item: position]
         guard node.ordinal != 0, record.pointee.isRegular else { return }
-        seen.note(DocumentID(rawValue: record.pointee.document), node, by: process)
+        seen.note(
+            DocumentID(rawValue: record.pointee.document), node, by: process,
+            isReading: isReading)
     }
 
     /// Whether a process that replaces a document's version as a whole knows only earlier ones.
     func isUnseen(_ version: NodeNumber, of document: DocumentID, by process: Int32) -> Bool {
         guard version.ordinal != 0, let last = seen.last(of: document, by: process),
-            last != version, marks.conflicts[version] == nil
+            last != version, marks.conflicts[version] == nil,
+            marks.conflicts(of: document).count < Self.most
         else { return false }
-        return marks.conflicts(of: document).count < Self.most
+        // Who has read the document may have it in memory. A shell has not: it goes on with what the
+        // programs have left that it ran.
+        return seen.hasRead(document, process)
+            || !seen.processes(of: document, version).contains {
+                descent.hasStarted(process, $0)
+            }
     }
 
     /// Marks a version as one of a conflict; the item at `position` is the document now.

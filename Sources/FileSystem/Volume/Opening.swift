@@ -37,6 +37,7 @@ extension Volume {
         do throws(Errno) {
             let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
             let process = CallerProcess.process(of: caller.thread)
+            descent.note(process)
             let decision = try read { (state) throws(Errno) in
                 try writes
                     ? decide(state, node, flags, process, caller, waited: waited)
@@ -103,7 +104,9 @@ extension Volume {
         let position = try state.position(node)
         giveUp(state, caller.thread)
         let session = state.session(of: node, at: position)
-        if session == nil { state.noteSeen(node, at: position, by: process) }
+        if session == nil {
+            state.noteSeen(node, at: position, by: process, isReading: true)
+        }
         return .serve(session)
     }
 
@@ -114,7 +117,8 @@ extension Volume {
         let position = try state.position(node)
         let now = MonotonicClock.now
         if flags & O_ACCMODE == O_RDWR, flags & O_TRUNC == 0 {
-            state.noteSeen(state.content(position).node, at: position, by: process)
+            state.noteSeen(
+                state.content(position).node, at: position, by: process, isReading: true)
         }
         if let session = state.session(of: node, at: position) {
             state.redirections[caller.thread] = nil
@@ -241,6 +245,7 @@ extension Volume {
     ) throws(Errno) -> (Entry, Opened) {
         let writes = flags & O_ACCMODE != O_RDONLY
         let process = CallerProcess.process(of: caller.thread)
+        descent.note(process)
         try log.admit()
         let created = try state.withLock {
             (state) throws(Errno) -> (node: NodeNumber, session: WriteSession?, item: ItemNumber) in

@@ -46,6 +46,8 @@ package final class Volume: @unchecked Sendable {
     package let events: VolumeEvents
     /// Claims and presenters.
     package let coordinator = Coordinator()
+    /// Who started those that use documents.
+    let descent = Descent()
     /// Mounted with noatime: reads leave no trace.
     package var noAccessTimes = false
     var channel: (any KernelChannel)?
@@ -113,7 +115,7 @@ package final class Volume: @unchecked Sendable {
         self.container = container
         content = container.content
         log = container.log
-        state = Lock(VolumeState(container, coordinator))
+        state = Lock(VolumeState(container, coordinator, descent))
         events = VolumeEvents(container, state)
     }
 

@@ -110,6 +110,7 @@ final class VolumeState {
     /// Versions that stay whatever their age.
     var marks: VersionMarks
     var seen = SeenVersions()
+    let descent: Descent
     var bookmarks: Bookmarks
     var grants: Grants
     /// Rung for applications that follow what is granted to them.
@@ -155,8 +156,9 @@ final class VolumeState {
     /// Told of replaced versions; nil for a volume whose changes are not replayed.
     var formerNodes: FormerNodes?
 
-    init(_ container: Container, _ coordinator: Coordinator) {
+    init(_ container: Container, _ coordinator: Coordinator, _ descent: Descent) {
         self.coordinator = coordinator
+        self.descent = descent
         index = container.index
         log = container.log
         nextNumber = container.nextNumber

@@ -116,6 +116,30 @@ struct ConflictTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `a shell goes on with what its programs have left`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            // One that has a script to do has nothing of the document in memory.
+            for step in [
+                "sed -i s/one/two/ note.txt", "seq 3 > two; cp two note.txt; cat note.txt",
+                "(echo two > note.txt)", "sh -c 'sh -c \"seq 3 > note.txt\"; true'",
+                "seq 3 | tee note.txt", "printf two > two; mv two note.txt", "seq 3 > note.txt",
+            ] {
+                try desk.shell("echo one > note.txt; \(step); echo three > note.txt")
+                #expect(try Self.conflicts(desk, "note.txt").isEmpty, "\(step)")
+            }
+            // What others do in between it has not seen, unless a program of its own has.
+            for (look, count) in [("cat note.txt", 0), (":", 1)] {
+                try desk.shell(
+                    """
+                    sh -c 'echo one > note.txt; sleep 1; \(look); echo three > note.txt' &
+                    sleep 0.4; echo two > note.txt; wait
+                    """)
+                #expect(try Self.conflicts(desk, "note.txt").count == count, "\(look)")
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `a conflict is kept through retention and a remount, and resolved by keeping both`(
         _ place: DataPath
     ) throws {

@@ -1,0 +1,52 @@
+internal import SystemCalls
+
+/// Which process started which, of those that use documents; known when they have ended too.
+///
+/// A shell waits for what it runs, and then goes on with what that has left.
+package final class Descent: Sendable {
+    private struct Link {
+        var parent: Int32
+        /// When that was looked at, of ``MonotonicClock``.
+        var at: UInt64
+    }
+
+    /// How long a look counts, in nanoseconds: the number may be another process's by then.
+    private static let lifetime: UInt64 = 10_000_000_000
+    private static let most = 4_096
+    /// No process has so many above it that matter.
+    private static let deepest = 64
+
+    private let links = Lock<[Int32: Link]>([:])
+
+    package init() {}
+
+    /// A process uses a document: notes who started it, and those above. Reads /proc for processes that
+    /// were not seen lately.
+    package func note(_ process: Int32) {
+        let now = MonotonicClock.now
+        var next = process
+        for _ in 0..<Self.deepest where next > 1 {
+            let known = links.withLock { $0[next] }
+            if let known, now < known.at + Self.lifetime { return }
+            guard let parent = Processes.state(of: next)?.parent else { return }
+            links.withLock { links in
+                if links.count >= Self.most { links.removeAll(keepingCapacity: true) }
+                links[next] = Link(parent: parent, at: now)
+            }
+            next = parent
+        }
+    }
+
+    /// Whether `other` started `process`, or started who did, and so on, as far as that was noted.
+    package func hasStarted(_ other: Int32, _ process: Int32) -> Bool {
+        links.withLock { links in
+            var next = process
+            for _ in 0..<Self.deepest {
+                guard let link = links[next] else { return false }
+                if link.parent == other { return true }
+                next = link.parent
+            }
+            return false
+        }
+    }
+}
