@@ -299,19 +299,24 @@ package final class LocalContent: Sendable {
         try setAside(folder.staging(node), as: node.fileName)
     }
 
-    /// The same for a sealed one.
-    package func setAside(_ hash: ContentHash) throws(Errno) {
+    /// The same for a sealed one; where it is now.
+    @discardableResult
+    package func setAside(_ hash: ContentHash) throws(Errno) -> String {
         try setAside(folder.blob(hash), as: hash.description)
     }
 
-    private func setAside(_ source: String, as name: String) throws(Errno) {
+    @discardableResult
+    private func setAside(_ source: String, as name: String) throws(Errno) -> String {
         try Directories.make(folder.lost)
         var isThawed = false
         // Of an earlier time: numbers that the catalog does not know are given again.
         var number = 1
         while true {
             let target = folder.lost + "/" + name + (number == 1 ? "" : "-\(number)")
-            do throws(Errno) { return try Directories.renameExclusively(source, target) } catch {
+            do throws(Errno) {
+                try Directories.renameExclusively(source, target)
+                return target
+            } catch {
                 if error.code == EEXIST {
                     number += 1
                 } else if error.code == EPERM, !isThawed {

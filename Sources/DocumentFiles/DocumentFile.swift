@@ -283,7 +283,8 @@ package struct DocumentFile: Sendable {
         return undone
     }
 
-    /// Every state there is a way back or forth to, damaged ones left out, oldest first, and which one is current.
+    /// Every state there is a way back or forth to, damaged ones left out, oldest first, and which one is
+    /// current.
     package func history() throws(Failure) -> (steps: [HistoryStep], current: Int) {
         let claim = try FileClaim(path, isReader: true)
         let now = try read(claim)

@@ -5,9 +5,9 @@ package import SystemCalls
 /// What each block of a large content is compared with, made before it is uploaded, so that a part of it
 /// that comes from a store can be verified before the rest is there.
 ///
-/// The file has a key that nobody else knows, a tag of each block by it, and a tag of all that, so that damage to the file
-/// is not taken for damage to the blocks. A store that does not know the key cannot make other bytes
-/// pass. Earlier releases kept the SHA-256 of each block, which takes five times as long.
+/// The file has a key that nobody else knows, a tag of each block by it, and a tag of all that, so that
+/// damage to the file is not taken for damage to the blocks. A store that does not know the key cannot
+/// make other bytes pass. Earlier releases kept the SHA-256 of each block, which takes five times as long.
 package struct BlockDigests {
     /// Bytes of a block; the last one of a content may be shorter.
     package static let blockSize: Int64 = 1 << 20

@@ -312,9 +312,9 @@ extension ContainerCheck {
     ) -> String {
         guard row.place.isBlob, let hash = row.hash, content.hasBlob(hash),
             !versions.values.contains(where: { $0.hash == hash && !lost.contains($0.node) }),
-            (try? content.setAside(hash)) != nil
+            let place = try? content.setAside(hash)
         else { return "" }
-        return "; what is left of the damaged one is \(content.folder.lost)/\(hash)"
+        return "; what is left of the damaged one is \(place)"
     }
 
     private mutating func checkTarget(_ row: ItemRow) {

@@ -145,8 +145,8 @@ extension ClaimTable {
         return found
     }
 
-    /// Whether a claim is of the same purpose or line as `last`, or one that `last`, an operation or a nested
-    /// claim, works under.
+    /// Whether a claim is of the same purpose or line as `last`, or one that `last`, an operation or a
+    /// nested claim, works under.
     private func isOwn(_ claim: Claim, of last: Claim) -> Bool {
         if claim.request.isTied(to: last.request) { return true }
         return last.request.worksUnderFamily && claim.request.origin == .coordinated
@@ -208,8 +208,8 @@ extension ClaimTable {
         return false
     }
 
-    /// The requests that wait for one another in a circle with `id`, which is the last of them, and may be the
-    /// only one; empty if there is no such circle.
+    /// The requests that wait for one another in a circle with `id`, which is the last of them, and may be
+    /// the only one; empty if there is no such circle.
     ///
     /// Only held claims count: a request never waits in the queue behind one that waits for its
     /// purpose, so no circle has a place in a queue in it.
@@ -244,8 +244,8 @@ extension ClaimTable {
         var others = members.filter { $0 != id }
         // Who waits for what they hold themselves is told of that.
         if others.isEmpty {
-            others = holders(inTheWayOf: claim).filter { $0.request.isTied(to: claim.request) }.map(
-                \.id)
+            let own = holders(inTheWayOf: claim).filter { $0.request.isTied(to: claim.request) }
+            others = own.map(\.id)
         }
         events.append(.refused(id, .deadlock(others.compactMap(listing))))
         remove(id, &events)

@@ -40,11 +40,14 @@ package enum CallerProcess {
         return nil
     }
 
+    /// Nothing has so many processes above it that matter.
+    static let deepest = 64
+
     /// The process, its parent, grandparent and so on, as far as they can be seen.
     package static func family(of process: Int32) -> [Int32] {
         var family: [Int32] = []
         var next = process
-        while next > 0, family.count < 64, !family.contains(next) {
+        while next > 0, family.count < deepest, !family.contains(next) {
             family.append(next)
             guard let parent = parent(of: next) else { break }
             next = parent
@@ -59,7 +62,8 @@ package enum CallerProcess {
         return text
     }
 
-    private static func parent(of process: Int32) -> Int32? {
+    /// Who started a process; `nil` if it is gone or cannot be seen.
+    static func parent(of process: Int32) -> Int32? {
         Processes.state(of: process)?.parent
     }
 

@@ -13,8 +13,6 @@ package final class Descent: Sendable {
     /// How long a look counts, in nanoseconds: the number may be another process's by then.
     private static let lifetime: UInt64 = 10_000_000_000
     private static let most = 4_096
-    /// No process has so many above it that matter.
-    private static let deepest = 64
 
     private let links = Lock<[Int32: Link]>([:])
 
@@ -25,10 +23,10 @@ package final class Descent: Sendable {
     package func note(_ process: Int32) {
         let now = MonotonicClock.now
         var next = process
-        for _ in 0..<Self.deepest where next > 1 {
+        for _ in 0..<CallerProcess.deepest where next > 1 {
             let known = links.withLock { $0[next] }
             if let known, now < known.at + Self.lifetime { return }
-            guard let parent = Processes.state(of: next)?.parent else { return }
+            guard let parent = CallerProcess.parent(of: next) else { return }
             links.withLock { links in
                 if links.count >= Self.most { links.removeAll(keepingCapacity: true) }
                 links[next] = Link(parent: parent, at: now)
@@ -41,7 +39,7 @@ package final class Descent: Sendable {
     package func hasStarted(_ other: Int32, _ process: Int32) -> Bool {
         links.withLock { links in
             var next = process
-            for _ in 0..<Self.deepest {
+            for _ in 0..<CallerProcess.deepest {
                 guard let link = links[next] else { return false }
                 if link.parent == other { return true }
                 next = link.parent

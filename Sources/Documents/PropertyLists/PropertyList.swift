@@ -65,8 +65,8 @@ public enum PropertyList: Sendable {
 }
 
 extension PropertyList: Hashable {
-    /// Equal values, texts byte by byte. What is not a number is equal to what is none either, so that a document that
-    /// holds it is equal to itself; zero has no sign, as for people.
+    /// Equal values, texts byte by byte. What is not a number is equal to what is none either, so that a
+    /// document that holds it is equal to itself; zero has no sign, as for people.
     public static func == (left: PropertyList, right: PropertyList) -> Bool {
         switch (left, right) {
         case (.boolean(let left), .boolean(let right)): left == right

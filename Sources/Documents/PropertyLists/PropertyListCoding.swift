@@ -23,7 +23,6 @@ extension PropertyList {
     }
 
     private static func isXML(_ bytes: [UInt8]) -> Bool {
-        let start = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? bytes.dropFirst(3) : bytes[...]
-        return start.first { !$0.isBlank } == UInt8(ascii: "<")
+        bytes.withoutByteOrderMark.first { !$0.isBlank } == UInt8(ascii: "<")
     }
 }

@@ -22,7 +22,7 @@ struct XMLScanner {
 
     /// Goes over a byte order mark, the XML declaration and the document type.
     mutating func skipProlog() throws(DocumentError) {
-        if bytes.starts(with: [0xef, 0xbb, 0xbf]) { offset = 3 }
+        if bytes.hasByteOrderMark { offset = 3 }
         try skipBlanks()
         while starts(with: "<?") || starts(with: "<!DOCTYPE") {
             let start = offset
