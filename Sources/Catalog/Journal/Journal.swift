@@ -7,7 +7,8 @@ package import SystemCalls
 /// Two files of a fixed size, written by turns. They are allocated when they are made, so that a
 /// full disk cannot stop a record that was admitted. A record is its length, its CRC-32 and the
 /// mutation; what follows the last record of a file is older (its sequence is not the next one) or
-/// zero. One thread at a time; ``ChangeLog`` sees to that.
+/// zero; which one was written last stands beside them (``JournalMark``). One thread at a time;
+/// ``ChangeLog`` sees to that.
 package final class Journal {
     /// Bytes of one file; smaller where the disk has no room for it.
     private static let sizes = [16 << 20, 4 << 20, leastSize]
@@ -30,6 +31,7 @@ package final class Journal {
     private var fills = [Fill(), Fill()]
     private let first: OwnedDescriptor
     private let second: OwnedDescriptor
+    private let mark: JournalMark
     /// Bytes a file can take.
     package let capacity: Int
     /// Whether a file of it was not there, or empty: in a container that was open before it was removed.
@@ -42,6 +44,7 @@ package final class Journal {
         let paths = Self.paths(in: folder)
         first = try OwnedDescriptor.open(paths[0], O_RDWR | O_CREAT, mode: 0o600)
         second = try OwnedDescriptor.open(paths[1], O_RDWR | O_CREAT, mode: 0o600)
+        mark = try JournalMark(folder: folder)
         let sizes = (Int(try first.status().st_size), Int(try second.status().st_size))
         var capacity = min(sizes.0, sizes.1, Self.sizes[0])
         isNew = capacity == 0
@@ -118,7 +121,14 @@ package final class Journal {
         }
         fills[current].offset = offset + records.count
         fills[current].last = last
+        mark.note(last)
     }
+
+    /// The last record that was written, of which nothing may be left; 0 if that is not known.
+    package func lastWritten() throws(Errno) -> ChangeSequence { try mark.read() }
+
+    /// Says that SQLite has all that there is, up to `last`: what was written later is given up.
+    package func settle(at last: ChangeSequence) { mark.note(last) }
 
     /// Makes the written records survive power loss.
     package func synchronize() throws(Errno) {

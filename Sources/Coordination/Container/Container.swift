@@ -233,27 +233,39 @@ package final class Container: @unchecked Sendable {
     /// Brings SQLite up to the journal. Returns the number of mutations that it did not have.
     static func replay(_ journal: Journal, into database: CatalogDatabase) throws(Failure) -> Int {
         let contents: JournalContents
-        do throws(Errno) { contents = try journal.contents() } catch {
+        let written: ChangeSequence
+        do throws(Errno) {
+            contents = try journal.contents()
+            written = try journal.lastWritten()
+        } catch {
             throw Failure(.inputOutput, "\(journal.folder): \(error)")
         }
         let last = max(contents.records.last?.sequence ?? 0, database.appliedSequence)
         // Without a power loss everything that was written is there.
-        if try database.meta("boot") == Recovery.boot(), let file = contents.damaged(after: last) {
-            throw Failure(
-                .badData,
-                "\(file.path) is damaged at byte \(file.end): the changes from there on cannot be "
-                    + "read. \(goingOn(without: journal.folder))")
+        if try database.meta("boot") == Recovery.boot() {
+            if let file = contents.damaged(after: last) {
+                throw Failure(
+                    .badData,
+                    "\(file.path) is damaged at byte \(file.end): the changes from there on cannot "
+                        + "be read. \(goingOn(without: journal.folder))")
+            }
+            if written > last {
+                throw Failure(
+                    .badData,
+                    "\(journal.folder) is damaged: the last \(written - last) changes cannot be read. "
+                        + goingOn(without: journal.folder))
+            }
         }
         let missing = contents.records.filter { $0.sequence > database.appliedSequence }
-        guard let first = missing.first else { return 0 }
-        guard first.sequence == database.appliedSequence + 1 else {
+        if let first = missing.first, first.sequence != database.appliedSequence + 1 {
             // Changes that were acknowledged are in neither place.
             throw Failure(
                 .badData,
                 "\(journal.folder) does not go on where the catalog ends: changes are missing. "
                     + goingOn(without: journal.folder))
         }
-        try database.applyAll(missing)
+        if !missing.isEmpty { try database.applyAll(missing) }
+        journal.settle(at: database.appliedSequence)
         return missing.count
     }
 

@@ -81,6 +81,45 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            // All of it, by zeros or by anything else.
+            "head -c 16M /dev/zero | tee journal/0 >journal/1",
+            "head -c 1M /dev/urandom | dd of=journal/0 conv=notrunc status=none",
+            // What was acknowledged last.
+            "at=$(grep -abo new40 journal/0 | tail -1 | cut -d: -f1); "
+                + "printf X | dd of=journal/0 bs=1 seek=$at conv=notrunc status=none",
+        ])
+    func `a journal that was overwritten after a crash is said`(_ damage: String) throws {
+        try withBrokenContainer { broken in
+            try broken.crash { agent in
+                agent.store("new", "acknowledged")
+                for number in 1...40 { agent.makeDirectory("new\(number)") }
+            }
+            try broken.damage("cp -a journal ../journal.whole; \(damage)")
+            try broken.expectNobodyOpens(
+                status: EX_DATAERR, saying: "journal is damaged: the last", "cannot be read")
+            try broken.damage("rm -r journal; mv ../journal.whole journal")
+            try broken.whileMounted { agent in
+                #expect(agent.content("new") == "acknowledged")
+                for number in 1...40 { #expect(agent.status("new\(number)").isDirectory) }
+            }
+            // What is missing after a power loss no damage did.
+            try broken.crash { agent in agent.store("later", "acknowledged") }
+            try broken.damage(
+                """
+                head -c 16M /dev/zero | tee journal/0 >journal/1
+                sqlite3 catalog.sqlite "update meta set value = 'another' where key = 'boot'"
+                """)
+            for number in 1...2 {
+                try broken.crash { agent in agent.store("again\(number)", "acknowledged") }
+            }
+            try broken.whileMounted { agent in
+                for number in 1...2 { #expect(agent.content("again\(number)") == "acknowledged") }
+            }
+        }
+    }
+
     @Test func `a journal that was removed after a crash is said`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
