@@ -16,8 +16,10 @@ package final class Journal {
     private static let leastSize = 1 << 20
     /// Nothing was ever written behind this, in bytes: what makes a file larger is damage.
     private static let mostSize = 64 << 20
-    /// What its files are called.
-    package static let names = ["0", "1"]
+    /// What the files in its folder are called.
+    package static let names = records + [JournalMark.name]
+    /// Those that hold records.
+    private static let records = ["0", "1"]
 
     /// Where its files are.
     package let folder: String
@@ -63,7 +65,7 @@ package final class Journal {
         self.capacity = capacity
     }
 
-    private static func paths(in folder: String) -> [String] { names.map { folder + "/" + $0 } }
+    private static func paths(in folder: String) -> [String] { records.map { folder + "/" + $0 } }
 
     /// A file that the journal in `folder` had when it was made, and that is missing or cut off now.
     package static func incompleteFile(in folder: String) -> String? {

@@ -80,6 +80,7 @@ struct Recovery {
         for version in versions where !kept.contains(version.node) {
             if recovery.isWhole(version) {
                 kept.insert(version.node)
+                try recovery.noteAbsent(version)
             } else {
                 try recovery.fallBack(version)
             }
@@ -203,6 +204,14 @@ struct Recovery {
             ])
         report.published += 1
         return true
+    }
+
+    /// Notes a document whose published content should be in the folder and is not.
+    private mutating func noteAbsent(_ version: VersionRow) throws(Failure) {
+        guard !clean, version.place == .staged, index.holder(of: version.node) != 0,
+            !report.damaged.contains(version.item), try contentStatus(version.node) == nil
+        else { return }
+        report.absent.append(version.item)
     }
 
     /// What there is of a session's content; `nil` if it is gone. One that only cannot be read now is not

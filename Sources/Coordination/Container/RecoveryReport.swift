@@ -14,6 +14,8 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
     package var setAside = 0
     /// Items whose last acknowledged content is not there any more: no crash does that.
     package var missing: [ItemNumber] = []
+    /// Items whose published content is not there any more, which `check` finds by itself.
+    package var absent: [ItemNumber] = []
     /// Items whose last content is not what was written: what it has become is in
     /// ``ContainerFolder/lost``. No crash does that either.
     package var damaged: [ItemNumber] = []
@@ -37,8 +39,9 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
                         : ", but \(setAside) contents that may be of it are in the container's folder "
                             + "`lost`, without their names"))
         }
-        if !missing.isEmpty {
-            parts.append("what was saved last of \(missing.count) documents is missing")
+        if !missing.isEmpty || !absent.isEmpty {
+            parts.append(
+                "what was saved last of \(missing.count + absent.count) documents is missing")
         }
         if !damaged.isEmpty {
             parts.append(

@@ -133,4 +133,26 @@ import Testing
             #expect(try run(["readlink", "\(broken.folder)/staging/link"]).text == "/etc/passwd\n")
         }
     }
+
+    @Test func `contents that are missing after a crash are counted by the mount`() throws {
+        try withBrokenContainer { broken in
+            try broken.crash { agent in
+                for number in 1...40 { agent.store("new\(number)", "acknowledged") }
+            }
+            try broken.damage("rm packs/*")
+            let container = broken.container
+            let mount = try container.command("mount", "test", container.mountPoint)
+            let reading = try run(["sh", "-c", "cat '\(container.mountPoint)'/new*"])
+            let gone = reading.errorText.split(separator: "\n").count
+            #expect(gone > 20, "\(reading)")
+            // Those of which only the beginning of a session was recorded are empty, and counted too.
+            let said = (gone...40).contains { count in
+                mount.errorText.contains("what was saved last of \(count) documents is missing")
+            }
+            #expect(said, "\(gone) are gone: \(mount)")
+            try container.unmount()
+            let check = try container.check()
+            #expect(check.status == Int(EX_DATAERR), "\(check)")
+        }
+    }
 }
