@@ -258,10 +258,7 @@ package final class PackedContents: Sendable {
     package var oddPack: String? {
         let names = (try? Directories.names(in: folder)) ?? []
         return names.filter { ContainerFolder.number(of: $0) != nil }.map { folder + "/" + $0 }
-            .first {
-                var status = stat()
-                return stat($0, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
-            }
+            .first(where: OddFile.isAt)
     }
 
     /// Takes over what an earlier run left in packs, as far as it is `wanted`.

@@ -75,6 +75,11 @@ package final class Journal {
         }
     }
 
+    /// What is no file in the place of one of the journal in `folder`.
+    package static func oddFile(in folder: String) -> String? {
+        names.map { folder + "/" + $0 }.first(where: OddFile.isAt)
+    }
+
     private func withFile<Result>(
         _ index: Int, _ body: (borrowing OwnedDescriptor) throws(Errno) -> Result
     ) throws(Errno) -> Result {

@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Glibc
 internal import Model
+internal import SystemCalls
 
 /// A connection to a SQLite database, with its prepared statements. For one thread at a time:
 /// SQLite's own mutexes are off.
@@ -29,11 +30,7 @@ final class Connection {
 
     /// Fails for a pipe or a folder in the place of a file, which SQLite would name by a number.
     private static func checkKinds(_ path: String) throws(Failure) {
-        for end in ["", "-wal", "-shm"] {
-            var status = stat()
-            guard stat(path + end, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
-                continue
-            }
+        for end in ["", "-wal", "-shm"] where OddFile.isAt(path + end) {
             throw Failure(
                 .inputOutput,
                 "\(path)\(end) is no file: put the file back that belongs there"

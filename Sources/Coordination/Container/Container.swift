@@ -197,6 +197,12 @@ package final class Container: @unchecked Sendable {
     ) throws(Failure) -> Journal {
         try checkJournal(folder, of: database)
         try folder.make(isNew: false)
+        if let path = Journal.oddFile(in: folder.journal) {
+            throw Failure(
+                .inputOutput,
+                "\(path) is no file: put the file back that belongs there, or remove it if there was none"
+            )
+        }
         do throws(Errno) { return try Journal(folder: folder.journal) } catch {
             if [EACCES, EPERM, EROFS].contains(error.code) {
                 throw Failure(

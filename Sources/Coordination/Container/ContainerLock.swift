@@ -12,6 +12,9 @@ final class ContainerLock: Sendable {
     init(_ folder: ContainerFolder, name: String, holder: String) throws(Failure) {
         try folder.checkOwner()
         let path = folder.lock
+        if OddFile.isAt(path) {
+            throw Failure(.inputOutput, "\(path) is no file: remove what is there")
+        }
         do throws(Errno) {
             file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT, mode: 0o600)
         } catch {

@@ -72,6 +72,22 @@ import Testing
         }
     }
 
+    /// Also of a container that was closed.
+    @Test(
+        arguments: ["journal/0", "journal/1", "journal/last", "lock", "packs/7"],
+        ["mkfifo", "mkdir", "ln -s ../nowhere/at-all"])
+    func `what is no file in the place of one is named, with what to do`(
+        file: String, odd: String
+    ) throws {
+        try withBrokenContainer { broken in
+            try broken.damage("mkdir ../kept; mv \(file) ../kept || true; \(odd) \(file)")
+            try broken.expectNobodyOpens(
+                status: EX_IOERR, saying: "/\(file) is no file", "remove")
+            try broken.damage("rm -d \(file); mv ../kept/* $(dirname \(file)) || true")
+            #expect(try broken.container.check().status == 0)
+        }
+    }
+
     @Test func `a pipe in the place of a pack is named, with what to do`() throws {
         try withBrokenContainer { broken in
             try broken.crash { agent in agent.store("a", "saved last") }
