@@ -3,11 +3,12 @@
 # What is installed is for others too, also what other programs make of it.
 umask 022
 
-# Sets scope, prefix, staging and build from the arguments of script $1.
+# Sets scope, prefix, staging and build from the arguments of script $1, and where the prefix, or for a
+# user's own programs the environment, has shared data, units and helpers.
 read_arguments() {
     local script=$1
     shift
-    scope=user prefix='' staging=${DESTDIR:-} build=''
+    scope=user prefix='' staging=${DESTDIR:-} build='' share=''
     [[ -z $staging ]] || staging=$(realpath --canonicalize-missing -- "$staging")
     while (($# > 0)); do
         case $1 in
@@ -34,10 +35,20 @@ read_arguments() {
         units=$prefix/lib/systemd/user
     else
         local home=${HOME:-$(getent passwd "$EUID" | cut --delimiter=: --fields=6)}
-        units=${prefix:-$home/.config}/systemd/user
-        prefix=${prefix:-$home/.local}
-        [[ $prefix != "$home/.local" ]] || units=${XDG_CONFIG_HOME:-$home/.config}/systemd/user
+        if [[ -z $prefix || $prefix == "$home/.local" ]]; then
+            prefix=$home/.local
+            share=$(absolute "${XDG_DATA_HOME:-}" "$prefix/share")
+            units=$(absolute "${XDG_CONFIG_HOME:-}" "$home/.config")/systemd/user
+        else
+            units=$prefix/systemd/user
+        fi
     fi
+    share=${share:-$prefix/share}
+}
+
+# Prints a folder that the environment names, or $2: as the desktops, who pass over relative ones.
+absolute() {
+    if [[ $1 == /* ]]; then realpath --canonicalize-missing -- "$1"; else printf '%s\n' "$2"; fi
 }
 
 # Prints kind, source and target of each file of this scope, with tabs between.
@@ -49,7 +60,8 @@ list_files() {
         # In quotes, since an & would stand for what is replaced.
         source=${source/#'{build}'/"$build"}
         target=${target/#'{bin}'/"$prefix/bin"}
-        target=${target/#'{share}'/"$prefix/share"}
+        target=${target/#'{share}'/"$share"}
+        target=${target/#'{man}'/"$prefix/share/man"}
         target=${target/#'{units}'/"$units"}
         target=${target/#'{helper}'/"$helper"}
         printf '%s\t%s\t%s\n' "$kind" "$source" "$staging$target"
@@ -60,7 +72,6 @@ list_files() {
 # what is staged: in a package it would take the place of what the machine has made of all its types.
 refresh_desktop() {
     [[ -z $staging ]] || return 0
-    local share=$staging$prefix/share
     if [[ -d $share/mime/packages ]] && command -v update-mime-database >/dev/null; then
         # Named, so that it does not warn of a folder that the desktop does not look at.
         XDG_DATA_DIRS=$share:${XDG_DATA_DIRS:-/usr/local/share:/usr/share} \

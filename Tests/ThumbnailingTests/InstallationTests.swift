@@ -48,6 +48,37 @@ import Thumbnailing
         #expect(try files() == ["./prefix"])
     }
 
+    @Test func `a user's data and units go where the environment says`() throws {
+        let own = "\(folder.path)/own"
+        let environment = "env XDG_DATA_HOME='\(own)/data' XDG_CONFIG_HOME='\(own)/config'"
+        func run(_ script: String) throws {
+            let (code, output) = try Surroundings.run(
+                "HOME='\(folder.path)/home' \(environment)"
+                    + " '\(Surroundings.package)/Scripts/'\(script)")
+            #expect(code == 0, "\(output)")
+        }
+        try run("install --user --build '\(folder.path)/build'")
+        for name in [
+            "own/data/thumbnailers/shapeedit.thumbnailer", "own/data/mime/packages/shapeedit.xml",
+            "own/data/applications/shapeedit.desktop", "own/config/systemd/user/shapeedit@.service",
+            // man(1) looks beside the programs.
+            "home/.local/bin/shapeedit", "home/.local/share/man/man1/shapeedit.1",
+        ] {
+            #expect(try files().contains("./" + name), "\(name)")
+        }
+        #expect(try !files().contains("./home/.local/share/thumbnailers"))
+        try run("uninstall --user")
+        #expect(try files() == ["./home", "./home/.local", "./own", "./own/config", "./own/data"])
+        // As desktops do, which pass over what is no absolute path.
+        _ = try Surroundings.run("rm -rf '\(folder.path)/home' '\(own)'")
+        let (code, output) = try Surroundings.run(
+            "cd '\(folder.path)' && HOME='\(folder.path)/home' XDG_DATA_HOME=relative"
+                + " '\(Surroundings.package)/Scripts/install' --build '\(folder.path)/build'")
+        #expect(code == 0, "\(output)")
+        #expect(
+            try files().contains("./home/.local/share/thumbnailers/shapeedit.thumbnailer"))
+    }
+
     @Test func `a staged system installation has its helper where mount looks`() throws {
         let stage = folder.path + "/stage"
         setenv("DESTDIR", stage, 1)
