@@ -84,6 +84,20 @@ import Thumbnailing
     }
 
     @Test(.enabled(if: Surroundings.isInstalled("gio"), "gio is not installed"))
+    func `GIO finds the entries of files from before 1970`() throws {
+        for date in ["1969-12-31 23:59:59.5", "1902-01-01 00:00:00", "1970-01-01 00:00:00"] {
+            var subject = try file("a.txt")
+            _ = try Surroundings.run("TZ=UTC touch -d '\(date)' '\(subject.path)'")
+            var status = stat()
+            try #require(stat(subject.path, &status) == 0)
+            subject.modified = Int64(status.st_mtim.tv_sec)
+            try cache.write(try pictures(), for: subject)
+            #expect(try judged(subject.path).contains("thumbnail::is-valid: TRUE"), "\(date)")
+            #expect(cache.isCurrent(.normal, of: subject))
+        }
+    }
+
+    @Test(.enabled(if: Surroundings.isInstalled("gio"), "gio is not installed"))
     func `GIO finds the entries after renames of the file and of its folder`() throws {
         _ = mkdir("\(folder.path)/one", 0o700)
         let subject = try file("one/a.txt")

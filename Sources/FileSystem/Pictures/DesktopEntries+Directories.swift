@@ -38,7 +38,8 @@ extension DesktopEntries {
         }
         for (subject, bytes, hasOthers) in subjects {
             let isSeenTo = state.withLock { state in
-                state.ended || (state.losses == 0 && state.written.contains(subject.item))
+                state.ended
+                    || (state.losses == 0 && state.written[subject.document] == subject.node)
             }
             if isSeenTo { continue }
             guard let head = shelf.head(subject.node, subject.type) else {
@@ -54,7 +55,7 @@ extension DesktopEntries {
                 cache.isCurrent(.normal, of: facts(path, subject))
             }
             if !hasOthers, isThere {
-                remember(subject.item)
+                remember(subject.document, subject.node)
             } else {
                 write(subject.item)
             }
@@ -76,7 +77,7 @@ extension DesktopEntries {
                     if cache.hasOthers(path: from) {
                         try? cache.rename(path: from, to: to)
                     } else {
-                        try? cache.remove(path: from)
+                        remove(from)
                     }
                 }
                 continue
@@ -84,7 +85,7 @@ extension DesktopEntries {
             // Not taken along, but as they have to be now: some of them may be there already, and what is
             // at the former path may be of another document, after an exchange.
             clear(former)
-            if write(document) { remember(document.subject.item) }
+            write(document)
         }
     }
 
@@ -129,9 +130,7 @@ extension DesktopEntries {
             let isWrong = texts(document.path).contains { path in
                 cache.isCurrent(.normal, of: facts(path, document.subject)) != document.isReadable
             }
-            if isWrong, write(document) {
-                remember(document.subject.item)
-            }
+            if isWrong { write(document) }
         }
         return true
     }

@@ -12,12 +12,13 @@ extension DesktopEntries {
 
     /// The document's version, name or time is another one.
     ///
-    /// - Parameter isOwn: whether it is likely to have a picture; others only if they had entries.
-    func changed(_ item: ItemNumber, isOwn: Bool) {
+    /// - Parameter document: given if that matters only to a document that has entries, or had.
+    func changed(_ item: ItemNumber, of document: DocumentID? = nil) {
         let isNew = state.withLock { state -> Bool in
-            guard isOwn || state.written.contains(item), state.notes.count < Self.noteLimit,
-                state.changed.insert(item).inserted
-            else { return false }
+            if let document, state.written[document] == nil { return false }
+            guard state.notes.count < Self.noteLimit, state.changed.insert(item).inserted else {
+                return false
+            }
             state.notes.append(.changed(item))
             return true
         }

@@ -42,26 +42,25 @@ extension DesktopEntries {
         }
     }
 
-    /// Writes the entries of a document as they have to be now, by each of its names, or removes them.
-    func write(_ item: ItemNumber) {
+    /// Whether a document has entries, or had.
+    func hasEntries(_ item: ItemNumber) -> Bool {
         let names = names(of: item)
-        var hasEntries = false
-        for name in names {
-            if write(name) { hasEntries = true }
-        }
-        if hasEntries {
-            remember(item)
-        } else if names.allSatisfy(\.isReadable) {
-            // Others stay: when they can be read again, nothing but their attributes tells.
-            state.withLock { _ = $0.written.remove(item) }
+        return state.withLock { state in
+            names.contains { state.written[$0.subject.document] != nil }
         }
     }
 
-    /// The same for one name; whether it has entries now.
-    func write(_ name: Named) -> Bool {
+    /// Writes the entries of a document as they have to be now, by each of its names, or removes them.
+    func write(_ item: ItemNumber) {
+        for name in names(of: item) { write(name) }
+    }
+
+    /// The same for one name.
+    func write(_ name: Named) {
         let subject = name.subject
+        let mayHave = name.isReadable && !isTemporaryName(subject.fileName)
         var entries: [DesktopCache.Size: [UInt8]] = [:]
-        if name.isReadable, !isTemporaryName(subject.fileName) {
+        if mayHave {
             for size in DesktopCache.Size.allCases {
                 if let pixels = PictureSize(rawValue: size.pixels),
                     let bytes = shelf.bytes(subject.node, subject.type, pixels)
@@ -71,12 +70,32 @@ extension DesktopEntries {
             }
         }
         if entries.isEmpty {
-            for path in texts(name.path) { try? cache.remove(path: path) }
-            return false
+            let had = remove(name.path)
+            if mayHave { replace(of: subject, had) }
+            return
         }
         // Also where not all of them can be written: those that are there have to follow.
         for path in texts(name.path) { try? cache.write(entries, for: facts(path, subject)) }
-        return true
+        remember(subject.document, subject.node)
+    }
+
+    /// Removes the entries of a path; says whether there were any.
+    private func remove(_ path: [UInt8]) -> Bool {
+        texts(path).filter { remove($0) }.isEmpty == false
+    }
+
+    @discardableResult
+    func remove(_ text: String) -> Bool { (try? cache.remove(path: text)) == true }
+
+    /// Has a version drawn if there is no picture of it, and entries that were the document's went: it
+    /// gets others when nothing was published for a while.
+    private func replace(of subject: PictureSubject, _ had: Bool) {
+        guard had || state.withLock({ $0.written[subject.document] != nil }),
+            shelf.head(subject.node, subject.type) == nil
+        else { return }
+        // A version that follows meanwhile is to have them, too.
+        remember(subject.document, NodeNumber(subject.item, 0))
+        volume.pictures?.completeLater(subject.node)
     }
 
     func facts(_ path: String, _ subject: PictureSubject) -> DesktopCache.Subject {
@@ -88,10 +107,10 @@ extension DesktopEntries {
             version: version.joined(separator: "/"))
     }
 
-    func remember(_ item: ItemNumber) {
+    func remember(_ document: DocumentID, _ version: NodeNumber) {
         state.withLock { state in
-            if state.written.count >= Self.rememberedLimit { state.written = [] }
-            state.written.insert(item)
+            if state.written.count >= Self.rememberedLimit { state.written = [:] }
+            state.written[document] = version
         }
     }
 
@@ -101,8 +120,13 @@ extension DesktopEntries {
     }
 
     /// A path is not what it was: the entries go, or are those of what has it now.
-    func clear(_ path: [UInt8]) {
-        for path in texts(path) { try? cache.remove(path: path) }
+    ///
+    /// - Parameter item: what is elsewhere now, and gets entries there.
+    func clear(_ path: [UInt8], of item: ItemNumber? = nil) {
+        let had = remove(path)
+        if had, let item {
+            for name in names(of: item) where name.isReadable { replace(of: name.subject, had) }
+        }
         if let other = occupant(of: path) { write(other) }
     }
 
@@ -115,7 +139,7 @@ extension DesktopEntries {
             guard let point = points.first(where: { path.starts(with: $0) }),
                 occupant(of: Array(path.dropFirst(point.count))) == nil
             else { continue }
-            try? cache.remove(path: String(path: path))
+            remove(String(path: path))
         }
     }
 

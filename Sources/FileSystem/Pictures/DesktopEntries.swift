@@ -57,7 +57,7 @@ final class DesktopEntries: Sendable {
         let answers = state.signal { state in
             state.ended = true
             state.end = MonotonicClock.after(milliseconds: Self.endPatience)
-            state.keepLastNotes()
+            state.sortLastNotes()
             defer { state.answers = [:] }
             return state.answers.values.flatMap { $0 }
         }
@@ -90,9 +90,12 @@ final class DesktopEntries: Sendable {
 
     private func look(at note: DesktopNote, _ pictures: VolumePictures) {
         switch note {
-        case .changed(let item): removingOwn { if !followRights(below: item) { write(item) } }
+        case .changed(let item):
+            // Entries that there were none of are written when their directory is listed in another mount.
+            if state.withLock({ $0.ended }), !hasEntries(item) { return }
+            removingOwn { if !followRights(below: item) { write(item) } }
         case .left(let path, let item, let isDirectory):
-            if !isDirectory { return removingOwn { clear(path) } }
+            if !isDirectory { return removingOwn { clear(path, of: item) } }
             guard let item else { return }
             removingOwn { moveTree(path, item) }
             state.withLock { $0.formerPaths.remove(path, of: item) }

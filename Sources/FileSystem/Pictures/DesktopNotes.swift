@@ -9,6 +9,11 @@ enum DesktopNote {
     case left([UInt8], now: ItemNumber?, isDirectory: Bool)
     /// Somebody lists the directory.
     case listed(ItemNumber)
+
+    fileprivate var isGone: Bool {
+        if case .left = self { return true }
+        return false
+    }
 }
 
 /// What ``DesktopEntries`` is to look at, in which order, and what it has looked at.
@@ -23,8 +28,9 @@ struct DesktopNotes {
     var changed: Set<ItemNumber> = []
     /// Of the directories in notes that wait, or that is looked at.
     var formerPaths = FormerPaths()
-    /// Documents that have entries, or had when they could be read.
-    var written: Set<ItemNumber> = []
+    /// Documents that have entries, or had in this mount, and the last version that these were of:
+    /// whatever is in its place gets others.
+    var written: [DocumentID: NodeNumber] = [:]
     /// Directories that were listed, and what ``losses`` was then.
     var listed: [ItemNumber: Int] = [:]
     /// How often somebody else has removed entries, as far as was looked.
@@ -34,19 +40,10 @@ struct DesktopNotes {
     var end = UInt64.max
     var done = true
 
-    /// Keeps the notes that nobody would look at after the end: what is gone, and what has entries.
-    /// Those of other documents are written when their directory is listed in another mount.
-    mutating func keepLastNotes() {
+    /// Puts first what nobody would look at after the end: what is gone.
+    mutating func sortLastNotes() {
         let waiting = notes[next...]
-        let gone = waiting.filter { note in
-            if case .left = note { return true }
-            return false
-        }
-        let changed = waiting.filter { note in
-            if case .changed(let item) = note { return written.contains(item) }
-            return false
-        }
-        notes = gone + changed
+        notes = waiting.filter(\.isGone) + waiting.filter { !$0.isGone }
         next = 0
     }
 }

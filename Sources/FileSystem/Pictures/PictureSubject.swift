@@ -5,6 +5,7 @@ internal import Pictures
 /// A version whose picture is wanted, and what a picture's file tells of the document.
 struct PictureSubject: Sendable {
     var item: ItemNumber
+    var document: DocumentID
     var node: NodeNumber
     var type: PictureType
     /// Empty for a document that has lost its name: nothing is drawn of it any more.
@@ -47,7 +48,8 @@ extension VolumeState {
         let record = index[item: position].pointee
         guard record.isRegular else { return nil }
         return PictureSubject(
-            item: ItemNumber(rawValue: record.number), node: record.node, type: type,
+            item: ItemNumber(rawValue: record.number),
+            document: DocumentID(rawValue: record.document), node: record.node, type: type,
             fileName: record.firstName == 0 ? [] : fileName, size: record.size,
             mode: record.mode, user: record.user, group: record.group,
             modified: Timestamp(rawValue: record.modified),

@@ -2,8 +2,8 @@ internal import Model
 internal import Pictures
 internal import SystemCalls
 
-/// Versions whose largest picture is to be drawn when nothing was published for a while: who saves
-/// again and again is not to wait for it each time.
+/// Versions whose largest picture, or that and the others, is to be drawn when nothing was published for
+/// a while: who saves again and again is not to wait for it each time.
 struct IncompletePictures: Sendable {
     /// How long nothing is published, in nanoseconds.
     private static let rest: UInt64 = 1_000_000_000
@@ -36,7 +36,7 @@ struct IncompletePictures: Sendable {
 }
 
 extension VolumePictures {
-    /// Has the sizes drawn that were not published with a version, if it is still current then.
+    /// Has the sizes drawn that were not published with a version, if it is still current then and here.
     func completeLater(_ node: NodeNumber) {
         let look = incomplete.withLock { $0.add(node, MonotonicClock.now) }
         if let look { planCompletion(at: look) }
@@ -59,10 +59,11 @@ extension VolumePictures {
         }
     }
 
-    /// Has the sizes drawn that are missing of a version's pictures; says whether there are any.
+    /// Has the sizes drawn that are missing of a version whose content is here; says whether there are
+    /// any that can be.
     @discardableResult
     func complete(_ subject: PictureSubject) -> Bool {
-        guard shelf.head(subject.node, subject.type)?.missing.isEmpty == false else { return false }
+        guard !subject.isPromise, missing(subject) != nil else { return false }
         return ask(subject, isLasting: true)
     }
 }

@@ -68,7 +68,7 @@ extension VolumePictures {
         else { return }
         // All of them go at once, unless they cannot be drawn any more.
         let subject = volume.state.withLock { $0.pictureSubject(of: node) }
-        if let subject, !subject.isPromise, complete(subject) { return }
+        if let subject, complete(subject) { return }
         stored.upload(node, hash, type) { [shelf] in shelf.file($0) }
     }
 }

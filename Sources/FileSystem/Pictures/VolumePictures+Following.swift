@@ -34,7 +34,10 @@ extension VolumeState {
             if !index[item: position].pointee.place.isAway, isDrawnAtPublish(position) {
                 if let subject = pictureSubject(position) { pictures.published(subject) }
             } else {
-                pictures.desktop?.changed(item, isOwn: false)
+                // There may be entries of the version before, from another mount or by others.
+                let record = index[item: position].pointee
+                pictures.desktop?.changed(
+                    item, of: record.ordinal > 1 ? nil : DocumentID(rawValue: record.document))
             }
         case .renamed, .removed, .linked:
             forgetPictures(position, effects)
@@ -44,7 +47,9 @@ extension VolumeState {
             let record = index[item: position].pointee
             if record.isRegular || record.isDirectory {
                 // A directory counts for what is below it.
-                pictures.desktop?.changed(number(position), isOwn: record.isDirectory)
+                pictures.desktop?.changed(
+                    number(position),
+                    of: record.isDirectory ? nil : DocumentID(rawValue: record.document))
             }
         default: break
         }
@@ -79,7 +84,7 @@ extension VolumePictures {
                 isDirectory: record.isDirectory)
         }
         // What is below a directory follows from the name it had.
-        if record.isRegular { desktop.changed(state.number(position), isOwn: true) }
+        if record.isRegular { desktop.changed(state.number(position)) }
     }
 
     private struct LeftName {

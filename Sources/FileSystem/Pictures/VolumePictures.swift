@@ -248,7 +248,7 @@ final class VolumePictures: Sendable {
     func published(_ subject: PictureSubject) {
         if isTemporaryName(subject.fileName) { return }
         if !staged.follows(subject.node) { askAtOnce(subject) }
-        desktop?.changed(subject.item, isOwn: true)
+        desktop?.changed(subject.item)
     }
 
     /// Has a version drawn that is seen from now on; who looks at its picture waits a moment. If
@@ -278,7 +278,7 @@ final class VolumePictures: Sendable {
 
     /// The picture of a version is there: who watches its placeholder or has it cached is told.
     fileprivate func announce(_ order: PictureOrder) {
-        desktop?.changed(order.item, isOwn: true)
+        desktop?.changed(order.item)
         notifier.post { [self] in
             guard let tree = tree.withLock({ $0 })?.tree else { return }
             for placeholder in tree.placeholders(of: order) {

@@ -92,7 +92,7 @@ public struct DesktopCache: Sendable {
     public func write(_ pictures: [Size: [UInt8]], for subject: Subject) throws(Failure) {
         let address = FileURI.address(ofPath: subject.path.pathBytes)
         let name = try system { () throws(Errno) in try FileURI.entryName(address) }
-        var texts = [("Thumb::URI", address), ("Thumb::MTime", String(subject.modified))]
+        var texts = [("Thumb::URI", address), ("Thumb::MTime", Self.time(subject.modified))]
         if let size = subject.size { texts.append(("Thumb::Size", String(size))) }
         if let type = subject.mimeType { texts.append(("Thumb::Mimetype", type)) }
         if let version = subject.version { texts.append((Self.versionKey, version)) }
@@ -125,10 +125,11 @@ public struct DesktopCache: Sendable {
         }
     }
 
-    /// Removes the entries of a file; that there are none is not an error.
-    public func remove(path: String) throws(Failure) {
+    /// Removes the entries of a file; says whether there were any.
+    @discardableResult
+    public func remove(path: String) throws(Failure) -> Bool {
         let name = try name(ofPath: path)
-        for size in Size.allCases { unlink(self.path(size, name)) }
+        return Size.allCases.filter { unlink(self.path($0, name)) == 0 }.isEmpty == false
     }
 
     /// Gives the entries of a file to its new path. Entries of the new path go, also where the old
@@ -164,7 +165,7 @@ public struct DesktopCache: Sendable {
         let texts = PNGFile.texts(of: bytes)
         let isCurrent =
             texts["Thumb::URI"] == FileURI.address(ofPath: subject.path.pathBytes)
-            && texts["Thumb::MTime"] == String(subject.modified)
+            && texts["Thumb::MTime"] == Self.time(subject.modified)
             && (subject.version == nil || texts[Self.versionKey] == subject.version)
         return isCurrent ? bytes : nil
     }
@@ -189,6 +190,9 @@ public struct DesktopCache: Sendable {
         }
         return paths
     }
+
+    /// A time as GLib compares it: before 1970 as what the same 64 bits are without a sign.
+    private static func time(_ modified: Int64) -> String { String(UInt64(bitPattern: modified)) }
 
     private func name(ofPath path: String) throws(Failure) -> String {
         try system { () throws(Errno) in
