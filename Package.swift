@@ -261,7 +261,8 @@ let package = Package(
         .testTarget(
             name: "ThumbnailingTests",
             dependencies: [
-                "Thumbnailing", "CWorkerShim", "shapeedit-thumbnailer", "TestSupport", "Probing",
+                "Thumbnailing", "Pictures", "CWorkerShim", "shapeedit-thumbnailer", "TestSupport",
+                "Probing",
             ],
             path: "Tests/ThumbnailingTests", swiftSettings: strict),
         .target(name: "CKernel", path: "Tests/Support/CKernel"),

@@ -128,9 +128,40 @@ import Testing
     /// As when somebody ends all programs of a name.
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
     func `a program that is told to end in its sandbox says nothing of the document`() throws {
-        let problem = failure("kill -TERM $$; sleep 60")
-        guard case .unavailable? = problem else {
-            Issue.record("it is a failure of the document: \(String(describing: problem))")
+        #expect(failure("kill -TERM $$; sleep 60") == .ended("signal 15 (Terminated)"))
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a sandbox that fails says nothing of the document`() throws {
+        // As bubblewrap ends where it cannot make namespaces, or cannot show the document.
+        #expect(failure("cp $1 $2", of: "missing") == .unavailable("bubblewrap ended with code 1"))
+        let before = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin"
+        setenv("PATH", folder.path + ":" + before, 1)
+        defer { setenv("PATH", before, 1) }
+        let real = try Surroundings.run("PATH='\(before)'; command -v bwrap").output.filter {
+            !$0.isNewline
+        }
+        let lines = "#!/bin/sh\n[ -e \"$0.broken\" ] && exit 1\nexec '\(real)' \"$@\"\n"
+        try Surroundings.write(Array(lines.utf8), to: folder.path + "/bwrap")
+        chmod(folder.path + "/bwrap", 0o755)
+        #expect(PNGFile(try picture("cp $1 $2", of: "picture")) != nil)
+        let found = ForeignThumbnailers(folders: [folder.path])
+        try Surroundings.write([], to: folder.path + "/bwrap.broken")
+        #expect(throws: ThumbnailFailure.unavailable("bubblewrap ended with code 1")) {
+            try found.picture(ofFileAt: folder.path + "/picture", fileName: "a.test", size: 64)
+        }
+        #expect(
+            ForeignThumbnailers(folders: [folder.path]).unavailability
+                == "bubblewrap does not work: bubblewrap ended with code 1")
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a program cannot pass off its failure as one of the sandbox`() throws {
+        let closing = "for f in /proc/1/fd/* /proc/$PPID/fd/*; do echo x > $f; done; exit 1"
+        #expect(failure(closing) == .died("exit code 1"))
+        #expect(failure("kill -KILL 1; kill -KILL $PPID; exit 1") != nil)
+        guard case .died? = failure("kill -KILL $PPID; exit 1") else {
+            Issue.record("it is none of the document")
             return
         }
     }

@@ -87,7 +87,7 @@ extension TextIndexer {
             switch error {
             // Not asked again before there is another version.
             case .refused, .died, .timedOut: break
-            case .cancelled, .unavailable: throw Failure(.unavailable, error.description)
+            case .cancelled, .ended, .unavailable: throw Failure(.unavailable, error.description)
             }
         }
         return .row(row)

@@ -10,9 +10,17 @@ package final class PictureMaker: Sendable {
     private static let pictureBytes = 5 << 20
     /// Ends of names of which it is remembered whether a foreign program draws them.
     private static let rememberedEnds = 1_024
+    /// How long foreign programs are left alone after their sandbox did not work, in nanoseconds.
+    package static let usualPause: UInt64 = 30_000_000_000
 
     private struct Foreign {
+        /// Those of the machine, in a sandbox that works as far as is known; nil as long as they were
+        /// not looked for, and when it does not.
         var programs: ForeignThumbnailers?
+        /// Why they were of no use the last time.
+        var problem: String?
+        /// Until when they are not looked for again.
+        var pausedUntil: UInt64 = 0
         /// Whether there is a program, by the last two ends of names: of all that ends in `.gz` only
         /// `.svg.gz` may be drawn.
         var drawn = Recent<String, Bool>(limit: rememberedEnds)
@@ -20,30 +28,35 @@ package final class PictureMaker: Sendable {
     /// The path of `shapeedit-thumbnailer`.
     let program: String
     private let foreign = Lock(Foreign())
+    private let pause: UInt64
 
-    package init(program: String) { self.program = program }
+    package init(program: String, pause: UInt64 = usualPause) {
+        self.program = program
+        self.pause = pause
+    }
 
     /// Why our own documents are not drawn, as far as can be told without trying.
     package var ownProblem: String? {
         access(program, X_OK) == 0 ? nil : "\(program): \(Errno.last)"
     }
 
-    /// Why others are not drawn, as far as can be told without trying.
+    /// Why others are not drawn, as far as can be told without trying: why they were not the last time.
     package var foreignProblem: String? {
-        foreign.withLock { $0.programs }.map(\.unavailability)
-            ?? ForeignThumbnailers.missingProgram
+        let (isKnown, problem) = foreign.withLock { ($0.programs != nil, $0.problem) }
+        return isKnown ? nil : problem ?? ForeignThumbnailers.missingProgram
     }
 
     /// Whether there is anything to draw a type; yes, as long as the machine's programs were not looked
-    /// for.
+    /// for, and when it is time to try their sandbox again.
     ///
     /// - Parameter fileName: of the document.
     package func canDraw(_ type: PictureType, fileName: @autoclosure () -> String) -> Bool {
         if type.isOwn { return true }
         if type.end.isEmpty { return false }
         return foreign.withLock { foreign in
-            guard let programs = foreign.programs else { return true }
-            if programs.unavailability != nil { return false }
+            guard let programs = foreign.programs else {
+                return foreign.problem == nil || MonotonicClock.now >= foreign.pausedUntil
+            }
             let name = fileName()
             let ends = name.split(separator: ".").dropFirst().suffix(2).joined(separator: ".")
             if let known = foreign.drawn[ends] { return known }
@@ -72,9 +85,11 @@ package final class PictureMaker: Sendable {
         guard case .file(_, let path) = input else { throw .unavailable("it has no file") }
         let programs = try programs(thatDraw: order.fileName, order.type)
         for size in order.sizes {
-            let bytes = try programs.picture(
-                ofFileAt: path, fileName: order.fileName, size: size.pixels,
-                cancellation: cancellation)
+            let bytes = try inSandbox { () throws(ThumbnailFailure) in
+                try programs.picture(
+                    ofFileAt: path, fileName: order.fileName, size: size.pixels,
+                    cancellation: cancellation)
+            }
             pictures[size] = try Self.checked(bytes, size)
         }
         return pictures
@@ -90,18 +105,29 @@ package final class PictureMaker: Sendable {
         let programs = try programs(thatDraw: fileName, type)
         let preview = try worker.preview(
             inPhotoOf: photo.size, cancellation: cancellation, read: photo.read)
-        let bytes = try programs.picture(
-            of: preview, fileName: fileName, size: PictureSize.small.pixels,
-            cancellation: cancellation)
+        let bytes = try inSandbox { () throws(ThumbnailFailure) in
+            try programs.picture(
+                of: preview, fileName: fileName, size: PictureSize.small.pixels,
+                cancellation: cancellation)
+        }
         return try Self.checked(bytes, .small)
+    }
+
+    /// Draws by one of the machine's programs. If their sandbox fails, it is tried again after a while.
+    private func inSandbox(
+        _ body: () throws(ThumbnailFailure) -> [UInt8]
+    ) throws(ThumbnailFailure) -> [UInt8] {
+        do throws(ThumbnailFailure) { return try body() } catch {
+            if case .unavailable(let problem) = error { note(problem) }
+            throw error
+        }
     }
 
     /// The machine's programs, if one of them draws files of this name.
     private func programs(thatDraw fileName: String, _ type: PictureType)
         throws(ThumbnailFailure) -> ForeignThumbnailers
     {
-        let programs = programs()
-        if let problem = programs.unavailability { throw .unavailable(problem) }
+        let programs = try programs()
         if !programs.canDraw(fileName: fileName) {
             throw .unavailable("nothing draws .\(type.end)")
         }
@@ -120,7 +146,10 @@ package final class PictureMaker: Sendable {
             return try worker.picture(
                 DrawingRequest(type: type, size: UInt16(pixels)), descriptor: descriptor)
         }
-        return try programs().picture(ofFileAt: path, fileName: fileName, size: pixels)
+        let programs = try programs()
+        return try inSandbox { () throws(ThumbnailFailure) in
+            try programs.picture(ofFileAt: path, fileName: fileName, size: pixels)
+        }
     }
 
     private static func draw(
@@ -158,13 +187,32 @@ package final class PictureMaker: Sendable {
         return bytes
     }
 
-    private func programs() -> ForeignThumbnailers {
-        if let known = foreign.withLock({ $0.programs }) { return known }
+    private func programs() throws(ThumbnailFailure) -> ForeignThumbnailers {
+        let (known, problem) = foreign.withLock { foreign in
+            let isPaused = MonotonicClock.now < foreign.pausedUntil
+            return (foreign.programs, isPaused ? foreign.problem : nil)
+        }
+        if let known { return known }
+        if let problem { throw .unavailable(problem) }
         // Reads files and tries the sandbox: not under the lock.
         let found = ForeignThumbnailers()
-        return foreign.withLock { foreign in
-            foreign.programs = foreign.programs ?? found
-            return foreign.programs ?? found
+        if let problem = found.unavailability {
+            note(problem)
+            throw .unavailable(problem)
+        }
+        foreign.withLock { foreign in
+            foreign.programs = found
+            foreign.drawn = Recent(limit: Self.rememberedEnds)
+        }
+        return found
+    }
+
+    /// The machine's programs cannot be run now.
+    private func note(_ problem: String) {
+        foreign.withLock { foreign in
+            foreign.programs = nil
+            foreign.problem = problem
+            foreign.pausedUntil = MonotonicClock.now + pause
         }
     }
 }

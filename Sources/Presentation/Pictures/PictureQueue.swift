@@ -20,6 +20,10 @@ package final class PictureQueue: Sendable {
     private static let idleness: UInt64 = 20_000_000_000
     /// How long our own documents are not tried after the program could not be started.
     static let pause: UInt64 = 10_000_000_000
+    /// How often drawing a version may be told to end: then that is a failure of the document, whose
+    /// program may do so to itself.
+    static let endingLimit = 3
+    private static let rememberedEndings = 1_024
 
     private struct Waiting {
         var order: PictureOrder
@@ -47,6 +51,8 @@ package final class PictureQueue: Sendable {
         var ended = false
         var pausedUntil: UInt64 = 0
         var problem: String?
+        /// How often drawing a version was told to end.
+        var endings = Recent<NodeNumber, Int>(limit: rememberedEndings)
         var counts = Counts()
     }
 
@@ -350,15 +356,25 @@ package final class PictureQueue: Sendable {
             switch error {
             case .refused, .died, .timedOut: return .failed(error.description)
             case .cancelled: return .nothing
-            case .unavailable(let reason):
-                if order.type.isOwn {
-                    state.withLock { state in
-                        state.problem = reason
-                        state.pausedUntil = MonotonicClock.now + Self.pause
-                    }
-                }
-                return .nothing
+            case .ended: if isLastEnding(of: order.node) { return .failed(error.description) }
+            case .unavailable: break
             }
+            // Foreign programs pause by themselves.
+            if order.type.isOwn {
+                state.withLock { state in
+                    state.problem = error.description
+                    state.pausedUntil = MonotonicClock.now + Self.pause
+                }
+            }
+            return .nothing
+        }
+    }
+
+    private func isLastEnding(of node: NodeNumber) -> Bool {
+        state.withLock { state in
+            let count = (state.endings[node] ?? 0) + 1
+            state.endings.insert(count, for: node, weight: 1)
+            return count >= Self.endingLimit
         }
     }
 }

@@ -65,6 +65,8 @@ public struct ForeignThumbnailers: Sendable {
     /// The picture of a file as a PNG file without anything but the picture in it. Its pixels are
     /// as hostile as the file: only programs that can be lost should look at them.
     ///
+    /// ``ThumbnailFailure/unavailable(_:)`` if the sandbox does not work now, whatever the document is.
+    ///
     /// - Parameters:
     ///   - path: where the content is.
     ///   - fileName: what the document is called, which tells its type.
@@ -93,8 +95,7 @@ public struct ForeignThumbnailers: Sendable {
                 cancellation: cancellation))
         switch ending {
         case .exit(0): return try picture(in: output, size)
-        case .signal where ending.wasWanted:
-            throw .unavailable("the program that draws it was ended by \(ending)")
+        case .signal where ending.wasWanted: throw .ended(ending.description)
         case .exit, .signal: throw .died(ending.description)
         }
     }

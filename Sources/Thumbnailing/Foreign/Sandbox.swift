@@ -66,7 +66,7 @@ struct Sandbox: Sendable {
                 ["/usr/bin/true"], input: nil, milliseconds: 5_000)
             if end != .exit(0) { throw .died(end.description) }
         } catch {
-            throw Missing(reason: "bubblewrap does not work here: \(error)")
+            throw Missing(reason: "bubblewrap does not work: \(error)")
         }
         return sandbox
     }
@@ -97,7 +97,8 @@ struct Sandbox: Sendable {
         var inside: String
     }
 
-    /// Runs a command to its end, which comes at the latest after the time given.
+    /// Runs a command to its end, which comes at the latest after the time given. If the sandbox itself
+    /// failed, so that the command did not run, that is ``ThumbnailFailure/unavailable(_:)``.
     ///
     /// - Parameter output: the descriptor of the file that gets what it leaves in ``picture``, at
     ///   most ``fileBytes``; negative for none.
@@ -107,12 +108,14 @@ struct Sandbox: Sendable {
     ) throws(ThumbnailFailure) -> ChildProcess.End {
         let giving = output < 0 ? [] : ["/bin/sh", "-c", Self.script, "sh", Self.picture]
         let process: ChildProcess
+        let report: SandboxReport
         do throws(Errno) {
+            report = try SandboxReport()
             process = try ChildProcess(
-                Self.first + Self.bound + limits + [bubblewrap] + surroundings(input) + ["--"]
-                    + limitsInside
+                Self.first + Self.bound + limits + [bubblewrap, "--json-status-fd"]
+                    + [String(ChildProcess.further)] + surroundings(input) + ["--"] + limitsInside
                     + giving + command,
-                environment: [:], output: output)
+                environment: [:], output: output, further: report.writer.number)
         } catch {
             throw .unavailable("bubblewrap cannot be started: \(error)")
         }
@@ -122,7 +125,14 @@ struct Sandbox: Sendable {
                 fd: cancellation?.descriptor.number ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         let count = poll(&watched, until: MonotonicClock.after(milliseconds: milliseconds))
-        if watched[0].revents != 0 { return process.end() }
+        if watched[0].revents != 0 {
+            let end = process.end()
+            // By a signal: what runs inside may have caused that, as when memory is short.
+            if case .exit(let code) = end, code <= 128, !report.tellsOfCommand {
+                throw .unavailable("bubblewrap ended with code \(code)")
+            }
+            return end
+        }
         // What runs inside dies with bubblewrap.
         process.kill()
         throw count == 0 ? .timedOut(milliseconds: milliseconds) : .cancelled

@@ -33,11 +33,15 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Starts a program, found by its path or in PATH. Its standard input and output are the
-    /// descriptors given, else nothing; its messages go nowhere; it has no other descriptors.
+    /// The number that a further descriptor has in the process.
+    static let further: Int32 = 3
+
+    /// Starts a program, found by its path or in PATH. Its standard input and output, and
+    /// ``further``, are the descriptors given, else nothing; its messages go nowhere; it has no other
+    /// descriptors.
     package init(
         _ arguments: [String], environment: [String: String], input: Int32 = -1,
-        output: Int32 = -1
+        output: Int32 = -1, further: Int32 = -1
     ) throws(Errno) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -53,7 +57,8 @@ package final class ChildProcess: Sendable {
             posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         }
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        shim_spawn_close_from(&actions, 3)
+        if further >= 0 { posix_spawn_file_actions_adddup2(&actions, further, Self.further) }
+        shim_spawn_close_from(&actions, further >= 0 ? Self.further + 1 : Self.further)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -8,7 +8,10 @@ public enum ThumbnailFailure: Error, Equatable, Sendable, CustomStringConvertibl
     case timedOut(milliseconds: UInt64)
     /// Nobody waits for it any more.
     case cancelled
-    /// No process to draw it can be had, or it was told to end: why.
+    /// The process that drew it was told to end: by what. Once that says nothing of the document; again
+    /// and again it does.
+    case ended(String)
+    /// No process to draw it can be had, or nowhere to run it: why. It has not seen the document.
     case unavailable(String)
 
     /// One line for people.
@@ -18,6 +21,7 @@ public enum ThumbnailFailure: Error, Equatable, Sendable, CustomStringConvertibl
         case .died(let how): "drawing it ended by \(how)"
         case .timedOut(let milliseconds): "drawing it took more than \(milliseconds) ms"
         case .cancelled: "cancelled"
+        case .ended(let how): "drawing it was ended by \(how)"
         case .unavailable(let reason): reason
         }
     }

@@ -140,9 +140,7 @@ public final class ThumbnailWorker: Sendable {
         switch problem {
         case .closed:
             let ending = end(waiting: true)
-            if let ending, ending.wasWanted {
-                return .unavailable("\(program) was ended by \(ending)")
-            }
+            if let ending, ending.wasWanted { return .ended(ending.description) }
             return .died(Self.describe(ending))
         case .timedOut:
             end()

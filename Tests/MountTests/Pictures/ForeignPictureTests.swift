@@ -150,6 +150,114 @@ struct ForeignPictureTests {
         }
     }
 
+    /// A folder with a bwrap in it that works as long as there is no file `broken` beside it.
+    private func breakableSandbox(_ folder: String) throws -> String {
+        let real = try run(["sh", "-c", "command -v bwrap"]).text.filter { !$0.isNewline }
+        let lines = "#!/bin/sh\n[ -e \"$0.broken\" ] && exit 1\nexec '\(real)' \"$@\"\n"
+        try PictureDesk.write(Array(lines.utf8), to: folder + "/bwrap")
+        chmod(folder + "/bwrap", 0o755)
+        return folder + "/bwrap.broken"
+    }
+
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"))
+    func `a sandbox that fails is no failure of a document, and the status says so`() throws {
+        guard DataPath.isPrivileged else { return }
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let broken = try breakableSandbox(folder)
+        try withProgram("cp $1 $2", path: folder + ":/usr/bin:/bin") { desk in
+            let picture = try desk.reference(PictureDesk.slide(1), "slide", 128)
+            desk.agent.store("a.test", picture)
+            #expect(desk.settle("a.test") == "ready")
+            try PictureDesk.write([], to: broken)
+            desk.agent.store("b.test", picture)
+            #expect(state(desk.agent, "b.test") == "none")
+            #expect(desk.count("picturesFailed") == 0)
+            let status = try desk.container.command("status")
+            #expect(status.text.contains("no pictures of other types: bubblewrap"), "\(status)")
+            // Ours do not suffer.
+            desk.agent.store("c.slide", PictureDesk.slide(1))
+            #expect(desk.settle("c.slide") == "ready")
+            // The next mount is the first to try again here: nothing was written down.
+            try desk.remount { unlink(broken) }
+            #expect(desk.settle("b.test") == "ready")
+            #expect(desk.agent.content(".shapeedit/status.json").text.contains("picturesDrawn"))
+            #expect(!desk.agent.content(".shapeedit/status.json").text.contains("foreignPicture"))
+        }
+    }
+
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"))
+    func `a program that ends itself as if it was told to has failed in the end`() throws {
+        try withProgram("kill -TERM $$; sleep 60") { desk in
+            desk.agent.store("a.test", "content")
+            #expect(desk.settle("a.test").hasPrefix("failed: "))
+            #expect(desk.count("picturesFailed") == 1)
+        }
+    }
+
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"), arguments: ["a.test", "a.md"])
+    func `a document that had entries in the desktop's cache gets others when it is saved`(
+        _ name: String
+    ) throws {
+        try #require(isInstalled("gio"))
+        try withProgram("cp $1 $2") { desk in
+            let agent = desk.agent
+            func content(_ number: Int) throws -> ByteString {
+                name == "a.md"
+                    ? ByteString("# Number \(number)\n")
+                    : try desk.reference(PictureDesk.slide(number), "slide", 128)
+            }
+            let path = "\(desk.container.mountPoint)/\(name)"
+            /// The entry that GIO takes for right.
+            func entry() throws -> [UInt8]? {
+                let said = try run(
+                    ["gio", "info", "-a", "thumbnail::*", path],
+                    environment: desk.container.environment
+                ).text
+                guard said.contains("thumbnail::is-valid: TRUE") else { return nil }
+                let line = said.split(separator: "\n").first { $0.contains("thumbnail::path: ") }
+                return line.flatMap { try? PictureDesk.read(String($0.drop { $0 != "/" })) }
+            }
+            let (document, other) = (ByteString(name), ByteString(name + "~"))
+            agent.store(document, try content(0))
+            #expect(desk.settle(name) == "ready")
+            var before: [UInt8]?
+            #expect(
+                try waitUntil {
+                    before = try entry()
+                    return before != nil
+                })
+            // Nobody looks at its picture from here on. Saved in place, by a temporary file in its place,
+            // by a new file in the place of a backup; and all at once.
+            let ways: [(Int) throws -> Void] = [
+                { agent.store(document, try content($0)) },
+                {
+                    agent.store(".t.tmp", try content($0))
+                    agent.rename(".t.tmp", document)
+                },
+                {
+                    agent.rename(document, other)
+                    agent.store(document, try content($0))
+                    agent.unlink(other)
+                },
+            ]
+            var number = 0
+            for way in ways + [{ for way in ways { try way($0) } }] {
+                number += 1
+                try way(number)
+                #expect(
+                    try waitUntil {
+                        let now = try entry()
+                        if now != nil, now != before {
+                            before = now
+                            return true
+                        }
+                        return false
+                    }, "\(number)")
+            }
+        }
+    }
+
     @Test func `without bubblewrap ours are drawn and the status says what is missing`() throws {
         guard DataPath.isPrivileged else { return }
         try withProgram("cp $1 $2", path: "/nonexistent") { desk in

@@ -57,8 +57,11 @@ struct ThumbnailCommand: ParsableCommand {
             return try PictureMaker(program: PictureProgram.path).picture(
                 ofFileAt: file, fileName: name, descriptor: opened.number, pixels: size)
         } catch {
-            if case .unavailable = error { throw Failure(.unavailable, "\(file): \(error)") }
-            throw Failure(.badData, "\(file): \(error)")
+            switch error {
+            case .ended, .unavailable: throw Failure(.unavailable, "\(file): \(error)")
+            case .refused, .died, .timedOut, .cancelled:
+                throw Failure(.badData, "\(file): \(error)")
+            }
         }
     }
 

@@ -1,0 +1,98 @@
+import Glibc
+import Pictures
+import Testing
+
+@testable import Thumbnailing
+
+/// The machine's programs when their sandbox does not work, and when it works again.
+@Suite(.serialized) struct PictureMakerTests {
+    private static let missing = ForeignThumbnailers(folders: []).unavailability
+    /// What is said of a file that was looked at and is no picture.
+    private static let seen = "drawing it ended by something that is no picture"
+    private static let unseen = "bubblewrap does not work: bubblewrap ended with code 1"
+
+    private let folder: TemporaryFolder
+    private let type = PictureType(fileName: "a.test".utf8)
+
+    /// A folder of a program that copies files called `*.test`, and of a bwrap that fails as long as
+    /// there is `bwrap.broken`.
+    init() throws {
+        folder = try TemporaryFolder()
+        let path = folder.path
+        let real = try Surroundings.run("command -v bwrap").output.filter { !$0.isNewline }
+        _ = try Surroundings.run("mkdir '\(path)/thumbnailers' '\(path)/mime'")
+        for (name, text) in [
+            ("mime/globs2", "50:image/x-test:*.test"),
+            (
+                "thumbnailers/t.thumbnailer",
+                "[Thumbnailer Entry]\nExec=/bin/cp %i %o\nMimeType=image/x-test;"
+            ),
+            ("bwrap", "#!/bin/sh\n[ -e \"$0.broken\" ] && exit 1\nexec '\(real)' \"$@\""),
+            ("a.test", "content"),
+        ] {
+            try Surroundings.write(Array((text + "\n").utf8), to: path + "/" + name)
+        }
+        chmod(path + "/bwrap", 0o755)
+    }
+
+    /// Runs `body` where the program and the bwrap of the folder are found.
+    private func inFolder(_ body: () throws -> Void) throws {
+        let variables = [
+            ("PATH", folder.path + ":/usr/bin:/bin"), ("XDG_DATA_HOME", folder.path),
+        ]
+        let before = variables.map { ($0.0, getenv($0.0).map { String(cString: $0) }) }
+        for (name, value) in variables { setenv(name, value, 1) }
+        defer {
+            for (name, value) in before {
+                if let value { setenv(name, value, 1) } else { unsetenv(name) }
+            }
+        }
+        try body()
+    }
+
+    /// What a maker says to the file.
+    private func answer(_ maker: PictureMaker) -> String {
+        do {
+            _ = try maker.picture(
+                ofFileAt: folder.path + "/a.test", fileName: "a.test", descriptor: -1, pixels: 64)
+            return "a picture"
+        } catch { return "\(error)" }
+    }
+
+    private func breakSandbox() throws {
+        try Surroundings.write([], to: folder.path + "/bwrap.broken")
+    }
+
+    private func mendSandbox() { unlink(folder.path + "/bwrap.broken") }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a sandbox that did not work is tried again`() throws {
+        try inFolder {
+            let maker = PictureMaker(program: "/nonexistent", pause: 0)
+            try breakSandbox()
+            #expect(answer(maker) == Self.unseen)
+            #expect(maker.foreignProblem == Self.unseen)
+            #expect(maker.canDraw(type, fileName: "a.test"))
+            mendSandbox()
+            #expect(answer(maker) == Self.seen)
+            #expect(maker.foreignProblem == nil)
+        }
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a sandbox that did not work is left alone for a while`() throws {
+        try inFolder {
+            let maker = PictureMaker(program: "/nonexistent")
+            #expect(maker.canDraw(type, fileName: "a.test"))
+            #expect(answer(maker) == Self.seen)
+            #expect(maker.canDraw(type, fileName: "a.test"))
+            try breakSandbox()
+            let once = "bubblewrap ended with code 1"
+            #expect(answer(maker) == once)
+            #expect(maker.foreignProblem == once)
+            mendSandbox()
+            #expect(answer(maker) == once)
+            #expect(!maker.canDraw(type, fileName: "a.test"))
+        }
+    }
+}
