@@ -4,7 +4,8 @@ internal import Model
 internal import PathText
 internal import Pictures
 
-/// What stands below `.shapeedit` at the root of a mount.
+/// What stands below `.shapeedit` at the root of a mount. Of pictures the kernel may know hundreds of
+/// thousands: whatever is larger than one is kept apart (`indirect`).
 enum VirtualNode: Hashable, Sendable {
     case top
     case status
@@ -32,7 +33,7 @@ enum VirtualNode: Hashable, Sendable {
     /// Queries by name, among an application's documents.
     case grantedFind(String)
     /// The results of one.
-    case grantedFindings(String, Query)
+    indirect case grantedFindings(String, Query)
     /// An application's bell and how often it had rung before (``GrantBells``).
     case grantedBell(String, UInt64)
     /// Nodes of former versions, for the process that repeats changes (``FormerNodes``).
@@ -40,7 +41,7 @@ enum VirtualNode: Hashable, Sendable {
     /// Queries by name.
     case find
     /// The results of a query.
-    case findings(Query)
+    indirect case findings(Query)
     case queries
     /// The results of a saved query, by its name. Names and paths of nodes are the same by their bytes
     /// only: those that look alike are two.
