@@ -14,8 +14,10 @@ package enum KeptPicture {
     /// The picture of the current version, at most so many pixels wide and high (128, 256, 512 or
     /// 1024); nil if the file is not in a mount of ours, if no picture is kept for this name of it, or
     /// nobody waits any more. The content is not fetched for it, and a placeholder is none.
+    ///
+    /// - Parameter waits: for a picture that is being drawn; else that is a failure.
     package static func read(
-        _ file: String, pixels: Int, while isWanted: () -> Bool = { true }
+        _ file: String, pixels: Int, waits: Bool = true, while isWanted: () -> Bool = { true }
     ) throws(Failure) -> [UInt8]? {
         let deadline = MonotonicClock.after(milliseconds: patience)
         // A size that is missing for longer than a drawing takes could not be drawn.
@@ -48,7 +50,7 @@ package enum KeptPicture {
                 try requireContent(of: file)
                 throw Failure(.unavailable, "\(file): nothing here draws such a file")
             }
-            if MonotonicClock.now > deadline {
+            if !waits || MonotonicClock.now > deadline {
                 throw Failure(.temporary, "\(file): its picture is still being drawn")
             }
             usleep(pause)

@@ -215,6 +215,24 @@ struct PictureTests {
             #expect(bad.status == 65 && !bad.errors.isEmpty, "\(bad)")
         }
     }
+
+    @Test func `the command can be told not to wait`() throws {
+        // The drawing never begins, and never ends.
+        try withPictures(thumbnailer: "exec sleep 1000") { desk in
+            let output = "\(desk.container.base)/a.png"
+            desk.agent.store("a.slide", PictureDesk.slide(8))
+            let file = "\(desk.container.mountPoint)/a.slide"
+            let early = try desk.container.command("thumbnail", file, "-o", output, "--no-wait")
+            #expect(early.status == 75 && "\(early)".contains("still being drawn"), "\(early)")
+            #expect(access(output, F_OK) != 0)
+            try desk.remount { try desk.replaceThumbnailer(by: nil) }
+            let late = try desk.container.command("thumbnail", file, "-o", output, "--wait")
+            #expect(late.status == 0, "\(late)")
+            let now = try desk.container.command("thumbnail", file, "-o", output, "--no-wait")
+            #expect(now.status == 0, "\(now)")
+        }
+    }
+
     @Test func `the command never takes a placeholder for the picture`() throws {
         // Nobody waits in the mount: the largest picture is drawn a second after the others.
         try withPictures(patience: 0) { desk in

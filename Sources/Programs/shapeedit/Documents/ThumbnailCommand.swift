@@ -26,6 +26,8 @@ struct ThumbnailCommand: ParsableCommand {
     var output: String
     @Option(help: "The longest side in pixels, 1 to 1024.")
     var size = 256
+    @Flag(inversion: .prefixedNo, help: "Wait for a picture that is being drawn, or fail (75).")
+    var wait = true
     @Flag(help: "Print JSON.")
     var json = false
 
@@ -34,7 +36,7 @@ struct ThumbnailCommand: ParsableCommand {
             throw Failure(.usage, "--size \(size): 1 to \(PictureSize.huge.pixels) pixels")
         }
         let kept = try PictureSize(rawValue: size).flatMap { size throws(Failure) in
-            try KeptPicture.read(file, pixels: size.pixels)
+            try KeptPicture.read(file, pixels: size.pixels, waits: wait)
         }
         let bytes = try kept ?? drawn()
         try DocumentOutput.draw(of: file, to: output) { (take) throws(Errno) in try take(bytes) }
