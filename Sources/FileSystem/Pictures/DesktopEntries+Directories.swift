@@ -44,8 +44,8 @@ extension DesktopEntries {
             if isSeenTo { continue }
             guard let head = shelf.head(subject.node, subject.type) else {
                 // A file manager opens what has no entry, and so brings the content of a promise.
-                if subject.type.isOwn || pictures.mayBeStored(subject) {
-                    pictures.ask(subject, isLasting: false)
+                if subject.type.isOwn || subject.isPromise {
+                    pictures.ask(subject, isLasting: false, onlyStored: true)
                 }
                 continue
             }

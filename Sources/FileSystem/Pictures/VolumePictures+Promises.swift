@@ -6,8 +6,9 @@ internal import Stores
 
 /// Pictures of documents whose contents are not here.
 extension VolumePictures {
-    /// Whether there may be a picture of a promise: one in the store, or the preview in its content.
-    func mayFetch(_ subject: PictureSubject) -> Bool {
+    /// Whether there may be a picture of a promise: one in the store or, unless only that counts, the
+    /// preview in its content.
+    func mayFetch(_ subject: PictureSubject, onlyStored: Bool) -> Bool {
         // What there is of it came from there, or is being made of the content before it goes.
         if contents.holds(subject.node) || shelf.head(subject.node, subject.type) != nil {
             return false
@@ -15,14 +16,7 @@ extension VolumePictures {
         if subject.away == .promised, volume.link?.pictures.mayHave(subject.node) == true {
             return true
         }
-        return mayHavePreview(subject.node, subject.type)
-    }
-
-    /// Whether there may be pictures of a promise in the store, and to ask for them reads nothing of its
-    /// content, as it would where there are none and a photo has a preview.
-    func mayBeStored(_ subject: PictureSubject) -> Bool {
-        subject.away == .promised && !subject.type.hasPreview
-            && volume.link?.pictures.mayHave(subject.node) == true
+        return !onlyStored && mayHavePreview(subject.node, subject.type)
     }
 
     private func mayHavePreview(_ node: NodeNumber, _ type: PictureType) -> Bool {
@@ -40,7 +34,7 @@ extension VolumePictures {
             let file = volume.link?.pictures.fetch(order.node, hash, order.type)
         {
             input = .pictures(file)
-        } else if mayHavePreview(order.node, order.type),
+        } else if !order.isOnlyStored, mayHavePreview(order.node, order.type),
             let downloads = content.place == .promised
                 ? volume.link?.downloads : volume.sources?.downloads
         {

@@ -115,11 +115,17 @@ final class VolumePictures: Sendable {
     }
 
     /// Has the version drawn, if that can be.
+    ///
+    /// - Parameter onlyStored: of the content of a promise nothing is read for it.
     @discardableResult
-    func ask(_ subject: PictureSubject, isLasting: Bool) -> Bool {
+    func ask(_ subject: PictureSubject, isLasting: Bool, onlyStored: Bool = false) -> Bool {
         if subject.isPromise {
-            guard mayHavePicture(subject), mayFetch(subject) else { return false }
-            return fetching.queue.ask(subject.order(staged: nil), isLasting: false)
+            guard mayHavePicture(subject), mayFetch(subject, onlyStored: onlyStored) else {
+                return false
+            }
+            var order = subject.order(staged: nil)
+            order.isOnlyStored = onlyStored
+            return fetching.queue.ask(order, isLasting: false)
         }
         guard let order = drawableOrder(subject) else { return false }
         return queue.ask(order, isLasting: isLasting)

@@ -14,6 +14,8 @@ package struct PictureOrder: Sendable {
     package var staged: ContentStamp?
     /// The sizes that are drawn.
     package var sizes: [PictureSize]
+    /// Nothing is to be read of a content that is not here.
+    package var isOnlyStored = false
 
     package init(
         item: ItemNumber, node: NodeNumber, type: PictureType, fileName: String,

@@ -123,7 +123,11 @@ package final class PictureQueue: Sendable {
                 return (false, 0, overdue)
             }
             state.serial += 1
-            let lasts = isLasting || (old?.isLasting == true && old?.order.isSame(order) == true)
+            var (order, lasts) = (order, isLasting)
+            if let old, old.order.isSame(order) {
+                lasts = lasts || old.isLasting
+                order.isOnlyStored = order.isOnlyStored && old.order.isOnlyStored
+            }
             state.waiting[order.item] = Waiting(
                 order: order, asked: now, isLasting: lasts, serial: state.serial)
             state.stack.append((order.item, state.serial))

@@ -62,18 +62,21 @@ struct ForeignPictureTests {
         }
     }
 
-    @Test(.enabled(if: canSandbox, "needs bubblewrap"))
-    func `a listing brings the pictures of promises from the store, and nothing of their contents`()
-        throws
-    {
-        try withProgram("cp $1 $2", store: "folder") { desk in
-            desk.agent.store("a.test", try desk.reference(PictureDesk.slide(1), "slide", 128))
-            for size in PictureDesk.sizes { _ = desk.picture("a.test", size) }
-            #expect(state(desk.agent, "a.test") == "ready")
+    /// Also of photos, whose previews are not looked for then.
+    @Test(.enabled(if: canSandbox, "needs bubblewrap"), arguments: ["test", "jpg"])
+    func `a listing brings the pictures of promises from the store, and nothing of their contents`(
+        _ end: String
+    ) throws {
+        try withProgram("cp $1 $2", pattern: "*." + end, store: "folder") { desk in
+            let name = "a." + end
+            let content = try desk.reference(PictureDesk.slide(1), "slide", 128)
+            desk.agent.store(ByteString(name), content)
+            for size in PictureDesk.sizes { _ = desk.picture(name, size) }
+            #expect(state(desk.agent, ByteString(name)) == "ready")
             for field in ["notYetDurable", "uploads", "pictureUploads"] {
                 #expect(waitUntil { desk.count(field) == 0 }, "\(field)")
             }
-            let path = "\(desk.container.mountPoint)/a.test"
+            let path = "\(desk.container.mountPoint)/\(name)"
             #expect(try waitUntil { try desk.container.command("evict", path).status == 0 })
             #expect(waitUntil { desk.count("pictureUploads") == 0 })
             let cache = "\(desk.container.base)/home/cache/thumbnails"
