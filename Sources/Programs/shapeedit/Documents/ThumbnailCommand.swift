@@ -26,7 +26,9 @@ struct ThumbnailCommand: ParsableCommand {
     var output: String
     @Option(help: "The longest side in pixels, 1 to 1024.")
     var size = 256
-    @Flag(inversion: .prefixedNo, help: "Wait for a picture that is being drawn, or fail (75).")
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether to wait for a picture that is being drawn, or to fail (75).")
     var wait = true
     @Flag(help: "Print JSON.")
     var json = false
