@@ -83,6 +83,24 @@ import Thumbnailing
         #expect(try judged(subject.path).contains("thumbnail::is-valid: TRUE"))
     }
 
+    /// tumbler compares microseconds, and takes the first of several times.
+    @Test func `an entry has the time as tumbler compares it before the one for others`() throws {
+        var subject = try file("a.txt")
+        (subject.modified, subject.microseconds) = (1_000_000, 45)
+        try cache.write(try pictures(), for: subject)
+        for entry in try entries() {
+            let bytes = try Surroundings.contents("\(cache.folder)/\(entry)")
+            let key = Array("Thumb::MTime\0".utf8)
+            let precise = Array("iTXt".utf8) + key + [0, 0, 0, 0] + Array("1000000.000045".utf8)
+            let whole = Array("tEXt".utf8) + key + Array("1000000".utf8)
+            let places = (bytes.firstRange(of: precise), bytes.firstRange(of: whole))
+            let (first, second) = (try #require(places.0), try #require(places.1))
+            #expect(first.upperBound < second.lowerBound)
+            #expect(PNGFile(bytes) != nil)
+        }
+        #expect(cache.isCurrent(.normal, of: subject))
+    }
+
     @Test(.enabled(if: Surroundings.isInstalled("gio"), "gio is not installed"))
     func `GIO finds the entries of files from before 1970`() throws {
         for date in ["1969-12-31 23:59:59.5", "1902-01-01 00:00:00", "1970-01-01 00:00:00"] {

@@ -103,7 +103,8 @@ extension DesktopEntries {
             volume.container.name, subject.node.fileName, String(PictureFile.revision),
         ]
         return DesktopCache.Subject(
-            path: path, modified: subject.modified.seconds, size: subject.size,
+            path: path, modified: subject.modified.seconds,
+            microseconds: subject.modified.nanoseconds / 1_000, size: subject.size,
             version: version.joined(separator: "/"))
     }
 

@@ -38,6 +38,8 @@ public struct DesktopCache: Sendable {
         /// Its time of modification in whole seconds since 1970, rounded down: an entry with
         /// another is not used.
         public var modified: Int64
+        /// The rest of that time.
+        public var microseconds: Int64
         /// Its size in bytes; nil to leave it out.
         public var size: Int64?
         /// Its MIME type; nil to leave it out.
@@ -48,11 +50,12 @@ public struct DesktopCache: Sendable {
 
         /// The facts of a file.
         public init(
-            path: String, modified: Int64, size: Int64? = nil, mimeType: String? = nil,
-            version: String? = nil
+            path: String, modified: Int64, microseconds: Int64 = 0, size: Int64? = nil,
+            mimeType: String? = nil, version: String? = nil
         ) {
             self.path = path
             self.modified = modified
+            self.microseconds = microseconds
             self.size = size
             self.mimeType = mimeType
             self.version = version
@@ -67,6 +70,10 @@ public struct DesktopCache: Sendable {
         case system(Errno)
     }
 
+    /// The key of the time. GLib and Qt want whole seconds, tumbler those and six digits: with GLib all
+    /// entries of text count that are of the narrow kind (tEXt), with Qt the last one of any kind, with
+    /// tumbler the first.
+    private static let timeKey = "Thumb::MTime"
     /// The key of ``Subject/version``.
     private static let versionKey = "ShapeEdit::Version"
 
@@ -92,11 +99,14 @@ public struct DesktopCache: Sendable {
     public func write(_ pictures: [Size: [UInt8]], for subject: Subject) throws(Failure) {
         let address = FileURI.address(ofPath: subject.path.pathBytes)
         let name = try system { () throws(Errno) in try FileURI.entryName(address) }
-        var texts = [("Thumb::URI", address), ("Thumb::MTime", Self.time(subject.modified))]
+        let time = Self.time(subject.modified)
+        var texts = [("Thumb::URI", address), (Self.timeKey, time)]
         if let size = subject.size { texts.append(("Thumb::Size", String(size))) }
         if let type = subject.mimeType { texts.append(("Thumb::Mimetype", type)) }
         if let version = subject.version { texts.append((Self.versionKey, version)) }
         texts.append(("Software", "ShapeEdit"))
+        let rest = String(1_000_000 + subject.microseconds).dropFirst()
+        let wideTexts = [(key: Self.timeKey, value: "\(time).\(rest)")]
         var problem: Failure?
         for size in Size.allCases {
             guard let bytes = pictures[size] else {
@@ -107,7 +117,8 @@ public struct DesktopCache: Sendable {
                 guard let file = PNGFile(bytes), file.width <= size.pixels,
                     file.height <= size.pixels
                 else { throw .notAPicture(size) }
-                let entry = file.bytes(texts: texts.map { (key: $0.0, value: $0.1) })
+                let entry = file.bytes(
+                    texts: texts.map { (key: $0.0, value: $0.1) }, wideTexts: wideTexts)
                 try system { () throws(Errno) in try put(entry, size, name) }
             } catch {
                 problem = problem ?? error
@@ -165,7 +176,7 @@ public struct DesktopCache: Sendable {
         let texts = PNGFile.texts(of: bytes)
         let isCurrent =
             texts["Thumb::URI"] == FileURI.address(ofPath: subject.path.pathBytes)
-            && texts["Thumb::MTime"] == Self.time(subject.modified)
+            && texts[Self.timeKey] == Self.time(subject.modified)
             && (subject.version == nil || texts[Self.versionKey] == subject.version)
         return isCurrent ? bytes : nil
     }

@@ -45,11 +45,21 @@ public struct PNGFile: Sendable {
     }
 
     /// The file with entries of text and nothing else but its picture.
-    public func bytes(texts: [(key: String, value: String)] = []) -> [UInt8] {
+    ///
+    /// - Parameter wideTexts: those of the kind that can have any characters (iTXt), which come first.
+    public func bytes(
+        texts: [(key: String, value: String)] = [],
+        wideTexts: [(key: String, value: String)] = []
+    ) -> [UInt8] {
         var result = Self.signature
         for (index, chunk) in chunks.enumerated() {
             Self.append(chunk.type, Array(chunk.data), to: &result)
             guard index == 0 else { continue }
+            for (key, value) in wideTexts {
+                // Not compressed, in no language, without a translated key.
+                let zeros: [UInt8] = [0, 0, 0, 0, 0]
+                Self.append("iTXt", Array(key.utf8) + zeros + Array(value.utf8), to: &result)
+            }
             for (key, value) in texts {
                 Self.append("tEXt", Array(key.utf8) + [0] + Array(value.utf8), to: &result)
             }
