@@ -21,7 +21,7 @@ public enum ThumbnailFailure: Error, Equatable, Sendable, CustomStringConvertibl
         case .died(let how): "drawing it ended by \(how)"
         case .timedOut(let milliseconds): "drawing it took more than \(milliseconds) ms"
         case .cancelled: "cancelled"
-        case .ended(let how): "drawing it was ended by \(how)"
+        case .ended(let how): "the drawing was ended by \(how)"
         case .unavailable(let reason): reason
         }
     }
