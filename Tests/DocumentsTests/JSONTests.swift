@@ -44,6 +44,31 @@ import Testing
         #expect("\(repairs[1])" == "line 2, column 10: a missing comma was put in")
     }
 
+    @Test func `keys that only their composition tells apart are two`() throws {
+        let composed = "Caf\u{e9}"
+        let decomposed = "Cafe\u{301}"
+        let json = "{\"\(composed)\":1, \"\(decomposed)\":2}"
+        var value = try JSONValue.read(Array(json.utf8))
+        var object = try #require(value.object)
+        #expect(object[composed] == .integer(1) && object[decomposed] == .integer(2))
+        #expect(value != .object([decomposed: .integer(1), composed: .integer(2)]))
+        object[decomposed] = .integer(3)
+        value = .object(object)
+        #expect(text(value, replacing: json) == json.replacing("2", with: "3"))
+        let slide = "{\"elements\":[],\"\(composed)\":1,\"\(decomposed)\":2}"
+        #expect(try Slide.read(Array(slide.utf8)).repairs.isEmpty)
+    }
+
+    @Test func `very many keys of the same letters are read at once`() throws {
+        // Each of 17 letters is composed in one of two ways, so that all are equal for people.
+        let keys = (0..<(1 << 17)).map { number in
+            (0..<17).map { number >> $0 & 1 == 0 ? "\u{e9}" : "e\u{301}" }.joined()
+        }
+        let json = "{" + keys.map { "\"\($0)\":0" }.joined(separator: ",") + "}"
+        let value = try JSONValue.read(Array(json.utf8))
+        #expect(value.object?.members.count == keys.count)
+    }
+
     @Test(arguments: [
         ("\"\\ud83d\\udcd6\"", "\u{1F4D6}"), ("\"\\u00e9\\u0041\\/\\n\"", "\u{e9}A/\n"),
         ("\"\\u0000\"", "\0"),

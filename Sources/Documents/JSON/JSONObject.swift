@@ -1,9 +1,9 @@
-/// The members of a JSON object in their order. Keys are unique.
+/// The members of a JSON object in their order. Keys are unique, byte by byte.
 public struct JSONObject: Hashable, Sendable {
     /// A key and its value.
     public struct Member: Hashable, Sendable {
         /// The key.
-        public let key: String
+        @Exact public private(set) var key: String
         /// The value.
         public var value: JSONValue
 
@@ -26,9 +26,9 @@ public struct JSONObject: Hashable, Sendable {
     /// The value of a key. A new key goes to the end, setting nil removes the member. Looking up
     /// costs a pass over the members: objects of documents are small.
     public subscript(key: String) -> JSONValue? {
-        get { members.first { $0.key == key }?.value }
+        get { members.first { $0.key.isExactly(key) }?.value }
         set {
-            let index = members.firstIndex { $0.key == key }
+            let index = members.firstIndex { $0.key.isExactly(key) }
             switch (index, newValue) {
             case (let index?, let value?): members[index].value = value
             case (let index?, nil): members.remove(at: index)

@@ -202,7 +202,7 @@ extension JSONReader {
 /// the members while they are few, and a table beyond that.
 private struct JSONMembers {
     private var members: [JSONObject.Member] = []
-    private var table: [String: Int] = [:]
+    private var table: [Exact<String>: Int] = [:]
 
     var isEmpty: Bool { members.isEmpty }
     var object: JSONObject { JSONObject(uniqueMembers: members) }
@@ -211,16 +211,18 @@ private struct JSONMembers {
     mutating func append(_ key: String, _ value: JSONValue) -> Bool {
         let tabulatedFrom = 16
         if members.count == tabulatedFrom {
-            for (index, member) in members.enumerated() { table[member.key] = index }
+            for (index, member) in members.enumerated() {
+                table[Exact(wrappedValue: member.key)] = index
+            }
         }
         let index =
             members.count < tabulatedFrom
-            ? members.firstIndex { $0.key == key } : table[key]
+            ? members.firstIndex { $0.key.isExactly(key) } : table[Exact(wrappedValue: key)]
         if let index {
             members[index].value = value
             return false
         }
-        if members.count >= tabulatedFrom { table[key] = members.count }
+        if members.count >= tabulatedFrom { table[Exact(wrappedValue: key)] = members.count }
         members.append(JSONObject.Member(key, value))
         return true
     }

@@ -38,9 +38,11 @@ struct JSONRewriter {
             output += original[start..<layout.skipValue(at: start)]
         case (.object(let old), .object(let new)) where !old.isEmpty:
             let pieces = layout.pieces(at: start)
-            var indices: [String: Int] = [:]
-            for (index, key) in old.keys.enumerated() { indices[key] = index }
-            let sources = new.members.map { indices[$0.key] }
+            var indices: [Exact<String>: Int] = [:]
+            for (index, key) in old.keys.enumerated() {
+                indices[Exact(wrappedValue: key)] = index
+            }
+            let sources = new.members.map { indices[Exact(wrappedValue: $0.key)] }
             write("{", "}", pieces, sources, into: &output) { position, piece, inner, output in
                 let member = new.members[position]
                 if let index = sources[position], let piece {

@@ -71,7 +71,7 @@ extension JSONValue: Hashable {
         case .null: hasher.combine(0)
         case .boolean(let value): hasher.combine(value)
         case .number(let value): hasher.combine(value)
-        case .string(let value): hasher.combine(value)
+        case .string(let value): value.hashExactly(into: &hasher)
         case .array(let value): hasher.combine(value)
         case .object(let value): hasher.combine(value)
         }

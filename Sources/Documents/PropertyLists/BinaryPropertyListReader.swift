@@ -146,14 +146,16 @@ extension BinaryPropertyListReader {
         entries.reserveCapacity(count)
         // Most dictionaries have a handful of keys, for which looking is quicker than hashing.
         let isSmall = count <= 8
-        var keys: Set<String> = []
+        var keys: Set<Exact<String>> = []
         for position in 0..<count {
             let key = try object(try reference(position, cursor), depth: depth + 1)
             guard case .string(let key) = key else {
                 throw cursor.error(.malformed, "a key that is \(key.typeName), not a string")
             }
             let isNew =
-                isSmall ? !entries.contains { $0.key == key } : keys.insert(key).inserted
+                isSmall
+                ? !entries.contains { $0.key.isExactly(key) }
+                : keys.insert(Exact(wrappedValue: key)).inserted
             guard isNew else {
                 throw cursor.error(.malformed, "the key '\(key.prefix(64))' twice")
             }

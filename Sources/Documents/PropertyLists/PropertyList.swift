@@ -97,7 +97,7 @@ extension PropertyList: Hashable {
         case .real(let value), .date(let value): hasher.combine(value.isNaN ? .nan : value)
         case .real32(let value): hasher.combine(value.isNaN ? .nan : value)
         case .data(let value): hasher.combine(value)
-        case .string(let value): hasher.combine(value)
+        case .string(let value): value.hashExactly(into: &hasher)
         case .uid(let value): hasher.combine(value)
         case .array(let value): hasher.combine(value)
         case .dictionary(let value): hasher.combine(value)

@@ -70,7 +70,7 @@ struct XMLPropertyListReader {
         of tag: XMLScanner.Tag, depth: Int
     ) throws(DocumentError) -> PropertyList {
         var entries: [PropertyList.Entry] = []
-        var keys: Set<String> = []
+        var keys: Set<Exact<String>> = []
         while !tag.isEmpty {
             let next = try scanner.tag()
             if next.isEnd, next.name == tag.name { break }
@@ -78,7 +78,7 @@ struct XMLPropertyListReader {
                 throw scanner.error(at: next.start, "<key> is expected in a <dict>")
             }
             let key = try scanner.text(of: next)
-            guard keys.insert(key).inserted else {
+            guard keys.insert(Exact(wrappedValue: key)).inserted else {
                 throw scanner.error(at: next.start, "the key '\(key.prefix(64))' twice")
             }
             let value = try value(of: try scanner.tag(), depth: depth + 1)

@@ -15,14 +15,16 @@ public struct Exact<Text: ExactlyComparable>: Hashable, Sendable {
         left.wrappedValue.isExactly(right.wrappedValue)
     }
 
-    /// Hashes what texts that are equal have in common.
-    public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
+    /// Hashes the bytes: a file can hold very many texts that only their bytes tell apart.
+    public func hash(into hasher: inout Hasher) { wrappedValue.hashExactly(into: &hasher) }
 }
 
 /// What can be compared byte by byte.
 public protocol ExactlyComparable: Hashable, Sendable {
     /// Whether both have the same bytes.
     func isExactly(_ other: Self) -> Bool
+    /// Hashes the bytes.
+    func hashExactly(into hasher: inout Hasher)
 }
 
 extension String: ExactlyComparable {
@@ -30,6 +32,14 @@ extension String: ExactlyComparable {
     public func isExactly(_ other: String) -> Bool {
         // Texts with the same bytes are equal ones, which is found out faster.
         utf8.count == other.utf8.count && self == other && utf8.elementsEqual(other.utf8)
+    }
+
+    /// Hashes the bytes as UTF-8.
+    public func hashExactly(into hasher: inout Hasher) {
+        var text = self
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        // So that texts one after the other are told from others of the same bytes.
+        hasher.combine(0xFF as UInt8)
     }
 }
 
@@ -41,5 +51,11 @@ extension Optional: ExactlyComparable where Wrapped: ExactlyComparable {
         case (nil, nil): true
         default: false
         }
+    }
+
+    /// Hashes the bytes, if there is a text.
+    public func hashExactly(into hasher: inout Hasher) {
+        hasher.combine(self != nil)
+        self?.hashExactly(into: &hasher)
     }
 }

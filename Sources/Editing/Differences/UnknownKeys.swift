@@ -11,9 +11,10 @@ enum UnknownKeys {
     ) -> [Change] {
         if old == new { return [] }
         let (oldValues, newValues) = (old.valuesByKey, new.valuesByKey)
-        let keys = old.keys + new.keys.filter { oldValues[$0] == nil }
+        let keys = old.keys + new.keys.filter { oldValues[Exact(wrappedValue: $0)] == nil }
         return keys.compactMap { key in
-            let (before, after) = (oldValues[key], newValues[key])
+            let exact = Exact(wrappedValue: key)
+            let (before, after) = (oldValues[exact], newValues[exact])
             guard !known.contains(key), !JSONText.isSame(before, after) else { return nil }
             return Change(
                 .value, path(key), before: before.map { JSONText.text($0, unlike: after) },
@@ -70,7 +71,7 @@ enum JSONText {
         case (.object(let left), .object(let right)):
             guard left.members.count == right.members.count else { return false }
             let values = right.valuesByKey
-            return left.members.allSatisfy { isSame($0.value, values[$0.key]) }
+            return left.members.allSatisfy { isSame($0.value, values[Exact(wrappedValue: $0.key)]) }
         default: return false
         }
     }
@@ -84,15 +85,15 @@ enum JSONText {
 
 extension JSONObject {
     /// The values by key: a file may hold very many, and looking one up there takes a pass over all.
-    fileprivate var valuesByKey: [String: JSONValue] {
-        Dictionary(members.map { ($0.key, $0.value) }) { first, _ in first }
+    fileprivate var valuesByKey: [Exact<String>: JSONValue] {
+        Dictionary(members.map { (Exact(wrappedValue: $0.key), $0.value) }) { first, _ in first }
     }
 }
 
 extension [PropertyList.Entry] {
     /// As those of a JSON object.
-    fileprivate var valuesByKey: [String: PropertyList] {
-        Dictionary(map { ($0.key, $0.value) }) { first, _ in first }
+    fileprivate var valuesByKey: [Exact<String>: PropertyList] {
+        Dictionary(map { (Exact(wrappedValue: $0.key), $0.value) }) { first, _ in first }
     }
 }
 
@@ -103,9 +104,11 @@ extension UnknownKeys {
     ) -> [Change] {
         if old == new { return [] }
         let (oldValues, newValues) = (old.valuesByKey, new.valuesByKey)
-        let keys = old.map(\.key) + new.map(\.key).filter { oldValues[$0] == nil }
+        let keys =
+            old.map(\.key) + new.map(\.key).filter { oldValues[Exact(wrappedValue: $0)] == nil }
         return keys.compactMap { key in
-            let (before, after) = (oldValues[key], newValues[key])
+            let exact = Exact(wrappedValue: key)
+            let (before, after) = (oldValues[exact], newValues[exact])
             guard before != after else { return nil }
             return Change(
                 .value, path(key), before: before.map { $0.words(unlike: after) },
