@@ -1,9 +1,16 @@
-import Documents
+public import Documents
 
 extension EditableDocument {
     /// The value at a path, as text that `set` takes. A value that was not given is the one that
     /// counts instead; without one there is an error of kind `notFound`.
-    public func value(at path: String) throws(EditError) -> String {
+    public func value(at path: String) throws(EditError) -> String { try field(at: path).text }
+
+    /// The value at a path as JSON: numbers, truth values and arrays of numbers are such, and texts
+    /// have line ends, tabs and backslashes that are not written out. For programs; it is not what
+    /// `set` takes.
+    public func json(at path: String) throws(EditError) -> JSONValue { try field(at: path).json }
+
+    private func field(at path: String) throws(EditError) -> FieldValue {
         switch self {
         case .scene(let scene): try scene.value(at: path)
         case .shapeFile(let file): try file.value(at: path)
@@ -12,12 +19,15 @@ extension EditableDocument {
         }
     }
 
-    /// What a value that `value(at:)` gives stands for: with line ends, tabs and backslashes that are
-    /// not written out. For programs; it is not what `set` takes.
-    public static func plainText(of value: String) -> String { EscapedText.unescaped(value) }
-
     /// All paths that have a value, with it, in the document's order.
-    public var paths: [(path: String, value: String)] {
+    public var paths: [(path: String, value: String)] { values.map { ($0.path, $0.value.text) } }
+
+    /// All paths that have a value, with it as JSON, in the document's order.
+    public var jsonPaths: [(path: String, value: JSONValue)] {
+        values.map { ($0.path, $0.value.json) }
+    }
+
+    private var values: [(path: String, value: FieldValue)] {
         switch self {
         case .scene(let scene): scene.paths
         case .shapeFile(let file): file.paths

@@ -6,6 +6,8 @@ struct Field<Owner>: Sendable {
     let aliases: [String]
     /// The names of the numbers in the value, where those have names of their own.
     let parts: [String]
+    /// What its values are.
+    let form: ValueForm
     /// The value that is given; nil if none is.
     let get: @Sendable (Owner) -> String?
     /// The value that counts where none is given.
@@ -14,7 +16,7 @@ struct Field<Owner>: Sendable {
     let set: @Sendable (inout Owner, String?) throws(EditError) -> Void
 
     init(
-        _ key: String, aliases: [String] = [], parts: [String] = [],
+        _ key: String, aliases: [String] = [], parts: [String] = [], form: ValueForm = .text,
         get: @escaping @Sendable (Owner) -> String?,
         standard: @escaping @Sendable (Owner) -> String? = { _ in nil },
         set: @escaping @Sendable (inout Owner, String?) throws(EditError) -> Void
@@ -22,6 +24,7 @@ struct Field<Owner>: Sendable {
         self.key = key
         self.aliases = aliases
         self.parts = parts
+        self.form = parts.isEmpty ? form : .numbers
         self.get = get
         self.standard = standard
         self.set = set
@@ -44,13 +47,14 @@ protocol Fielded {
 
 extension Fielded {
     /// The value of a key such as `position` or `position.x`.
-    func value(of key: String) throws(EditError) -> String {
+    func value(of key: String) throws(EditError) -> FieldValue {
         let (field, part) = try field(key)
         guard let text = field.get(self) ?? field.standard(self) else {
             throw EditError(.notFound, "not set")
         }
-        guard let part else { return text }
-        return text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }[part]
+        guard let part else { return FieldValue(text: text, form: field.form) }
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        return FieldValue(text: String(parts[part]), form: .number)
     }
 
     /// Sets the value of a key such as `position` or `position.x`; nil takes it away.
@@ -98,9 +102,11 @@ extension Fielded {
     }
 
     /// The keys that have a value, with it.
-    var listing: [(key: String, value: String)] {
+    var listing: [(key: String, value: FieldValue)] {
         fields.compactMap { field in
-            (field.get(self) ?? field.standard(self)).map { (field.key, $0) }
+            (field.get(self) ?? field.standard(self)).map {
+                (field.key, FieldValue(text: $0, form: field.form))
+            }
         }
     }
 
@@ -120,7 +126,7 @@ extension Fielded {
     /// Whether a key has a value, told apart as values of that key are; nil if it has no such key.
     func matches(_ pair: KeyValue) -> Bool? {
         guard (try? field(pair.key)) != nil else { return nil }
-        guard let value = try? value(of: pair.key) else { return pair.value == "none" }
+        guard let value = try? value(of: pair.key).text else { return pair.value == "none" }
         if value == pair.value { return true }
         let key = pair.key.lowercased()
         if key.hasSuffix("color") || key == "fill" || key == "stroke" || key == "background" {

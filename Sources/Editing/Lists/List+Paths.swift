@@ -10,7 +10,7 @@ extension TaskList {
         throw EditError(.notFound, at: path, NearNames.unknown("path", head, among: names))
     }
 
-    func value(at path: String) throws(EditError) -> String {
+    func value(at path: String) throws(EditError) -> FieldValue {
         try located(path) { () throws(EditError) in
             guard let (index, key) = try place(path) else { return try value(of: path) }
             return try items[index].value(of: key)
@@ -34,7 +34,7 @@ extension TaskList {
         }
     }
 
-    var paths: [(path: String, value: String)] {
+    var paths: [(path: String, value: FieldValue)] {
         listing.map { (path: $0.key, value: $0.value) }
             + items.enumerated().flatMap { number, item in
                 item.listing.map { (path: "item.\(number + 1).\($0.key)", value: $0.value) }

@@ -23,7 +23,7 @@ extension TaskItem: Fielded {
                     item.text = try TaskItem.checked(EscapedText.unescaped(text ?? ""))
                 }),
             Field(
-                "completed", aliases: ["done", "complete"],
+                "completed", aliases: ["done", "complete"], form: .boolean,
                 get: { $0.isComplete ? "true" : "false" },
                 set: { item, text throws(EditError) in
                     item.isComplete = try ValueText.boolean(text ?? "false")

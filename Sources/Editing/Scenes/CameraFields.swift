@@ -38,7 +38,8 @@ extension Camera: Fielded {
                     camera.orientation = .rotation(try RotationText.rotation(text))
                 }),
             Field(
-                "fieldOfView", aliases: ["fov"], get: { ValueText.text($0.fieldOfView) },
+                "fieldOfView", aliases: ["fov"], form: .number,
+                get: { ValueText.text($0.fieldOfView) },
                 set: { camera, text throws(EditError) in
                     camera.fieldOfView = try ValueText.number(
                         text ?? ValueText.text(Camera.standardFieldOfView),

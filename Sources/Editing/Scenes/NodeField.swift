@@ -21,7 +21,7 @@ enum NodeField {
         _ set: @escaping @Sendable (inout Owner, Bool) -> Void
     ) -> Field<Owner> {
         Field(
-            "visible", get: { get($0) ? "true" : "false" },
+            "visible", form: .boolean, get: { get($0) ? "true" : "false" },
             set: { owner, text throws(EditError) in
                 set(&owner, try ValueText.boolean(text ?? "true"))
             })

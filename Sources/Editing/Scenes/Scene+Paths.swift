@@ -24,7 +24,7 @@ extension Scene {
                 among: names + ["camera"] + fields.map(\.key)))
     }
 
-    func value(at path: String) throws(EditError) -> String {
+    func value(at path: String) throws(EditError) -> FieldValue {
         do throws(EditError) {
             switch try place(path) {
             case .document(let key): return try value(of: key)
@@ -73,7 +73,7 @@ extension Scene {
         }
     }
 
-    var paths: [(path: String, value: String)] {
+    var paths: [(path: String, value: FieldValue)] {
         let parts = SceneParts(self)
         var paths = listing.map { (path: $0.key, value: $0.value) }
         paths += camera.listing.map { (path: "camera.\($0.key)", value: $0.value) }
@@ -99,7 +99,7 @@ extension SceneNode {
     }
 
     /// The keys that have a value, with it.
-    var listing: [(key: String, value: String)] {
+    var listing: [(key: String, value: FieldValue)] {
         switch self {
         case .solid(let solid): solid.listing
         case .group(let group): group.listing

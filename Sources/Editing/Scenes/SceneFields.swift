@@ -19,7 +19,7 @@ extension Scene: Fielded {
                         text == nil || text == "none" ? nil : try ValueText.color(text ?? "")
                 }),
             Field(
-                "version", get: { "\($0.version)" },
+                "version", form: .number, get: { "\($0.version)" },
                 set: { _, _ throws(EditError) in
                     throw EditError(.data, "the version of the format cannot be changed")
                 }),
@@ -49,7 +49,7 @@ extension Solid: Fielded {
                     solid.color = isNone ? nil : try ValueText.color(text ?? "")
                 }),
             Field(
-                "opacity", get: { ValueText.text($0.opacity) },
+                "opacity", form: .number, get: { ValueText.text($0.opacity) },
                 set: { solid, text throws(EditError) in
                     solid.opacity = try ValueText.number(text ?? "1", "a number from 0 to 1") {
                         (0...1).contains($0)
@@ -65,7 +65,7 @@ extension Solid: Fielded {
         shape.dimensions.map { dimension in
             let key = dimension.name
             return Field(
-                key,
+                key, form: .number,
                 get: { solid in
                     let found = solid.shape.dimensions.first { $0.name == key }
                     return found.map { ValueText.text($0.value) }

@@ -62,7 +62,7 @@ extension ShapeFile: Fielded {
         return key
     }
 
-    func value(at path: String) throws(EditError) -> String {
+    func value(at path: String) throws(EditError) -> FieldValue {
         try located(path) { () throws(EditError) in
             if let key = ShapeFile.cameraKey(path) { return try sceneCamera.value(of: key) }
             return try value(of: try ShapeFile.solidKey(path))
@@ -81,7 +81,7 @@ extension ShapeFile: Fielded {
         }
     }
 
-    var paths: [(path: String, value: String)] {
+    var paths: [(path: String, value: FieldValue)] {
         listing.map { (path: $0.key, value: $0.value) }
             + sceneCamera.listing.map { (path: "camera.\($0.key)", value: $0.value) }
     }

@@ -30,7 +30,7 @@ extension SlideElement: Fielded {
         _ key: String, _ value: ElementValue, in type: String?
     ) -> Field<SlideElement> {
         Field(
-            key, aliases: ElementKeys.aliases(of: key, in: type),
+            key, aliases: ElementKeys.aliases(of: key, in: type), form: value.form,
             get: { $0.json[key].map { JSONText.text($0) } },
             standard: { _ in ElementKeys.standard[key] },
             set: { element, text throws(EditError) in
@@ -100,6 +100,15 @@ extension ElementKeys {
 }
 
 extension ElementValue {
+    /// What it is for programs.
+    fileprivate var form: ValueForm {
+        switch self {
+        case .number, .atLeastZero, .moreThanZero, .opacity: .number
+        case .boolean: .boolean
+        case .color, .text, .alignment, .shapeType: .text
+        }
+    }
+
     /// The JSON of a value that somebody typed.
     func json(_ text: String) throws(EditError) -> JSONValue {
         switch self {

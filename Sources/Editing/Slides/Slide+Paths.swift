@@ -25,7 +25,7 @@ extension Slide {
         return .element(index, link: nil, key)
     }
 
-    func value(at path: String) throws(EditError) -> String {
+    func value(at path: String) throws(EditError) -> FieldValue {
         do throws(EditError) {
             switch try place(path) {
             case .document(let key): return try value(of: key)
@@ -60,7 +60,7 @@ extension Slide {
         }
     }
 
-    var paths: [(path: String, value: String)] {
+    var paths: [(path: String, value: FieldValue)] {
         var paths = listing.map { (path: $0.key, value: $0.value) }
         let parts = SlideParts(elements)
         for (index, element) in elements.enumerated() {

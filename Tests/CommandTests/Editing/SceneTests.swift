@@ -126,6 +126,34 @@ import Testing
         }
     }
 
+    @Test func `numbers, truth values and vectors are those of JSON, as the schema says`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("set", "s.shape", "title=7", "Sphere.radius=1.5")
+            let output = try desk.run(
+                "get", "s.shape", "title", "Sphere.radius", "Sphere.visible", "Sphere.position",
+                "Sphere.rotation.degrees", "--json")
+            #expect(
+                output == #"{"title": "7", "Sphere.radius": 1.5, "Sphere.visible": true, "#
+                    + #""Sphere.position": [0, 0, 0], "Sphere.rotation.degrees": 0}"# + "\n")
+            try desk.run("new", "d.slide")
+            try desk.run("add", "d.slide", "text", "T", "text=1.5", "size=30,40")
+            let slide = try desk.run(
+                "get", "d.slide", "T.text", "T.width", "T.size", "T.interactive", "canvas",
+                "canvas.width", "--json")
+            #expect(
+                slide
+                    == #"{"T.text": "1.5", "T.width": 30, "T.size": [30, 40], "#
+                    + #""T.interactive": false, "canvas": [4000, 3000], "canvas.width": 4000}"#
+                    + "\n")
+            try desk.run("new", "l.list")
+            try desk.run("list", "add", "l.list", "true")
+            #expect(
+                try desk.run("get", "l.list", "item.1.text", "item.1.completed", "--json")
+                    == #"{"item.1.text": "true", "item.1.completed": false}"# + "\n")
+        }
+    }
+
     @Test func `JSON holds any text`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")

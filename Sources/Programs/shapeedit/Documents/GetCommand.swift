@@ -10,8 +10,8 @@ struct GetCommand: ParsableCommand {
         commandName: "get", abstract: "Print values of a document.",
         discussion: """
             Without a path, every value with its path. What is printed is what `set` takes, with \
-            line ends, tabs and backslashes of texts written out; with --json texts are as they are. \
-            A name in double quotes is one whatever it says: '"a=b".color'.
+            line ends, tabs and backslashes of texts written out; with --json numbers, truth \
+            values and vectors are those of JSON, and texts are as they are. A name in double quotes is one whatever it says: '"a=b".color'.
             """)
 
     @Argument(help: "The document, or - for standard input.", completion: .file())
@@ -25,28 +25,39 @@ struct GetCommand: ParsableCommand {
 
     func run() throws {
         let document = try DocumentSource.load(file, type: try typing.documentType).document
-        var values: [(path: String, value: String)] = []
-        if paths.isEmpty {
-            values = document.paths
-        } else {
-            for path in paths.map(\.repairedPath) {
-                do throws(EditError) { values.append((path, try document.value(at: path))) } catch {
-                    throw Failure(.badData, "\(file): \(error)")
-                }
-            }
-        }
         if json {
             // The names in an object are different ones, whoever asks for a path twice.
             var told: Set<String> = []
+            let values = try values(of: document, document.jsonPaths) {
+                (path) throws(EditError) in try document.json(at: path)
+            }
             Console.say(
                 JSONText.object(
                     values.filter { told.insert($0.path).inserted }.map {
-                        ($0.path, JSONText.string(EditableDocument.plainText(of: $0.value)))
+                        ($0.path, JSONText.value($0.value))
                     }))
-        } else if paths.isEmpty {
-            for (path, value) in values { Console.say(data: "\(path)=\(value)") }
-        } else {
-            for (_, value) in values { Console.say(data: value) }
+            return
         }
+        let values = try values(of: document, document.paths) { (path) throws(EditError) in
+            try document.value(at: path)
+        }
+        for (path, value) in values {
+            Console.say(data: paths.isEmpty ? "\(path)=\(value)" : value)
+        }
+    }
+
+    /// The values that are asked for, or all.
+    private func values<Value>(
+        of document: EditableDocument, _ all: @autoclosure () -> [(path: String, value: Value)],
+        _ value: (String) throws(EditError) -> Value
+    ) throws(Failure) -> [(path: String, value: Value)] {
+        if paths.isEmpty { return all() }
+        var values: [(path: String, value: Value)] = []
+        for path in paths.map(\.repairedPath) {
+            do throws(EditError) { values.append((path, try value(path))) } catch {
+                throw Failure(.badData, "\(file): \(error)")
+            }
+        }
+        return values
     }
 }

@@ -1,4 +1,5 @@
 import DocumentFiles
+import Documents
 import Editing
 import PathText
 import SystemCalls
@@ -6,6 +7,11 @@ import SystemCalls
 /// JSON that the commands print, put together from finished pieces; on one line.
 enum JSONText {
     static func string(_ text: String?) -> String { text.map(Console.quoted) ?? "null" }
+
+    /// A value of a document.
+    static func value(_ value: JSONValue) -> String {
+        value.string.map(Console.quoted) ?? String(decoding: value.line, as: UTF8.self)
+    }
 
     static func array(_ pieces: [String]) -> String {
         "[" + pieces.joined(separator: ", ") + "]"
