@@ -4,9 +4,7 @@ public enum SlideMode: Sendable, Hashable {
     /// heights apart.
     case app
     /// As the web editor: everything in the order of the document, texts without clipping and
-    /// `bgcolor`, lines one font height apart. For comparison with it.
+    /// `bgcolor`, lines one font height apart, and the outline of each text's box in half clear red,
+    /// as thick as the stroke painted before it. For comparison with it.
     case web
-    /// As the web editor while it shows the boxes of texts: as ``web``, and the outline of each
-    /// text's box in half clear red, as thick as the stroke painted before it.
-    case webWithBoxes
 }

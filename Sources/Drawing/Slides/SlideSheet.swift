@@ -27,8 +27,7 @@ extension Sheet {
             }
             switch mode {
             case .app: texts += text.appMarks(opacity: opacity)
-            case .web: marks.append(text.webMark(opacity: opacity))
-            case .webWithBoxes:
+            case .web:
                 marks.append(.outline(text.webBox(thickness: thickness ?? width / 1024)))
                 marks.append(text.webMark(opacity: opacity))
             }

@@ -38,7 +38,7 @@ import Testing
                 return SlideElement(object)
             }
             let slide = Slide(elements: elements)
-            for mode in [SlideMode.app, .web, .webWithBoxes] {
+            for mode in [SlideMode.app, .web] {
                 #expect(try Picture.slide(slide, mode).bitmap(fitting: size).pixels.count == 1200)
             }
             let picture = Picture.slide(slide, .app)

@@ -48,7 +48,7 @@ import Testing
     @Test func `the web mode looks like the web editor, texts included`() throws {
         guard let slide, PinnedFonts.arePinned else { return }
         let reference = try picture("Shape Element Drawing Demo.web-editor-1024x768.png")
-        let ours = try Picture.slide(slide, .webWithBoxes).bitmap(fitting: size)
+        let ours = try Picture.slide(slide, .web).bitmap(fitting: size)
         let similarity = StructuralSimilarity.mean(
             DecodedPNG(ours).gray, reference.gray, width: size.width)
         print("SSIM with texts: \(similarity)")
@@ -58,7 +58,7 @@ import Testing
     @Test func `shapes look as in the web editor`() throws {
         guard let slide, PinnedFonts.arePinned else { return }
         let reference = try picture("Shape Element Drawing Demo.web-editor-1024x768.png")
-        let counting = try untouchedByText(slide, .webWithBoxes)
+        let counting = try untouchedByText(slide, .web)
         let ours = try Picture.slide(slide, .web).bitmap(fitting: size)
         let similarity = StructuralSimilarity.mean(
             DecodedPNG(ours).gray, reference.gray, width: size.width, counting: counting)

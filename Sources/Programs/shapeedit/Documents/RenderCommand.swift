@@ -26,7 +26,9 @@ struct RenderCommand: ParsableCommand {
     var format: String?
     @Option(help: "The size the picture fits into, in pixels: WIDTHxHEIGHT.")
     var size = "1024x768"
-    @Option(help: "Whose drawing of slides: app or web.", completion: .list(["app", "web"]))
+    @Option(
+        help: "Whose drawing of slides: app, or web for the web editor's, boxes of texts included.",
+        completion: .list(["app", "web"]))
     var mode = "app"
     @OptionGroup var typing: TypeOption
     @Flag(help: "Print JSON.")
