@@ -4,25 +4,7 @@ extension EditableDocument {
     /// Makes edits, all of them or, if one cannot be made, none, and tells what changed by each in
     /// turn. What already was as it should be is no change.
     public mutating func apply(_ edits: [Edit]) throws(EditError) -> [Change] {
-        var result = self
-        var changes: [Change] = []
-        for edit in edits {
-            let before = result
-            let isChanged: Bool
-            do throws(EditError) {
-                try result.perform(edit)
-                isChanged = result != before
-                if isChanged, case .scene(let old) = before, case .scene(let new) = result {
-                    try new.checkRanges(after: old)
-                }
-            } catch {
-                throw error.at(line: edit.line)
-            }
-            if isChanged {
-                changes += before.differences(
-                    to: result, inPlace: edit.verb.keepsPlaces, moved: result.item(movedBy: edit))
-            }
-        }
+        var (result, changes) = try made(edits)
         do throws(DocumentError) {
             try result.check()
         } catch {
@@ -45,32 +27,24 @@ extension EditableDocument {
         }
     }
 
-    /// The item that `list move` has just put in its place.
-    private func item(movedBy edit: Edit) -> ItemID? {
-        guard case .list(let list) = self, edit.words.starts(with: ["list", "move"]),
-            let place = edit.words.last.flatMap({ Int($0) }), list.items.indices.contains(place - 1)
-        else { return nil }
-        return list.items[place - 1].id
-    }
-
-    private mutating func perform(_ edit: Edit) throws(EditError) {
-        guard edit.verb.types.contains(type) else {
-            throw EditError(.usage, at: edit.verb.name, edit.verb.refusal(for: type))
-        }
-        var arguments = Arguments(edit)
+    private func made(
+        _ edits: [Edit]
+    ) throws(EditError) -> (document: EditableDocument, changes: [Change]) {
         switch self {
-        case .scene(var scene):
-            try scene.perform(edit.verb.name, &arguments)
-            self = .scene(scene)
+        case .scene(let scene):
+            var run = PartRun(scene)
+            let changes = try edits.makeEach { (edit) throws(EditError) in try run.make(edit) }
+            return (.scene(run.document), changes)
+        case .slide(let slide):
+            var run = PartRun(slide)
+            let changes = try edits.makeEach { (edit) throws(EditError) in try run.make(edit) }
+            return (.slide(run.document), changes)
         case .shapeFile(var file):
-            try file.perform(edit.verb.name, &arguments)
-            self = .shapeFile(file)
-        case .slide(var slide):
-            try slide.perform(edit.verb.name, &arguments)
-            self = .slide(slide)
+            let changes = try edits.makeEach { (edit) throws(EditError) in try file.make(edit) }
+            return (.shapeFile(file), changes)
         case .list(var list):
-            try list.perform(edit.verb.name, &arguments)
-            self = .list(list)
+            let changes = try edits.makeEach { (edit) throws(EditError) in try list.make(edit) }
+            return (.list(list), changes)
         }
     }
 
@@ -82,5 +56,20 @@ extension EditableDocument {
         case .slide(let slide): _ = try Slide(slide.json)
         case .list(let list): _ = try TaskList.read(try list.archived())
         }
+    }
+}
+
+extension [Edit] {
+    /// Makes one after the other; errors carry the line.
+    fileprivate func makeEach(
+        _ make: (Edit) throws(EditError) -> [Change]
+    ) throws(EditError) -> [Change] {
+        var changes: [Change] = []
+        for edit in self {
+            do throws(EditError) { changes += try make(edit) } catch {
+                throw error.at(line: edit.line)
+            }
+        }
+        return changes
     }
 }

@@ -70,19 +70,11 @@ extension EditableDocument {
     /// keys included. Layout, the order of keys and defaults that are written out do not count.
     /// Between documents of different types only that is told.
     public func differences(to other: EditableDocument) -> [Change] {
-        differences(to: other, inPlace: false)
-    }
-
-    /// What is different in another document, whose parts may be known to be in the same places, or
-    /// one item to have been moved.
-    func differences(
-        to other: EditableDocument, inPlace: Bool, moved: ItemID? = nil
-    ) -> [Change] {
         switch (self, other) {
-        case (.scene(let old), .scene(let new)): old.changes(to: new, inPlace: inPlace)
+        case (.scene(let old), .scene(let new)): old.changes(to: new, inPlace: false)
         case (.shapeFile(let old), .shapeFile(let new)): old.changes(to: new)
-        case (.slide(let old), .slide(let new)): old.changes(to: new, inPlace: inPlace)
-        case (.list(let old), .list(let new)): old.changes(to: new, moved: moved)
+        case (.slide(let old), .slide(let new)): old.changes(to: new, inPlace: false)
+        case (.list(let old), .list(let new)): old.changes(to: new)
         default: [Change(.value, "type", before: type.rawValue, after: other.type.rawValue)]
         }
     }

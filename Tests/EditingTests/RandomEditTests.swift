@@ -55,6 +55,33 @@ import Testing
         return true
     }
 
+    @Test func `a script does and tells what its lines do one by one`() throws {
+        var made = 0
+        for round in 0..<200 {
+            let seed = Self.seed &+ UInt64(round)
+            var generator = DocumentGenerator(SeededGenerator(seed: seed))
+            let type: DocumentType = round % 2 == 0 ? .shape : .slide
+            let start = generator.document(type)
+            var document = start
+            var edits: [Edit] = []
+            var changes: [Change] = []
+            for _ in 0..<40 {
+                guard let edit = try? Edit(words: generator.edit(of: document)),
+                    let changed = try? document.apply([edit])
+                else { continue }
+                edits.append(edit)
+                changes += changed
+            }
+            var scripted = start
+            let told = try scripted.apply(edits)
+            let comment: Comment = "seed \(seed): \(edits.map(\.words))"
+            #expect(told == changes, comment)
+            #expect(scripted == document, comment)
+            made += edits.count
+        }
+        #expect(made > 400, "seed \(Self.seed): hardly any edit was possible")
+    }
+
     @Test func `setting what is there already changes nothing`() throws {
         for round in 0..<40 {
             let seed = Self.seed &+ UInt64(round)

@@ -53,6 +53,38 @@ import Testing
         #expect(error.description == "line 3: Bal: unknown solid 'Bal'; did you mean 'Ball'?")
     }
 
+    @Test func `lines find what lines before them made, renamed and moved`() throws {
+        var scene = EditableDocument.scene(Scene())
+        let told = try scene.run(
+            """
+            add cube
+            add cube
+            add cube color=red
+            set "Cube 2.position.x=1" "Cube 2.color=#0000ff"
+            rename "Cube 2" Box
+            add cube
+            move Box +1,0,0
+            set cube.4.opacity=0.5 title=T
+            remove 1
+            set 1.color=gold
+            add group Pair
+            add sphere
+            move sphere.1 0,0,1
+            """)
+        #expect(
+            told == [
+                "Cube: added cube at 0,0,0, #3cabdb", "Cube 2: added cube at 0,0,0, #3cabdb",
+                "Cube 3: added cube at 0,0,0, #ff0000", "Cube 2.position: 0,0,0 -> 1,0,0",
+                "Cube 2.color: set to #0000ff", "Cube 2.name: Cube 2 -> Box",
+                "Cube 2: added cube at 0,0,0, #3cabdb", "Box.position: 1,0,0 -> 2,0,0",
+                "title: set to T", "Cube 2.opacity: 1 -> 0.5", "Cube: removed cube at 0,0,0",
+                "Box.color: #0000ff -> #ffd700", "Pair: added group of 0",
+                "Sphere: added sphere at 0,0,0, #fd3d39", "Sphere.position: 0,0,0 -> 0,0,1",
+            ])
+        #expect(scene.error("add sphere Ball\nadd cube Ball")?.line == 2)
+        #expect(scene.error("move Box 1,0,0\nmove Bax 1,0,0")?.line == 2)
+    }
+
     @Test(arguments: ["rename Ball", "order Ball", "rename front"])
     func `a single word where two are expected is said to be one of them`(line: String) throws {
         let scene = try EditableDocument.of(Sample.scene, .shape)

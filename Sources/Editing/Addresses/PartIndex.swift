@@ -1,9 +1,26 @@
+import Documents
+
 /// Finds the parts of a document by names, numbers and labels.
 ///
 /// Numbers count from 1 the parts that `noun` names, all others need a label such as `group.1`.
 /// A name is found as it is written, or in any case if that is not ambiguous. In double quotes it is
 /// a name whatever it says otherwise.
 struct PartIndex {
+    /// What is known of a part before it is numbered.
+    struct Outline: Hashable {
+        /// The name; empty if it has none.
+        var name: String
+        /// What it is, as labels say it; nil if nothing is counted so.
+        var kind: String?
+        /// Whether it is one of those that `noun` names.
+        var isCounted = true
+
+        /// Whether both say the same, the name byte by byte.
+        func isExactly(_ other: Outline) -> Bool {
+            self == other && name.isExactly(other.name)
+        }
+    }
+
     /// A part: what it is called and the labels that mean it.
     struct Part {
         /// The name; empty if it has none.
@@ -19,19 +36,41 @@ struct PartIndex {
 
     private let noun: String
     private let kinds: [String]
-    private let parts: [Part]
     private let reserved: Set<String>
     private let table: PartTable
+    /// How many parts of each kind there are, and of those that `noun` names.
+    private var counts: [String: Int] = [:]
+
+    private var parts: [Part] { table.parts }
 
     /// An index of parts. Labels begin with one of the kinds. Names that are `reserved`
     /// are not shown as paths.
-    init(_ parts: [Part], noun: String, kinds: [String], reserved: Set<String>) {
+    init(_ parts: [Outline], noun: String, kinds: [String], reserved: Set<String>) {
         self.noun = noun
         self.kinds = kinds
-        self.parts = parts
         self.reserved = reserved
-        table = PartTable(parts)
+        table = PartTable([])
+        for part in parts { append(part) }
     }
+
+    /// Puts a part in after all others.
+    mutating func append(_ part: Outline) {
+        let ofKind = part.kind.map { nextLabel($0) }
+        let ofNoun = part.isCounted ? nextLabel(noun) : nil
+        guard let label = ofNoun ?? ofKind else { return }
+        table.append(
+            Part(name: part.name, label: label, otherLabel: ofNoun == nil ? nil : ofKind))
+    }
+
+    private mutating func nextLabel(_ kind: String) -> PartLabel {
+        counts[kind, default: 0] += 1
+        return PartLabel(kind, counts[kind, default: 0])
+    }
+
+    /// How many parts there are.
+    var count: Int { parts.count }
+    /// The names in use.
+    var names: Set<String> { Set(parts.map(\.name)) }
 
     /// The path of a part: its name if that means it and nothing else, or its first label.
     func path(of index: Int) -> String {
@@ -91,7 +130,7 @@ struct PartIndex {
 
     /// The error for the word for a part without a number.
     private func unnumbered(at path: String) -> EditError {
-        let count = parts.count { $0.hasLabel(of: noun) }
+        let count = counts[noun] ?? 0
         return EditError(
             .notFound, at: path,
             count == 0
@@ -114,7 +153,7 @@ struct PartIndex {
         var found = table.places(of: name)
         if found.isEmpty {
             let lower = name.lowercased()
-            found = parts.indices.filter { parts[$0].isCalled(lower) }
+            found = table.places(ofSmall: lower)
         }
         guard found.count <= 1 else {
             let labels = found.prefix(8).map { parts[$0].label.text }.joined(separator: ", ")
@@ -128,26 +167,11 @@ struct PartIndex {
     /// The part of a label such as `torus.2`.
     private func labelled(_ kind: String, _ number: Int) throws(EditError) -> Int {
         if let index = table.place(of: PartLabel(kind, number)) { return index }
-        let count = parts.count { $0.hasLabel(of: kind) }
+        let count = counts[kind] ?? 0
         throw EditError(
             .notFound, at: "\(kind).\(number)",
             count == 0
                 ? "there is no \(kind) here"
                 : "there is no \(kind) \(number); the last here is \(kind).\(count)")
-    }
-}
-
-extension PartIndex.Part {
-    /// Whether one of its labels begins with a kind.
-    fileprivate func hasLabel(of kind: String) -> Bool {
-        label.kind == kind || otherLabel?.kind == kind
-    }
-
-    /// Whether its name in small letters is this one.
-    fileprivate func isCalled(_ lower: String) -> Bool {
-        // Small letters of ASCII are as long as the others, so most names need not be made small.
-        let isAsLong = name.utf8.count == lower.utf8.count
-        guard isAsLong || !name.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
-        return !name.isEmpty && name.lowercased() == lower
     }
 }

@@ -16,41 +16,76 @@ struct PartLabel: Hashable {
 
 /// Finds parts by their names and labels.
 ///
-/// The first ones are looked for among all parts, more in tables that are made then: an edit of a
-/// script means one part or two, and a table for each would take longer than all else it does.
+/// The first ones are looked for among all parts, more in tables that are made then: an edit means
+/// one part or two, and a table for each would take longer than all else it does. More parts can be
+/// put in at the end.
 final class PartTable {
     private static let looksWithoutTable = 8
 
-    private let parts: [PartIndex.Part]
+    private(set) var parts: [PartIndex.Part]
     private var looks = 0
+    private var tables: Tables?
+
+    /// The places of the parts by all that they can be found by.
+    private struct Tables {
+        var named: [String: [Int]] = [:]
+        var namedInSmall: [String: [Int]] = [:]
+        var labelled: [PartLabel: Int] = [:]
+
+        mutating func insert(_ part: PartIndex.Part, at index: Int) {
+            labelled[part.label] = index
+            if let other = part.otherLabel { labelled[other] = index }
+            guard !part.name.isEmpty else { return }
+            named[part.name, default: []].append(index)
+            namedInSmall[part.name.lowercased(), default: []].append(index)
+        }
+    }
 
     init(_ parts: [PartIndex.Part]) { self.parts = parts }
 
-    private lazy var named: [String: [Int]] = Dictionary(grouping: parts.indices) {
-        parts[$0].name
+    /// Puts a part in after all others.
+    func append(_ part: PartIndex.Part) {
+        tables?.insert(part, at: parts.count)
+        parts.append(part)
     }
-
-    private lazy var labelled: [PartLabel: Int] = {
-        var labelled: [PartLabel: Int] = [:]
-        for (index, part) in parts.enumerated() {
-            labelled[part.label] = index
-            if let other = part.otherLabel { labelled[other] = index }
-        }
-        return labelled
-    }()
 
     /// The parts of a name, in order; none without a name.
     func places(of name: String) -> [Int] {
         guard !name.isEmpty else { return [] }
-        looks += 1
-        guard looks <= PartTable.looksWithoutTable else { return named[name] ?? [] }
+        if let tables = nextLook() { return tables.named[name] ?? [] }
         return parts.indices.filter { parts[$0].name == name }
+    }
+
+    /// The parts whose name in small letters is this one, in order.
+    func places(ofSmall lower: String) -> [Int] {
+        if let tables = nextLook() { return tables.namedInSmall[lower] ?? [] }
+        return parts.indices.filter { parts[$0].isCalled(lower) }
     }
 
     /// The part that a label means; nil if none has it.
     func place(of label: PartLabel) -> Int? {
-        looks += 1
-        guard looks <= PartTable.looksWithoutTable else { return labelled[label] }
+        if let tables = nextLook() { return tables.labelled[label] }
         return parts.firstIndex { $0.label == label || $0.otherLabel == label }
+    }
+
+    /// The tables, if this is not one of the first looks.
+    private func nextLook() -> Tables? {
+        looks += 1
+        guard looks > PartTable.looksWithoutTable else { return nil }
+        if let tables { return tables }
+        var made = Tables()
+        for (index, part) in parts.enumerated() { made.insert(part, at: index) }
+        tables = made
+        return made
+    }
+}
+
+extension PartIndex.Part {
+    /// Whether its name in small letters is this one.
+    fileprivate func isCalled(_ lower: String) -> Bool {
+        // Small letters of ASCII are as long as the others, so most names need not be made small.
+        let isAsLong = name.utf8.count == lower.utf8.count
+        guard isAsLong || !name.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
+        return !name.isEmpty && name.lowercased() == lower
     }
 }

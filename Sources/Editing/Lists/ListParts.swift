@@ -7,9 +7,7 @@ struct ListParts: Selectable {
 
     init(_ items: [TaskItem]) {
         self.items = items
-        let parts = items.enumerated().map { number, item in
-            PartIndex.Part(name: item.text, label: PartLabel("item", number + 1))
-        }
+        let parts = items.map { PartIndex.Outline(name: $0.text) }
         index = PartIndex(parts, noun: "item", kinds: ["item"], reserved: [])
     }
 

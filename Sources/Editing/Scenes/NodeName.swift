@@ -44,6 +44,9 @@ struct FreeNames {
 
     init(taken: Set<String>) { self.taken = taken }
 
+    /// Something is called so now.
+    mutating func use(_ name: String) { taken.insert(name) }
+
     /// The name itself, or with the lowest number from 2 after it that is free; it is taken then.
     mutating func take(_ name: String) -> String {
         guard !taken.insert(name).inserted else { return name }

@@ -87,14 +87,7 @@ private struct SceneComparison {
         // What is renamed is found under its former name by whoever reads of it.
         let formerPath = old.index.path(of: former)
         func key(_ key: String) -> String { "\(key == "name" ? formerPath : path).\(key)" }
-        switch (before.node, entry.node) {
-        case (.solid(let one), .solid(let other)): changes += one.changes(to: other, at: key)
-        case (.group(let one), .group(let other)): changes += one.changes(to: other, at: key)
-        default: break
-        }
-        let known = SceneKeys.of(before.node).union(SceneKeys.of(entry.node))
-        return changes
-            + UnknownKeys.changes(before.node.source, entry.node.source, known: known, at: key)
+        return changes + before.node.changes(to: entry.node, at: key)
     }
 
     /// The new parts that are in another group or in another place among their neighbours.
@@ -130,14 +123,24 @@ extension SceneParts {
 }
 
 extension SceneNode {
+    /// What is different in another one, but for what is in it.
+    func changes(to other: SceneNode, at path: (String) -> String) -> [Change] {
+        var changes: [Change] = []
+        switch (self, other) {
+        case (.solid(let one), .solid(let other)): changes = one.changes(to: other, at: path)
+        case (.group(let one), .group(let other)): changes = one.changes(to: other, at: path)
+        default: break
+        }
+        let known = SceneKeys.of(self).union(SceneKeys.of(other))
+        return changes + UnknownKeys.changes(source, other.source, known: known, at: path)
+    }
+
     /// It without what is in it.
     fileprivate var alone: SceneNode {
         var node = self
         node.children = []
         return node
     }
-
-    fileprivate var isGroup: Bool { if case .group = self { true } else { false } }
 
     /// The object it was read from.
     fileprivate var source: JSONObject {

@@ -11,6 +11,9 @@ extension SceneNode {
         }
     }
 
+    /// Whether it is a group.
+    var isGroup: Bool { if case .group = self { true } else { false } }
+
     /// What it is: the kind of a solid, or `group`.
     var kindName: String {
         switch self {

@@ -23,25 +23,9 @@ struct SceneParts: Selectable {
             }
         }
         add(scene.nodes, [], nil)
-        var counts: [String: Int] = [:]
-        var solids = 0
-        func label(_ kind: String) -> PartLabel {
-            let number = (counts[kind] ?? 0) + 1
-            counts[kind] = number
-            return PartLabel(kind, number)
-        }
-        let parts = entries.map { entry in
-            let ofKind = label(entry.node.kindName)
-            guard case .solid = entry.node else {
-                return PartIndex.Part(name: entry.node.name, label: ofKind)
-            }
-            solids += 1
-            return PartIndex.Part(
-                name: entry.node.name, label: PartLabel("solid", solids), otherLabel: ofKind)
-        }
         self.entries = entries
         index = PartIndex(
-            parts, noun: "solid", kinds: SceneParts.kinds,
+            entries.map(\.node.outline), noun: "solid", kinds: SceneParts.kinds,
             reserved: SceneParts.reserved)
     }
 
@@ -87,4 +71,11 @@ struct SceneParts: Selectable {
 
     /// The names in use.
     var names: Set<String> { Set(entries.map(\.node.name)) }
+}
+
+extension SceneNode {
+    /// What it is found by, apart from what is in it.
+    var outline: PartIndex.Outline {
+        PartIndex.Outline(name: name, kind: kindName, isCounted: !isGroup)
+    }
 }

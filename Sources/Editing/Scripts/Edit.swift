@@ -23,8 +23,12 @@ public struct Edit: Hashable, Sendable {
                     ? "'\(name)' is something to do with a list: say 'list \(name)'"
                     : NearNames.unknown("verb", name, among: Verb.all.map(\.name)))
         }
-        self.words = words
+        self.init(verb: verb, words: words, line: line)
+    }
+
+    init(verb: Verb, words: [String], line: Int?) {
         self.verb = verb
+        self.words = words
         self.line = line
     }
 

@@ -60,7 +60,7 @@ extension Slide {
 
 extension SlideElement {
     /// What is different in another element; in a chain of as many parts, in each of them.
-    fileprivate func changes(to other: SlideElement, at path: (String) -> String) -> [Change] {
+    func changes(to other: SlideElement, at path: (String) -> String) -> [Change] {
         let (links, otherLinks) = (links, other.links)
         let isAlike = !links.isEmpty && links.count == otherLinks.count
         let changes = UnknownKeys.changes(

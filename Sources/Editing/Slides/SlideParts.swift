@@ -7,22 +7,12 @@ struct SlideParts: Selectable {
 
     init(_ elements: [SlideElement]) {
         self.elements = elements
-        var counts: [String: Int] = [:]
-        let parts = elements.enumerated().map { number, element in
-            var part = PartIndex.Part(
-                name: element.comment ?? "", label: PartLabel("element", number + 1))
-            if let type = element.shapeType, ElementKeys.types.contains(type) {
-                counts[type, default: 0] += 1
-                part.otherLabel = PartLabel(type, counts[type, default: 0])
-            }
-            return part
-        }
         index = PartIndex(
-            parts, noun: "element", kinds: ElementKeys.types + ["element"],
+            elements.map(\.outline), noun: "element", kinds: ElementKeys.types + ["element"],
             reserved: SlideParts.reserved)
     }
 
-    private static let reserved: Set = [
+    static let reserved: Set = [
         "all", "canvas", "title", "background", "bgcolor", "color", "author", "description",
         "desc", "summary", "type",
     ]
@@ -36,5 +26,14 @@ struct SlideParts: Selectable {
     var selectorKeys: [String] {
         ElementKeys.values.keys.map { $0.lowercased() }.sorted()
             + ["type", "stroke", "fill", "color", "position", "size", "end", "name"]
+    }
+}
+
+extension SlideElement {
+    /// What it is found by.
+    var outline: PartIndex.Outline {
+        PartIndex.Outline(
+            name: comment ?? "",
+            kind: shapeType.flatMap { ElementKeys.types.contains($0) ? $0 : nil })
     }
 }

@@ -1,0 +1,95 @@
+import Documents
+
+/// A document of parts, of which most edits change one.
+protocol PartedDocument: EditedDocument {
+    /// An element of a slide, a solid or group of a scene.
+    associatedtype Part: Equatable
+
+    /// The parts that are in no other part.
+    var parts: [Part] { get }
+    /// Puts a part in the place of another, or after all.
+    mutating func put(_ part: Part, at place: Int)
+    /// The document with other parts.
+    func holding(_ parts: [Part]) -> Self
+
+    /// How all parts are found.
+    var index: PartIndex { get }
+    /// For each of those where it is in `parts`, if it can be edited without the others.
+    var placesInIndex: [Int?] { get }
+    /// Words that mean no part, or not one.
+    static var reserved: Set<String> { get }
+    /// How many parts there can be.
+    static var mostParts: Int { get }
+
+    static func outline(of part: Part) -> PartIndex.Outline
+    /// The part under another name; nil if it has none unless it is given one.
+    static func renamed(_ part: Part, _ name: String) -> Part?
+    /// A new part in words.
+    static func words(of part: Part) -> String
+    /// What is different in another state of a part whose path is the same.
+    static func changes(from old: Part, to new: Part, at path: String) -> [Change]
+}
+
+extension Scene: PartedDocument {
+    var parts: [SceneNode] { nodes }
+
+    mutating func put(_ part: SceneNode, at place: Int) {
+        if place < nodes.count { nodes[place] = part } else { nodes.append(part) }
+    }
+
+    func holding(_ parts: [SceneNode]) -> Scene {
+        var scene = self
+        scene.nodes = parts
+        return scene
+    }
+
+    var index: PartIndex { SceneParts(self).index }
+
+    var placesInIndex: [Int?] {
+        SceneParts(self).entries.map { $0.path.count == 1 && !$0.node.isGroup ? $0.path[0] : nil }
+    }
+
+    static var reserved: Set<String> { SceneParts.reserved }
+    static var mostParts: Int { Limits.sceneNodes }
+
+    static func outline(of part: SceneNode) -> PartIndex.Outline { part.outline }
+
+    static func renamed(_ part: SceneNode, _ name: String) -> SceneNode? {
+        var part = part
+        part.name = name
+        return part
+    }
+
+    static func words(of part: SceneNode) -> String { part.longWords }
+
+    static func changes(from old: SceneNode, to new: SceneNode, at path: String) -> [Change] {
+        old.changes(to: new) { "\(path).\($0)" }
+    }
+}
+
+extension Slide: PartedDocument {
+    var parts: [SlideElement] { elements }
+
+    mutating func put(_ part: SlideElement, at place: Int) {
+        if place < elements.count { elements[place] = part } else { elements.append(part) }
+    }
+
+    func holding(_ parts: [SlideElement]) -> Slide {
+        var slide = self
+        slide.elements = parts
+        return slide
+    }
+
+    var index: PartIndex { SlideParts(elements).index }
+    var placesInIndex: [Int?] { Array(elements.indices) }
+    static var reserved: Set<String> { SlideParts.reserved }
+    static var mostParts: Int { Limits.slideElements }
+
+    static func outline(of part: SlideElement) -> PartIndex.Outline { part.outline }
+    static func renamed(_ part: SlideElement, _ name: String) -> SlideElement? { nil }
+    static func words(of part: SlideElement) -> String { part.words }
+
+    static func changes(from old: SlideElement, to new: SlideElement, at path: String) -> [Change] {
+        old.changes(to: new) { "\(path).\($0)" }
+    }
+}
