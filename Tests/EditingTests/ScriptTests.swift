@@ -70,6 +70,11 @@ import Testing
             add group Pair
             add sphere
             move sphere.1 0,0,1
+            rename Sphere Cube
+            set Cube.name=Ball Cube.color=#ffffff
+            add sphere
+            remove "Cube 3"
+            set 2.opacity=0
             """)
         #expect(
             told == [
@@ -80,8 +85,11 @@ import Testing
                 "title: set to T", "Cube 2.opacity: 1 -> 0.5", "Cube: removed cube at 0,0,0",
                 "Box.color: #0000ff -> #ffd700", "Pair: added group of 0",
                 "Sphere: added sphere at 0,0,0, #fd3d39", "Sphere.position: 0,0,0 -> 0,0,1",
+                "Sphere.name: Sphere -> Cube", "Cube.name: Cube -> Ball",
+                "Ball.color: set to #ffffff", "Sphere: added sphere at 0,0,0, #fd3d39",
+                "Cube 3: removed cube at 0,0,0", "Cube 2.opacity: 0.5 -> 0",
             ])
-        #expect(scene.error("add sphere Ball\nadd cube Ball")?.line == 2)
+        #expect(scene.error("add sphere Moon\nadd cube Moon")?.line == 2)
         #expect(scene.error("move Box 1,0,0\nmove Bax 1,0,0")?.line == 2)
     }
 

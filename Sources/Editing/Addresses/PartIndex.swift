@@ -62,6 +62,12 @@ struct PartIndex {
             Part(name: part.name, label: label, otherLabel: ofNoun == nil ? nil : ofKind))
     }
 
+    /// Calls a part otherwise.
+    func rename(_ index: Int, _ name: String) { table.rename(index, name) }
+
+    /// Whether a part has a name that no other has.
+    func isNamed(_ index: Int) -> Bool { table.places(of: parts[index].name).count == 1 }
+
     private mutating func nextLabel(_ kind: String) -> PartLabel {
         counts[kind, default: 0] += 1
         return PartLabel(kind, counts[kind, default: 0])

@@ -35,9 +35,21 @@ final class PartTable {
         mutating func insert(_ part: PartIndex.Part, at index: Int) {
             labelled[part.label] = index
             if let other = part.otherLabel { labelled[other] = index }
-            guard !part.name.isEmpty else { return }
-            named[part.name, default: []].append(index)
-            namedInSmall[part.name.lowercased(), default: []].append(index)
+            insert(part.name, of: index)
+        }
+
+        mutating func insert(_ name: String, of index: Int) {
+            guard !name.isEmpty else { return }
+            named[name, default: []].append(index)
+            namedInSmall[name.lowercased(), default: []].append(index)
+        }
+
+        mutating func rename(_ index: Int, from old: String, to new: String) {
+            named[old]?.removeAll { $0 == index }
+            namedInSmall[old.lowercased()]?.removeAll { $0 == index }
+            insert(new, of: index)
+            named[new]?.sort()
+            namedInSmall[new.lowercased()]?.sort()
         }
     }
 
@@ -47,6 +59,12 @@ final class PartTable {
     func append(_ part: PartIndex.Part) {
         tables?.insert(part, at: parts.count)
         parts.append(part)
+    }
+
+    /// Calls a part otherwise.
+    func rename(_ index: Int, _ name: String) {
+        tables?.rename(index, from: parts[index].name, to: name)
+        parts[index].name = name
     }
 
     /// The parts of a name, in order; none without a name.

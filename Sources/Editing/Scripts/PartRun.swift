@@ -4,11 +4,12 @@ import Documents
 ///
 /// Most lines of long scripts mean one part by what it is called, put one in, or mean none. Such an
 /// edit is made on a document of that part alone, or of no part, and what became of it is put in
-/// place: so a line takes no longer the more parts there are. Wherever that could say something
-/// else, errors included, the edit is made on the whole document.
+/// place: so a line takes no longer the more parts there are. (After one is taken out the others are
+/// numbered anew.) Wherever that could say something else, errors included, the edit is made on the
+/// whole document.
 struct PartRun<Document: PartedDocument> {
     private(set) var document: Document
-    /// How the parts are found, as long as none was renamed, moved or removed.
+    /// How the parts are found, as long as none was moved or removed.
     private var found: Found?
 
     private struct Found {
@@ -17,8 +18,7 @@ struct PartRun<Document: PartedDocument> {
         var freeNames: FreeNames?
 
         init(_ document: Document) {
-            index = document.index
-            places = document.placesInIndex
+            (index, places) = document.found
         }
     }
 
@@ -27,25 +27,32 @@ struct PartRun<Document: PartedDocument> {
     /// Makes an edit and tells what changed by it. After an error it may be half made.
     mutating func make(_ edit: Edit) throws(EditError) -> [Change] {
         if let changes = makeAlone(edit) { return changes }
-        let changes = try document.make(edit)
-        if !changes.isEmpty { found = nil }
-        return changes
+        found = nil
+        return try document.make(edit)
     }
 
     private mutating func makeAlone(_ edit: Edit) -> [Change]? {
         guard edit.verb.types.contains(Document.type), edit.words.count > 1 else { return nil }
-        var parts = found ?? Found(document)
-        // Held by one only, it can be changed without being copied.
-        found = nil
-        defer { found = parts }
         switch edit.verb.name {
-        case "add": return add(edit, &parts)
-        case "camera", "background", "title": return changeWhole(edit)
+        case "camera", "background", "title": return changeBare(edit)
         case "set", "unset":
-            return isAboutParts(edit.words[1]) ? change(edit, parts) : changeWhole(edit)
-        case "move", "rotate", "scale", "color", "text": return change(edit, parts)
+            return isAboutParts(edit.words[1])
+                ? withFound { $0.change(edit, &$1) } : changeBare(edit)
+        case "move", "rotate", "scale", "color", "text", "rename":
+            return withFound { $0.change(edit, &$1) }
+        case "add": return withFound { $0.add(edit, &$1) }
+        case "remove": return remove(edit)
         default: return nil
         }
+    }
+
+    /// Does something with what is known of the parts; held by one only, that is changed in place.
+    private mutating func withFound(_ body: (inout PartRun, inout Found) -> [Change]?) -> [Change]?
+    {
+        var parts = found ?? Found(document)
+        found = nil
+        defer { found = parts }
+        return body(&self, &parts)
     }
 
     /// Whether a path leads to no key of the document itself.
@@ -54,7 +61,7 @@ struct PartRun<Document: PartedDocument> {
     }
 
     /// Makes an edit on the document without its parts.
-    private mutating func changeWhole(_ edit: Edit) -> [Change]? {
+    private mutating func changeBare(_ edit: Edit) -> [Change]? {
         var bare = document.holding([])
         guard let changes = try? bare.make(edit), bare.parts.isEmpty else { return nil }
         document = bare.holding(document.parts)
@@ -62,7 +69,7 @@ struct PartRun<Document: PartedDocument> {
     }
 
     /// Makes an edit on the one part it means.
-    private mutating func change(_ edit: Edit, _ parts: Found) -> [Change]? {
+    private mutating func change(_ edit: Edit, _ parts: inout Found) -> [Change]? {
         guard let (number, words) = meant(by: edit, parts.index),
             let place = parts.places[number]
         else { return nil }
@@ -74,10 +81,39 @@ struct PartRun<Document: PartedDocument> {
             alone.parts.count == 1
         else { return nil }
         let new = alone.parts[0]
-        guard outline.isExactly(Document.outline(of: new)) else { return nil }
         if new == old { return [] }
+        let former = parts.index.path(of: number)
+        let newOutline = Document.outline(of: new)
+        if !outline.isExactly(newOutline) {
+            // Numbers stay where kinds do. What is called so already may be an error.
+            guard outline.kind == newOutline.kind,
+                newOutline.name == outline.name
+                    || !parts.index.hasPart(named: newOutline.name)
+            else { return nil }
+            parts.index.rename(number, newOutline.name)
+            parts.freeNames = nil
+        }
         document.put(new, at: place)
-        return Document.changes(from: old, to: new, at: parts.index.path(of: number))
+        let path = parts.index.path(of: number)
+        return Document.changes(from: old, to: new) {
+            "\($0 == Document.nameKey ? former : path).\($0)"
+        }
+    }
+
+    /// Takes out the one part an edit means, if its name says which of all it is.
+    private mutating func remove(_ edit: Edit) -> [Change]? {
+        guard edit.words.count == 2 else { return nil }
+        let parts = found ?? Found(document)
+        guard let (number, _) = meant(by: edit, parts.index), let place = parts.places[number],
+            parts.index.isNamed(number)
+        else {
+            found = parts
+            return nil
+        }
+        found = nil
+        let path = parts.index.path(of: number)
+        let old = document.remove(at: place)
+        return [Change(.part, path, before: Document.words(of: old), after: nil)]
     }
 
     /// The part an edit means, and its words for a document that holds no other; nil if it means
@@ -140,7 +176,7 @@ struct PartRun<Document: PartedDocument> {
         parts.index.append(outline)
         parts.places.append(outline.isCounted ? place : nil)
         let path = parts.index.path(of: parts.index.count - 1)
-        return [Change(.part, path, before: nil, after: Document.words(of: new))]
+        return [Change(.part, path, before: nil, after: Document.longWords(of: new))]
     }
 }
 

@@ -9,13 +9,14 @@ protocol PartedDocument: EditedDocument {
     var parts: [Part] { get }
     /// Puts a part in the place of another, or after all.
     mutating func put(_ part: Part, at place: Int)
+    /// Takes a part out.
+    mutating func remove(at place: Int) -> Part
     /// The document with other parts.
     func holding(_ parts: [Part]) -> Self
 
-    /// How all parts are found.
-    var index: PartIndex { get }
-    /// For each of those where it is in `parts`, if it can be edited without the others.
-    var placesInIndex: [Int?] { get }
+    /// How all parts are found, and for each where it is in `parts`, if it can be edited without the
+    /// others.
+    var found: (index: PartIndex, places: [Int?]) { get }
     /// Words that mean no part, or not one.
     static var reserved: Set<String> { get }
     /// How many parts there can be.
@@ -24,10 +25,14 @@ protocol PartedDocument: EditedDocument {
     static func outline(of part: Part) -> PartIndex.Outline
     /// The part under another name; nil if it has none unless it is given one.
     static func renamed(_ part: Part, _ name: String) -> Part?
-    /// A new part in words.
+    /// The key that names a part.
+    static var nameKey: String { get }
+    /// A part in words.
     static func words(of part: Part) -> String
-    /// What is different in another state of a part whose path is the same.
-    static func changes(from old: Part, to new: Part, at path: String) -> [Change]
+    /// A new part in words.
+    static func longWords(of part: Part) -> String
+    /// What is different in another state of a part, whose keys have these paths.
+    static func changes(from old: Part, to new: Part, at path: (String) -> String) -> [Change]
 }
 
 extension Scene: PartedDocument {
@@ -37,16 +42,20 @@ extension Scene: PartedDocument {
         if place < nodes.count { nodes[place] = part } else { nodes.append(part) }
     }
 
+    mutating func remove(at place: Int) -> SceneNode { nodes.remove(at: place) }
+
     func holding(_ parts: [SceneNode]) -> Scene {
         var scene = self
         scene.nodes = parts
         return scene
     }
 
-    var index: PartIndex { SceneParts(self).index }
-
-    var placesInIndex: [Int?] {
-        SceneParts(self).entries.map { $0.path.count == 1 && !$0.node.isGroup ? $0.path[0] : nil }
+    var found: (index: PartIndex, places: [Int?]) {
+        let parts = SceneParts(self)
+        let places = parts.entries.map { entry in
+            entry.path.count == 1 && !entry.node.isGroup ? entry.path[0] : nil
+        }
+        return (parts.index, places)
     }
 
     static var reserved: Set<String> { SceneParts.reserved }
@@ -60,11 +69,13 @@ extension Scene: PartedDocument {
         return part
     }
 
-    static func words(of part: SceneNode) -> String { part.longWords }
+    static var nameKey: String { "name" }
+    static func words(of part: SceneNode) -> String { part.words }
+    static func longWords(of part: SceneNode) -> String { part.longWords }
 
-    static func changes(from old: SceneNode, to new: SceneNode, at path: String) -> [Change] {
-        old.changes(to: new) { "\(path).\($0)" }
-    }
+    static func changes(
+        from old: SceneNode, to new: SceneNode, at path: (String) -> String
+    ) -> [Change] { old.changes(to: new, at: path) }
 }
 
 extension Slide: PartedDocument {
@@ -74,22 +85,28 @@ extension Slide: PartedDocument {
         if place < elements.count { elements[place] = part } else { elements.append(part) }
     }
 
+    mutating func remove(at place: Int) -> SlideElement { elements.remove(at: place) }
+
     func holding(_ parts: [SlideElement]) -> Slide {
         var slide = self
         slide.elements = parts
         return slide
     }
 
-    var index: PartIndex { SlideParts(elements).index }
-    var placesInIndex: [Int?] { Array(elements.indices) }
+    var found: (index: PartIndex, places: [Int?]) {
+        (SlideParts(elements).index, Array(elements.indices))
+    }
+
     static var reserved: Set<String> { SlideParts.reserved }
     static var mostParts: Int { Limits.slideElements }
 
     static func outline(of part: SlideElement) -> PartIndex.Outline { part.outline }
     static func renamed(_ part: SlideElement, _ name: String) -> SlideElement? { nil }
+    static var nameKey: String { "comment" }
     static func words(of part: SlideElement) -> String { part.words }
+    static func longWords(of part: SlideElement) -> String { part.words }
 
-    static func changes(from old: SlideElement, to new: SlideElement, at path: String) -> [Change] {
-        old.changes(to: new) { "\(path).\($0)" }
-    }
+    static func changes(
+        from old: SlideElement, to new: SlideElement, at path: (String) -> String
+    ) -> [Change] { old.changes(to: new, at: path) }
 }
