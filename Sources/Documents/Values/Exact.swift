@@ -30,8 +30,12 @@ public protocol ExactlyComparable: Hashable, Sendable {
 extension String: ExactlyComparable {
     /// Whether both have the same bytes as UTF-8.
     public func isExactly(_ other: String) -> Bool {
-        // Texts with the same bytes are equal ones, which is found out faster.
-        utf8.count == other.utf8.count && self == other && utf8.elementsEqual(other.utf8)
+        // Not `==`, which composes both to compare them.
+        guard utf8.count == other.utf8.count else { return false }
+        let isSame = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { left.elementsEqual($0) }
+        }
+        return isSame.flatMap(\.self) ?? utf8.elementsEqual(other.utf8)
     }
 
     /// Hashes the bytes as UTF-8.

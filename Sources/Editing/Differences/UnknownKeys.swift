@@ -15,18 +15,24 @@ enum UnknownKeys {
         return keys.compactMap { key in
             let exact = Exact(wrappedValue: key)
             let (before, after) = (oldValues[exact], newValues[exact])
-            guard !known.contains(key), !JSONText.isSame(before, after) else { return nil }
+            guard !isKnown(key, known), !JSONText.isSame(before, after) else { return nil }
             return Change(
                 .value, path(key), before: before.map { JSONText.text($0, unlike: after) },
                 after: after.map { JSONText.text($0, unlike: before) })
         }
     }
 
+    /// Whether a key is one of those that have a meaning, all of which are ASCII: others are not
+    /// looked for, as the hash of a text takes its composition.
+    private static func isKnown(_ key: String, _ known: Set<String>) -> Bool {
+        key.utf8.allSatisfy { $0 < 0x80 } && known.contains(key)
+    }
+
     /// The path of each member that no known key names.
     static func paths(
         of object: JSONObject, known: Set<String>, at path: (String) -> String
     ) -> [String] {
-        object.keys.filter { !known.contains($0) }.map {
+        object.keys.filter { !isKnown($0, known) }.map {
             EscapedText.escaped(path(String($0.prefix(64))))
         }
     }
@@ -35,7 +41,7 @@ enum UnknownKeys {
     static func remarks(
         of object: JSONObject, known: Set<String>, at path: (String) -> String
     ) -> [String] {
-        let unknown = object.keys.filter { !known.contains($0) }
+        let unknown = object.keys.filter { !isKnown($0, known) }
         let names = known.sorted()
         let told = unknown.prefix(listedRemarks).map { key in
             let near = NearNames.nearest(to: key, among: names)
