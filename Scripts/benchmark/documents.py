@@ -19,6 +19,8 @@ EDITS = (
      lambda n: ["list", "toggle", "Things.list", "1"]),
 )
 EDIT_ROUNDS = 30
+# Parts that a script makes and then changes, a line each.
+SCRIPT_PARTS = (1_000, 4_000)
 # As xargs would: the parser of the command line takes more than linear time of long ones.
 FILES_AT_ONCE = 500
 # A line of shapeedit-drawing-bench.
@@ -59,6 +61,8 @@ def editing(binary, folder, repetitions, say):
     os.makedirs(plain)
     os.makedirs(mount)
     results["places"]["folder"] = _edits(binary, plain, own, repetitions)
+    results["scripts"] = {str(2 * parts): _script(binary, plain, own, parts)
+                          for parts in SCRIPT_PARTS}
     mounting = subprocess.run([binary, "mount", mount], env=own, capture_output=True, text=True)
     if mounting.returncode != 0:
         results["error"] = mounting.stderr.strip()
@@ -80,6 +84,18 @@ def _edits(binary, folder, own, repetitions):
         runs = [timed([binary, *edit(n)], folder, own) for n in range(repetitions + 3)]
         results[file] = median(runs[3:])
     return results
+
+
+def _script(binary, folder, own, parts):
+    """What a script takes that puts so many parts in and changes each of them."""
+    script = os.path.join(folder, "script")
+    with open(script, "w") as file:
+        file.writelines(f"add cube Part{n}\n" for n in range(parts))
+        file.writelines(f"move Part{n} 0,0,{n}\n" for n in range(parts))
+    timed([binary, "new", "Scripted.shape", "--template", "empty"], folder, own)
+    figures = timed([binary, "apply", "Scripted.shape", script], folder, own)
+    os.remove(os.path.join(folder, "Scripted.shape"))
+    return figures
 
 
 def lists(binary, folder, count, repetitions, say):

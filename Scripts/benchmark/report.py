@@ -122,6 +122,9 @@ def _editing(results):
         cells = [_cell("native", cells[file]) for cells in places.values()]
         lines.append(f"| {file} | " + " | ".join(cells) + " |")
     lines += ["", f"Starting `true` takes {_milliseconds(results['start']['wall'])}."]
+    lines += ["", "Scripts: " + "; ".join(
+        f"{int(count):,} lines {_cell('native', cell)}"
+        for count, cell in results["scripts"].items()) + "."]
     if "error" in results:
         lines += ["", f"No mounted container: {results['error']}"]
     return lines

@@ -12,6 +12,7 @@ BURST_REST = 1.0
 BURST_SECONDS_EACH = (15.0 - BURST_REST) / 1_000
 BESIDE_RATIO = 1.2
 PICTURE_BYTES = 100  # of the daemon's memory for each of many pictures, beyond what publishing takes
+SCRIPT_GROWTH = 1.5  # times the lines' own
 LIST_SECONDS_EACH = 2.0 / 10_000
 LOCK_RATIO = 3.0  # times native
 ANSWER_RATIO = 1.2  # times the kernel's round trips alone
@@ -46,6 +47,13 @@ def _documents(report):
         seconds = files[slowest]["wall"] / 1e9
         found.append((f"one-value edit in a {place} <= {EDIT_SECONDS * 1e3:.0f} ms",
                       f"{seconds * 1e3:.1f} ms ({slowest})", seconds <= EDIT_SECONDS))
+    scripts = report.get("editing", {}).get("scripts")
+    if scripts:
+        short, long = sorted(scripts, key=int)
+        lines = int(long) / int(short)
+        growth = scripts[long]["cpu"] / scripts[short]["cpu"] / lines
+        found.append((f"a script of {lines:.0f} times the lines <= {SCRIPT_GROWTH * lines:.0f} times "
+                      "the CPU time", f"{growth * lines:.1f}", growth <= SCRIPT_GROWTH))
     lists = report.get("lists")
     if lists:
         allowed = LIST_SECONDS_EACH * lists["count"]
