@@ -15,7 +15,7 @@ extension EditableDocument {
         switch type {
         case .shape:
             guard let kind = SolidKind(name: name) else { return .scene(Scene()) }
-            let solid = Solid(name: Scene.standardName(kind.name), shape: SolidShape(kind))
+            let solid = Solid(name: kind.standardName, shape: SolidShape(kind))
             return .scene(Scene(nodes: [.solid(solid)]))
         case .shapeFile: return .shapeFile(ShapeFile(kind: SolidKind(name: name) ?? .sphere))
         case .slide:

@@ -25,6 +25,9 @@ public enum SolidKind: Int, CaseIterable, Hashable, Sendable {
         }
     }
 
+    /// What a solid of the kind is called if nobody says otherwise.
+    public var standardName: String { name.prefix(1).uppercased() + name.dropFirst() }
+
     /// The kind of a name, in any case.
     public init?(name: String) {
         let lower = name.lowercased()

@@ -14,10 +14,11 @@ public struct ConversionLoss: Hashable, Sendable, CustomStringConvertible {
 
 extension Scene {
     /// The scene of a `.shapeFile` document, which `ShapeFile.converted(from:)` makes the same
-    /// document of again. What nobody here knows of it is carried along (`SceneKey.shapeFile`).
+    /// document of again. Its solid is called after its kind. What nobody here knows of it is carried
+    /// along (`SceneKey.shapeFile`).
     public static func converted(from file: ShapeFile) -> (scene: Scene, losses: [ConversionLoss]) {
-        var scene = Scene(
-            camera: Camera(file.camera), nodes: [.solid(Solid(shape: SolidShape(file.kind)))])
+        let solid = Solid(name: file.kind.standardName, shape: SolidShape(file.kind))
+        var scene = Scene(camera: Camera(file.camera), nodes: [.solid(solid)])
         var losses: [ConversionLoss] = []
         if let lost = file.unreadableCamera {
             losses.append(
@@ -102,7 +103,9 @@ extension ShapeFile {
             "camera.fieldOfView", "it is always \(Camera.standardFieldOfView)",
             if: scene.camera.fieldOfView != Camera.standardFieldOfView)
         lose("nodes", "it holds one solid", if: scene.nodes != [.solid(solid)])
-        lose("\(path).name", "it has none", if: !solid.name.isEmpty)
+        // A usual name says nothing that the kind does not, and comes back with it.
+        let isUsual = SolidKind.allCases.contains { $0.standardName.isExactly(solid.name) }
+        lose("\(path).name", "it has none", if: !solid.name.isEmpty && !isUsual)
         lose(
             "\(path).\(SceneKey.type)", "dimensions are those of the original",
             if: solid.shape != SolidShape(solid.shape.kind))

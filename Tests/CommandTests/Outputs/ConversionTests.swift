@@ -18,6 +18,23 @@ import Testing
         }
     }
 
+    @Test func `a new scene of one solid becomes a shapeFile and comes back`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "a.shape", "--template", "cube")
+            try desk.run("camera", "orbit", "a.shape", "35,20")
+            try desk.run("convert", "a.shape", "a.shapeFile")
+            try desk.run("convert", "a.shapeFile", "b.shape")
+            #expect(try desk.get("b.shape", "Cube.shape") == "cube")
+            // Whichever solid it is by then.
+            try desk.run("set", "a.shape", "Cube.shape=torus")
+            try desk.run("convert", "a.shape", "a.shapeFile", "--force")
+            // A name that somebody has given is not lost without a word.
+            try desk.run("rename", "a.shape", "Cube", "Ring")
+            let message = try desk.fail(65, "convert", "a.shape", "c.shapeFile")
+            #expect(message.contains("a.shape: solid.1.name: it has none"), "\(message)")
+        }
+    }
+
     @Test func `unknown keys of a shapeFile survive the way through a shape`() throws {
         try withDesk(.plain) { desk in
             try desk.write(
