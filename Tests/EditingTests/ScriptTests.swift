@@ -71,7 +71,7 @@ import Testing
             add sphere
             move sphere.1 0,0,1
             rename Sphere Cube
-            set Cube.name=Ball Cube.color=#ffffff
+            set Cube.name=Ball Ball.color=#ffffff
             add sphere
             remove "Cube 3"
             set 2.opacity=0
@@ -91,6 +91,7 @@ import Testing
             ])
         #expect(scene.error("add sphere Moon\nadd cube Moon")?.line == 2)
         #expect(scene.error("move Box 1,0,0\nmove Bax 1,0,0")?.line == 2)
+        #expect(scene.error("add cube Old\nset Old.name=New Old.color=red")?.line == 2)
     }
 
     @Test(arguments: ["rename Ball", "order Ball", "rename front"])
