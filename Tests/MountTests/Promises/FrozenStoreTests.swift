@@ -131,6 +131,33 @@ struct FrozenStoreTests {
         }
     }
 
+    @Test func `a direct read of what a frozen server has is interrupted and killed at once`()
+        throws
+    {
+        try withServer(options: ["store_timeout=90"]) { volume, server in
+            try volume.agent().shell("head -c 9000000 /dev/urandom > large")
+            try volume.evictAll()
+            let waiter = """
+                import mmap, os, signal, sys
+                def wake(*_): raise InterruptedError
+                signal.signal(signal.SIGALRM, wake)
+                signal.alarm(int(sys.argv[1]))
+                file = os.open("large", os.O_RDONLY | os.O_DIRECT)
+                try: os.preadv(file, [mmap.mmap(-1, 4096)], 0)
+                except InterruptedError: sys.exit(7)
+                """
+            let agent = try volume.agent()
+            agent.store("waiter.py", ByteString(waiter))
+            try server.signal("STOP")
+            agent.shell("timeout 30 python3 waiter.py 1; test $? = 7")
+            // It is gone, and not only its parent.
+            agent.shell(
+                "python3 waiter.py 80 & sleep 1; kill -KILL $!; timeout 30 tail --pid=$! -f /dev/null"
+            )
+            try server.signal("CONT")
+        }
+    }
+
     @Test func `waiting for a frozen server ends with an error`() throws {
         try withServer(options: ["store_timeout=2"]) { volume, server in
             let agent = try volume.agent()
