@@ -13,9 +13,14 @@ enum PercentEncoding {
     ///
     /// - Parameter keepingSlashes: for a path, not for a part of one or a query.
     static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
+        encode(text.utf8, keepingSlashes: keepingSlashes)
+    }
+
+    /// The same of bytes, which need not be text.
+    static func encode(_ bytes: some Sequence<UInt8>, keepingSlashes: Bool = false) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var result: [UInt8] = []
-        for byte in text.utf8 {
+        for byte in bytes {
             if isUnreserved(byte) || keepingSlashes && byte == 0x2f {
                 result.append(byte)
             } else {

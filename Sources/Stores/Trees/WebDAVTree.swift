@@ -67,8 +67,8 @@ package final class WebDAVTree: SourceTree {
         }
     }
 
-    private func absolute(_ path: [UInt8]) -> String {
-        path.isEmpty ? self.path : self.path + "/" + String(decoding: path, as: UTF8.self)
+    private func absolute(_ path: [UInt8]) -> [UInt8] {
+        Array(self.path.utf8) + (path.isEmpty ? [] : [0x2f] + path)
     }
 
     private func members(
@@ -84,9 +84,7 @@ package final class WebDAVTree: SourceTree {
         ) { (response, subject) throws(StoreError) in
             guard case .member(let name) = subject else { return }
             let place = folder.isEmpty ? name : folder + [0x2f] + name
-            // Others could not be asked for: paths are text.
-            let isText = String(validating: name, as: UTF8.self) != nil
-            if isText, SourceEntry.isName(name), let entry = try member(response, at: place, call) {
+            if SourceEntry.isName(name), let entry = try member(response, at: place, call) {
                 try visit(entry)
             } else {
                 strange(place)

@@ -8,8 +8,9 @@ extension XMLElement {
         case other
     }
 
-    /// What it tells of, seen from the collection at `path` (decoded).
-    func subject(from path: String) -> Subject {
+    /// What it tells of, seen from the collection at `path` (decoded). Compared as bytes: names need not be
+    /// text, and different ones may look the same.
+    func subject(from path: [UInt8]) -> Subject {
         guard let href = text("href") else { return .other }
         // Some servers answer with a path, some with a whole URL.
         let place = href.afterOrigin ?? href
@@ -25,9 +26,7 @@ extension XMLElement {
         return .member(name: name)
     }
 
-    private static func path(of parts: [[UInt8]]) -> String {
-        String(decoding: parts.flatMap { [0x2f] + $0 }, as: UTF8.self)
-    }
+    private static func path(of parts: [[UInt8]]) -> [UInt8] { parts.flatMap { [0x2f] + $0 } }
 
     /// The properties that the server has.
     var foundProperties: FoundProperties {

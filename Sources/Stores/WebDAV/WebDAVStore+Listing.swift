@@ -56,7 +56,7 @@ extension WebDAVStore {
         var found: [Member] = []
         do throws(StoreError) {
             try transport.list(
-                path, "<resourcetype/><getcontentlength/>", naming: "the store", call
+                Array(path.utf8), "<resourcetype/><getcontentlength/>", naming: "the store", call
             ) { (response, subject) throws(StoreError) in
                 if let member = member(response, subject) { found.append(member) }
             }

@@ -8,10 +8,10 @@ extension WebDAVTransport {
     ///   - path: decoded, without a slash at its end.
     ///   - properties: elements of the request's `prop`, in the namespaces `DAV:` and `oc:`.
     func list(
-        _ path: String, _ properties: String, naming name: String, _ call: StoreCall,
+        _ path: [UInt8], _ properties: String, naming name: String, _ call: StoreCall,
         _ show: (XMLElement, XMLElement.Subject) throws(StoreError) -> Void
     ) throws(StoreError) {
-        var request = HTTPRequest("PROPFIND", url(path + "/"))
+        var request = HTTPRequest("PROPFIND", url(path + [0x2f]))
         request.headers = [("Depth", "1"), ("Content-Type", "application/xml")]
         request.body = .bytes(
             Array(

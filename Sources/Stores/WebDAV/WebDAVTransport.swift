@@ -27,7 +27,10 @@ final class WebDAVTransport: Sendable {
     }
 
     /// The URL of a decoded path.
-    func url(_ path: String) -> String {
+    func url(_ path: String) -> String { url(path.utf8) }
+
+    /// The same of one that need not be text.
+    func url(_ path: some Sequence<UInt8>) -> String {
         origin.text + PercentEncoding.encode(path, keepingSlashes: true)
     }
 

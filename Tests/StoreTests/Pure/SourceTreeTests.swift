@@ -79,6 +79,8 @@ import Testing
         #expect(problem == .unreachable)
     }
 
+    private static let tree = Array("/tree".utf8)
+
     @Test func `members of a collection are told by their paths or URLs`() throws {
         // Each is a member of /tree, or is not.
         let members = [
@@ -87,20 +89,22 @@ import Testing
         ]
         for (href, name) in members {
             #expect(
-                response(href).subject(from: "/tree") == .member(name: Array(name.utf8)), "\(href)")
+                response(href).subject(from: Self.tree) == .member(name: Array(name.utf8)),
+                "\(href)")
         }
         for href in ["/tree", "/tree/", "//tree//", "http://host/tree/"] {
-            #expect(response(href).subject(from: "/tree") == .itself, "\(href)")
+            #expect(response(href).subject(from: Self.tree) == .itself, "\(href)")
         }
         for href in ["/tree/a/b", "/other/a", "/treea", "%zz", "", "http://host", "tree", "a"] {
-            #expect(response(href).subject(from: "/tree") == .other, "\(href)")
+            #expect(response(href).subject(from: Self.tree) == .other, "\(href)")
         }
-        #expect(response("/a").subject(from: "") == .member(name: [0x61]))
-        #expect(response("/").subject(from: "") == .itself)
-        #expect(response("http://host").subject(from: "") == .itself)
+        #expect(response("/a").subject(from: []) == .member(name: [0x61]))
+        #expect(response("/").subject(from: []) == .itself)
+        #expect(response("http://host").subject(from: []) == .itself)
         // What no name can hold, and what is no text, is seen.
-        #expect(response("/tree/a%2Fb").subject(from: "/tree") == .member(name: Array("a/b".utf8)))
-        #expect(response("/tree/%E4").subject(from: "/tree") == .member(name: [0xe4]))
+        #expect(
+            response("/tree/a%2Fb").subject(from: Self.tree) == .member(name: Array("a/b".utf8)))
+        #expect(response("/tree/%E4").subject(from: Self.tree) == .member(name: [0xe4]))
     }
 
     private func response(_ href: String) -> XMLElement {
