@@ -24,7 +24,9 @@ package final class Uploads: Sendable {
     private static let workers = 2
     /// The first wait after a failure, and the longest, in nanoseconds.
     private static let firstWait: UInt64 = 500_000_000
-    private static let longestWait: UInt64 = 60_000_000_000
+    private static let longestWait: UInt64 = 15_000_000_000
+    /// How long a content is left that failed too often by its own fault, in nanoseconds.
+    private static let rest: UInt64 = 60_000_000_000
     /// The longest wait that a store is granted which asks to be left alone, in seconds: it may be wrong.
     private static let longestAsked: Double = 600
     /// A content that failed so often in a row does not keep the others waiting any more.
@@ -208,7 +210,7 @@ package final class Uploads: Sendable {
                 let times = state.failures[job.node, default: 0] + 1
                 state.failures[job.node] = times
                 if times >= Self.patience {
-                    state.aside.append((job, now + Self.longestWait))
+                    state.aside.append((job, now + Self.rest))
                     return
                 }
             }
