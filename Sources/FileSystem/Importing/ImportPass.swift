@@ -60,6 +60,8 @@ final class ImportPass: Sendable {
 
     /// The folder that is imported to.
     let root: ItemNumber
+    /// Of the source.
+    let address: String
     /// Tells one run from another.
     let token: [UInt8]
     /// Whether what changed at the source is to change here.
@@ -71,9 +73,11 @@ final class ImportPass: Sendable {
     let state: Lock<State>
 
     init(
-        root: ItemNumber, token: [UInt8], follows: Bool, isFirst: Bool, downloads: Downloads
+        root: ItemNumber, _ address: String, token: [UInt8], follows: Bool, isFirst: Bool,
+        _ downloads: Downloads
     ) {
         self.root = root
+        self.address = address
         self.token = token
         self.follows = follows
         self.isFirst = isFirst

@@ -210,7 +210,7 @@ struct ImportStep {
         case .file:
             row.mode = S_IFREG | entry.mode
             if entry.size > 0 {
-                row.hash = Self.content(entry, pass.root)
+                row.hash = Self.content(entry, pass.address)
                 row.place = .elsewhere
                 row.size = entry.size
                 row.blocks = Self.blocks(entry.size)
@@ -250,12 +250,10 @@ struct ImportStep {
             tag: entry.tag, content: content)
     }
 
-    /// What a content is called before its hash is known.
-    private static func content(_ entry: ImportMessage.Entry, _ root: ItemNumber) -> ContentHash? {
+    /// What a content is called before its hash is known: the same in all folders that show the source.
+    private static func content(_ entry: ImportMessage.Entry, _ address: String) -> ContentHash? {
         let size = Array(String(entry.size).utf8)
-        let parts = [
-            Array(root.rawValue.description.utf8), entry.path, entry.identity, entry.tag, size,
-        ]
+        let parts = [Array(address.utf8), entry.path, entry.identity, entry.tag, size]
         let digest = try? Hashing.sha256(Array("source".utf8) + parts.flatMap { [0] + $0 })
         return digest.flatMap { ContentHash(bytes: $0) }
     }
@@ -336,7 +334,7 @@ struct ImportStep {
         record.pointee.size = entry.size
         record.pointee.blocks = UInt32(clamping: Self.blocks(entry.size) / 8)
         record.pointee.modified = (entry.modified ?? time).rawValue
-        origin.content = entry.size > 0 ? Self.content(entry, pass.root) : nil
+        origin.content = entry.size > 0 ? Self.content(entry, pass.address) : nil
         record.pointee.place = entry.size > 0 ? .elsewhere : .none
         record.pointee.hash = origin.content
         volume.stamp(position, time)

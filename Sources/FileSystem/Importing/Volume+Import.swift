@@ -127,7 +127,7 @@ extension Volume {
             }
         }
         return ImportPass(
-            root: root, token: token, follows: follows, isFirst: isNew, downloads: downloads)
+            root: root, address, token: token, follows: follows, isFirst: isNew, downloads)
     }
 
     /// Whether anything was ever imported to the folder: a first run may have failed before it listed

@@ -233,6 +233,20 @@ struct ImportTests {
         }
     }
 
+    @Test func `what two folders show of one source comes once`() throws {
+        try withSource(.passthrough) { volume, agent, source in
+            for folder in ["@in", "@again"] {
+                try volume.shapeedit("import", "--promise", source, folder)
+            }
+            agent.shell("cmp in/sub/deep/large \(source)/sub/deep/large && cat in/a.txt")
+            for name in ["sub/deep/large", "a.txt"] {
+                try waitUntil { try volume.state("again/\(name)") == "local" }
+            }
+            agent.shell("diff -r again \(source) && diff -r in \(source)")
+            #expect(try volume.fetchedBytes() < 9_400_000)
+        }
+    }
+
     @Test func `an import that was cut off goes on, and another source is refused`() throws {
         try withSource(.passthrough) { volume, agent, source in
             let container = try #require(volume.container)
