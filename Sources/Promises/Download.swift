@@ -9,6 +9,8 @@ internal import SystemCalls
 /// each block belongs to one piece at a time.
 final class Download {
     let blob: Blob
+    /// The address of where it comes from; `nil` if it has not been asked for.
+    var place: String?
     /// `nil` until somebody reads it or a worker turns to it: thousands may wait for their turn.
     private(set) var incoming: Incoming?
     /// Blocks that a piece is bringing.
@@ -19,19 +21,14 @@ final class Download {
     var nodes: Set<NodeNumber> = []
     /// Open handles that read it block by block.
     var readers = 0
-    /// The first few different blocks that readers asked for.
-    var asked: Set<Int> = []
-    /// Where readers read last: the rest comes from there on.
-    var position = 0
+    /// What these ask for.
+    var reading = ReadAhead()
     /// Somebody wants all of it, though nobody waits.
     var isWanted = false
     /// All is there, and it is being moved among the blobs.
     var isFinishing = false
     /// What came of it goes when the pieces end that are on their way.
     var isDropped = false
-
-    /// A reader of more blocks than this reads on, and does not only look what it is.
-    static let sniffed = 2
 
     init(_ blob: Blob) { self.blob = blob }
 
@@ -43,17 +40,21 @@ final class Download {
         return opened
     }
 
-    /// Notes what a handle reads.
-    func note(_ blocks: Range<Int>) {
-        position = blocks.upperBound
-        if asked.count <= Self.sniffed { asked.formUnion(blocks.prefix(Self.sniffed + 1)) }
-    }
+    /// Readers go on: something is to come ahead of them.
+    private var isReadOn: Bool { readers > 0 && reading.isBegun }
 
-    /// Whether all of it is to come even if nobody waits.
-    var wantsAll: Bool { isWanted || readers > 0 && asked.count > Self.sniffed }
+    /// More of it is to come even if nobody waits.
+    var wantsMore: Bool { isWanted || isReadOn }
+
+    /// All of it is.
+    private var wantsAll: Bool { isWanted || isReadOn && reading.isWhole }
+
+    /// When ``wantsMore`` comes to be about all of it, of ``MonotonicClock``; `nil` if it is already,
+    /// or never.
+    var wantsAllFrom: UInt64? { isReadOn && !wantsAll ? reading.wholeFrom : nil }
 
     /// More of it is coming, or about to.
-    var isUnderWay: Bool { !waiters.isEmpty || !pieces.isEmpty || wantsAll || isFinishing }
+    var isUnderWay: Bool { !waiters.isEmpty || !pieces.isEmpty || wantsMore || isFinishing }
 
     /// Nobody has anything to do with it.
     var isIdle: Bool { !isUnderWay && readers == 0 }
@@ -72,20 +73,26 @@ final class Download {
             for waiter in waiters {
                 let blocks = waiter.blocks ?? all
                 if let first = blocks.first(where: { isOpen($0, incoming) }) {
-                    // With the rest to come anyway, one request for more is cheaper.
-                    let end = wantsAll ? all.upperBound : blocks.upperBound
-                    return first..<run(from: first, to: end, incoming)
+                    // With more to come anyway, one request for all of that is cheaper.
+                    return
+                        first..<run(from: first, to: end(after: blocks.upperBound, all), incoming)
                 }
             }
             return nil
         }
-        guard wantsAll, pieces.count < Self.streams else { return nil }
-        let start = min(position, all.upperBound)
+        guard wantsMore, pieces.count < Self.streams else { return nil }
+        let start = min(reading.position, all.upperBound)
+        let end = end(after: start, all)
         let first =
-            (start..<all.upperBound).first { isOpen($0, incoming) }
-            ?? (0..<start).first { isOpen($0, incoming) }
+            (start..<end).first { isOpen($0, incoming) }
+            ?? (wantsAll ? (0..<start).first { isOpen($0, incoming) } : nil)
         guard let first else { return nil }
-        return first..<run(from: first, to: all.upperBound, incoming)
+        return first..<run(from: first, to: end, incoming)
+    }
+
+    /// How far more is to come from a block on.
+    private func end(after block: Int, _ all: Range<Int>) -> Int {
+        wantsAll ? all.upperBound : min(block + (isReadOn ? reading.count : 0), all.upperBound)
     }
 
     /// Pieces at a time of what nobody waits for, and the most blocks of one.
@@ -128,6 +135,8 @@ final class Piece {
     var partial: Int64 = 0
     let cancellation = Cancellation()
     let urgency: Urgency
+    /// Where it counts as coming from; `nil`: nowhere.
+    var place: String?
     /// When a worker turned to it, of ``MonotonicClock``.
     let began = MonotonicClock.now
 

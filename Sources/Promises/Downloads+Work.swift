@@ -55,7 +55,7 @@ extension Downloads {
 
     /// Stops pieces that nobody wants any more, and forgets what nobody has to do with.
     func settle(_ download: Download, _ state: inout State) {
-        if download.waiters.isEmpty, !download.wantsAll {
+        if download.waiters.isEmpty, !download.wantsMore {
             for piece in download.pieces { piece.cancellation.cancel() }
         }
         guard download.isIdle else { return }
@@ -73,7 +73,8 @@ extension Downloads {
 
     /// Whether another worker is to be started for what there is to do: it is counted already.
     static func lacksWorker(_ state: inout State) -> Bool {
-        guard !state.ended, state.idle == 0, state.workers < Self.workers else { return false }
+        let most = workers * min(state.places, mostPlaces)
+        guard !state.ended, state.idle == 0, state.workers < most else { return false }
         state.workers += 1
         return true
     }
@@ -85,7 +86,9 @@ extension Downloads {
             // There may be more to do than this: other pieces, or other contents.
             if task.hasMore { engage(lacksWorker) } else if lacksWorker { startWorker() }
             switch task.files {
-            case .success(let incoming): fetch(task.download, incoming, task.piece)
+            case .success(let incoming):
+                if task.isUnplaced, !place(task) { continue }
+                fetch(task.download, incoming, task.piece)
             case .failure(let error):
                 conclude(
                     task.download, nil, task.piece,
@@ -99,25 +102,47 @@ extension Downloads {
         let download: Download
         let files: Result<Incoming, Errno>
         let piece: Piece
+        /// It has to be found out whether its place has as many pieces on their way as it may.
+        let isUnplaced: Bool
 
         /// Whether others could bring more of the same.
         var hasMore: Bool { (try? files.get())?.isInBlocks ?? false }
+    }
+
+    /// What a worker finds that looks for something to do.
+    private enum Look {
+        case task(Task, lacksWorker: Bool)
+        /// There will be something before it would look again.
+        case sooner
+        case end
     }
 
     /// The next piece, and what ``lacksWorker(_:)`` says then; `nil` when there has been none for a while.
     private func take() -> (Task, Bool)? {
         let end = MonotonicClock.after(milliseconds: Self.idleness)
         var isIdle = false
-        let found = state.wait(until: end) { state -> (Task, Bool)?? in
-            if !state.ended, let task = choose(&state) {
-                if isIdle { state.idle -= 1 }
-                return .some((task, Self.lacksWorker(&state)))
+        // The first look does not wait.
+        var next = MonotonicClock.now
+        look: while true {
+            let until = next
+            let found = state.wait(until: until) { state -> Look? in
+                if !state.ended, let task = choose(&state) {
+                    if isIdle { state.idle -= 1 }
+                    return .task(task, lacksWorker: Self.lacksWorker(&state))
+                }
+                if !isIdle { state.idle += 1 }
+                isIdle = true
+                if state.ended { return .end }
+                next = min(end, state.order.lazy.compactMap(\.wantsAllFrom).min() ?? end)
+                return next < until ? .sooner : nil
             }
-            if !isIdle { state.idle += 1 }
-            isIdle = true
-            return state.ended ? .some(nil) : nil
+            switch found {
+            case .task(let task, let lacksWorker): return (task, lacksWorker)
+            case .end: break look
+            case .sooner: break
+            case nil: if MonotonicClock.now >= end { break look }
+            }
         }
-        if let found, let task = found { return task }
         let late = state.withLock { state -> (Task, Bool)? in
             state.idle -= 1
             // Something may have come in the last moment.
@@ -129,21 +154,25 @@ extension Downloads {
         return late
     }
 
+    /// Who waits for contents of one place does not wait behind those of another, which may be frozen. What
+    /// nobody waits for may.
     private func choose(_ state: inout State) -> Task? {
-        for awaited in [true, false] where !awaited || state.waiting > 0 {
+        for awaited in [true, false]
+        where awaited ? state.waiting > 0 : state.running < Self.workers {
             for download in state.order
-            where awaited ? !download.waiters.isEmpty : download.wantsAll {
+            where awaited ? !download.waiters.isEmpty : download.wantsMore {
+                if let place = download.place, !Self.hasRoom(place, state) { continue }
                 if state.queued.isFull, comesWhole(download.blob) { continue }
                 let incoming: Incoming
                 do throws(Errno) { incoming = try download.open(content, kind) } catch {
-                    return Self.task(download, .failure(error), 0..<0, awaited)
+                    return Self.task(download, .failure(error), 0..<0, awaited, &state)
                 }
                 if let blocks = download.nextPiece(incoming, awaited: awaited) {
-                    return Self.task(download, .success(incoming), blocks, awaited)
+                    return Self.task(download, .success(incoming), blocks, awaited, &state)
                 }
                 if incoming.map.missing == 0, download.pieces.isEmpty {
                     // All had come before anybody wanted it whole.
-                    return Self.task(download, .success(incoming), 0..<0, awaited)
+                    return Self.task(download, .success(incoming), 0..<0, awaited, &state)
                 }
             }
         }
@@ -152,12 +181,56 @@ extension Downloads {
 
     private static func task(
         _ download: Download, _ files: Result<Incoming, Errno>, _ blocks: Range<Int>,
-        _ awaited: Bool
+        _ awaited: Bool, _ state: inout State
     ) -> Task {
         let piece = Piece(blocks, awaited: awaited)
         download.pieces.append(piece)
         download.busy.formUnion(blocks)
-        return Task(download: download, files: files, piece: piece)
+        state.running += 1
+        if let place = download.place { count(piece, at: place, &state) }
+        return Task(
+            download: download, files: files, piece: piece,
+            isUnplaced: state.places > 1 && download.place == nil)
+    }
+
+    private static func hasRoom(_ place: String, _ state: State) -> Bool {
+        state.runningFrom[place, default: 0] < workers
+    }
+
+    private static func count(_ piece: Piece, at place: String, _ state: inout State) {
+        piece.place = place
+        state.runningFrom[place, default: 0] += 1
+    }
+
+    /// Finds out where a piece comes from; `false`, and it is left for later, if that place has as many on
+    /// their way as it may.
+    private func place(_ task: Task) -> Bool {
+        // Without the lock: the catalog is asked.
+        let place = place(task.download.blob.hash)?.address ?? ""
+        return state.withLock { state in
+            task.download.place = place
+            guard Self.hasRoom(place, state) else {
+                Self.remove(task.piece, of: task.download, &state)
+                settle(task.download, &state)
+                return false
+            }
+            Self.count(task.piece, at: place, &state)
+            return true
+        }
+    }
+
+    /// A piece is not on its way any more; whether others of its place waited for that.
+    @discardableResult
+    private static func remove(_ piece: Piece, of download: Download, _ state: inout State) -> Bool
+    {
+        for block in piece.next..<max(piece.end, piece.next) { download.busy.remove(block) }
+        download.pieces.removeAll { $0 === piece }
+        state.running -= 1
+        guard let place = piece.place else { return false }
+        let wasFull = !hasRoom(place, state)
+        let left = state.runningFrom[place, default: 1] - 1
+        state.runningFrom[place] = left > 0 ? left : nil
+        return wasFull
     }
 
     private func fetch(_ download: Download, _ incoming: Incoming, _ piece: Piece) {
@@ -220,8 +293,7 @@ extension Downloads {
         _ download: Download, _ incoming: Incoming?, _ piece: Piece, _ problem: ContentProblem?
     ) {
         let (isWhole, isQueued) = state.withLock { state -> (Bool, Bool) in
-            for block in piece.next..<max(piece.end, piece.next) { download.busy.remove(block) }
-            download.pieces.removeAll { $0 === piece }
+            if Self.remove(piece, of: download, &state) { self.state.signalOne() }
             guard problem == nil, incoming?.map.missing == 0, !download.isFinishing else {
                 return (false, false)
             }
@@ -318,7 +390,7 @@ extension Downloads {
     /// Nothing more of it is to come for now; those who waited.
     private static func giveUp(_ download: Download, _ state: inout State) -> [DownloadWaiter] {
         download.isWanted = false
-        download.asked = []
+        download.reading.end()
         return takeWaiters(of: download, &state)
     }
 }

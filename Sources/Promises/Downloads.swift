@@ -34,8 +34,10 @@ package final class Downloads: Sendable {
         }
     }
 
-    /// Pieces at a time.
+    /// Pieces at a time, from one place.
     static let workers = 8
+    /// Places of whose pieces none waits for those of the others.
+    static let mostPlaces = 8
     /// A worker without work ends after this, in milliseconds.
     static let idleness: UInt64 = 10_000
 
@@ -54,6 +56,12 @@ package final class Downloads: Sendable {
         var tickets: [UInt64: Ticket] = [:]
         var nextTicket: UInt64 = 1
         var workers = 0
+        /// Places that contents come from.
+        var places = 1
+        /// Pieces that are on their way, and how many of them from each place; not of those that were
+        /// begun when there was only one.
+        var running = 0
+        var runningFrom: [String: Int] = [:]
         /// Whole contents that have not been taken over.
         var queued = Queued()
         /// Foreign contents that were taken over a moment ago, and how long that counts, of
@@ -107,6 +115,9 @@ package final class Downloads: Sendable {
         self.came = came
         self.failed = failed
     }
+
+    /// Tells how many places there are that contents come from.
+    package func serve(places: Int) { state.withLock { $0.places = places } }
 
     /// Bytes that came from the store since the start.
     package var fetchedBytes: UInt64 { state.withLock { $0.fetched } }
@@ -164,7 +175,7 @@ package final class Downloads: Sendable {
                 } else if let range {
                     let incoming = try download.open(content, kind)
                     let wanted = incoming.blocks(range)
-                    download.note(wanted)
+                    _ = download.reading.note(wanted)
                     if incoming.has(wanted) {
                         state.tickets[ticket] = nil
                         return .here
@@ -253,7 +264,7 @@ package final class Downloads: Sendable {
                 return true
             }
             download.isDropped =
-                download.waiters.isEmpty && download.readers == 0 && !download.wantsAll
+                download.waiters.isEmpty && download.readers == 0 && !download.wantsMore
                 && !download.isFinishing
             return false
         }
@@ -264,7 +275,7 @@ package final class Downloads: Sendable {
         let waiters = state.withLock { state -> [DownloadWaiter] in
             guard let download = state.active[hash] else { return [] }
             download.isWanted = false
-            download.asked = []
+            download.reading.end()
             let waiters = Self.takeWaiters(of: download, &state)
             settle(download, &state)
             return waiters
@@ -289,7 +300,7 @@ package final class Downloads: Sendable {
                 download.nodes.contains(node)
             else { return }
             download.readers -= 1
-            if download.readers == 0 { download.asked = [] }
+            if download.readers == 0 { download.reading.end() }
             settle(download, &state)
         }
     }
@@ -297,7 +308,9 @@ package final class Downloads: Sendable {
     /// Where the content's blocks come to, and whether those in `range` are there; `nil` if nobody has
     /// it open.
     package func bytes(_ hash: ContentHash, _ range: Range<Int64>) -> (IncomingBytes, Bool)? {
-        state.withLock { state in
+        var lacksWorker: Bool?
+        defer { if let lacksWorker { engage(lacksWorker) } }
+        return state.withLock { state -> (IncomingBytes, Bool)? in
             guard let download = state.active[hash], let incoming = download.incoming else {
                 return nil
             }
@@ -305,7 +318,7 @@ package final class Downloads: Sendable {
             if range.isEmpty { return (incoming.bytes, true) }
             let blocks = incoming.blocks(range)
             let isHere = incoming.has(blocks)
-            if isHere { download.note(blocks) }
+            if isHere, download.reading.note(blocks) { lacksWorker = Self.lacksWorker(&state) }
             return (incoming.bytes, isHere)
         }
     }

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `an object is found by path, by identity and by its content's name`() throws {
-        #expect(try !database.hasSources())
+        #expect(try database.sources().isEmpty)
         let rows = [
             origin(1, "", ""), origin(2, "a", "2"), origin(3, "a/b", "3", 7), origin(4, "c", "", 8),
         ]
@@ -33,7 +33,7 @@ import Testing
                 [.putSource(SourceRow(root: .root, address: "folder:/x"))]
                     + rows.map { .putOrigin($0) })
         ])
-        #expect(try database.hasSources())
+        #expect(try !database.sources().isEmpty)
         #expect(try database.source(.root) == "folder:/x")
         #expect(try database.source(ItemNumber(rawValue: 2)) == nil)
         #expect(try database.origin(.root, path: Array("a/b".utf8)) == rows[2])

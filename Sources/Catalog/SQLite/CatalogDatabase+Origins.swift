@@ -10,11 +10,6 @@ extension CatalogDatabase {
         return try select.step() ? select.text(0) : nil
     }
 
-    /// Whether anything was ever imported.
-    package func hasSources() throws(Failure) -> Bool {
-        try connection.integer("SELECT EXISTS (SELECT 1 FROM source)") != 0
-    }
-
     /// Where an item comes from.
     package func origin(_ item: ItemNumber) throws(Failure) -> OriginRow? {
         let select = try connection.statement("SELECT * FROM origin WHERE item = ?")

@@ -9,22 +9,26 @@ final class SourceLink: Sendable {
     /// Held while it is decided which object of the source an item is, or what its content is
     /// called: from the look at the catalog to what is made of it.
     let origins = Lock(())
-    private let hasSources: Atomic<Bool>
+    /// Trees that were imported.
+    private let count: Atomic<Int>
     /// Imports that are going on, by the folder they go to.
     private let passes = Lock<[ItemNumber: ImportPass]>([:])
 
-    /// - Parameter isInUse: whether anything was ever imported.
-    init(_ downloads: Downloads, isInUse: Bool) {
+    /// - Parameter count: of the trees that were imported so far.
+    init(_ downloads: Downloads, count: Int) {
         self.downloads = downloads
-        hasSources = Atomic(isInUse)
+        self.count = Atomic(count)
+        downloads.serve(places: count)
     }
 
     /// Whether there can be contents that are elsewhere; cheap.
-    var isInUse: Bool { hasSources.load(ordering: .relaxed) }
+    var isInUse: Bool { count.load(ordering: .relaxed) > 0 }
 
     /// Begins an import to a folder; one that was going on there is over.
     func begin(_ pass: ImportPass) {
-        hasSources.store(true, ordering: .relaxed)
+        if pass.isFirst {
+            downloads.serve(places: count.add(1, ordering: .relaxed).newValue)
+        }
         passes.withLock { $0[pass.root] = pass }
     }
 

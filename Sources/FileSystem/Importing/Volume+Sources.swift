@@ -16,7 +16,6 @@ extension Volume {
             [weak self] name throws(StoreError) in try self?.place(of: name)
         }
         var store: any ContentStore = contents
-        store = Limited(store, calls: settings.calls, reserved: settings.reservedCalls)
         store = Retrying(Logged(store, logger), settings.retries)
         let downloads = Downloads(
             .foreign, content: content, store: store, patience: settings.retries.total,
@@ -33,10 +32,10 @@ extension Volume {
             failed: { [weak self] nodes, problem in
                 for node in nodes { self?.reasons.note(problem.reason, for: node) }
             })
-        let known: Bool? = try? container.query { (database) throws(Failure) in
-            try database.hasSources()
+        let known: Int? = try? container.query { (database) throws(Failure) in
+            try database.sources().count
         }
-        sources = SourceLink(downloads, isInUse: known ?? true)
+        sources = SourceLink(downloads, count: known ?? 1)
     }
 
     /// Where the content that is called so is now.

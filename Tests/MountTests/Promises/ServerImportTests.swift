@@ -81,4 +81,46 @@ struct ServerImportTests {
             #expect(agent.content("in/c") == "first\n")
         }
     }
+
+    @Test(.enabled(if: isInstalled("curl"), "needs curl"))
+    func `who reads from one source does not wait behind others that do not answer`() throws {
+        let server = try FaultyServer(.webDAV, name: "silent")
+        defer { server.stop() }
+        try withVolume(.passthrough, options: ["store_timeout=60"]) { volume in
+            let agent = try volume.agent()
+            let other = "\(try #require(volume.container).base)/home/other"
+            agent.shell("mkdir \(other); echo here > \(other)/file")
+            try server.request("MKCOL", "/")
+            for number in 1...9 {
+                try server.request("PUT", "/\(number)", "\(other)/file")
+            }
+            try volume.shapeedit("import", "--promise", server.address, "@in")
+            try volume.shapeedit("import", "--promise", other, "@out")
+            try server.plan("* hang")
+            let waiting = try (1...9).map { number in
+                try RunningProgram(
+                    ["cat", "in/\(number)"].map { Array($0.utf8) }, directory: volume.directory)
+            }
+            try waitUntil { try server.requests()["GET hang"] == 8 }
+            agent.shell("timeout 20 cat out/file")
+            // They are read as ever when it answers again.
+            try server.plan()
+            for program in waiting { #expect(program.wait(seconds: 60).status == 0) }
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("curl"), "needs curl"))
+    func `names on a server that are not UTF-8 are shown and read, and what is in them`() throws {
+        try withServer(.webDAV, "bytes") { volume, server in
+            let agent = try volume.agent()
+            agent.shell("echo text > ../made")
+            for folder in ["/", "/d%FF/"] { try server.request("MKCOL", folder) }
+            for file in ["/caf%E9", "/d%FF/in"] {
+                try server.request("PUT", file, "\(volume.root)/made")
+            }
+            try volume.shapeedit("import", "--promise", server.address, "@in")
+            agent.shell("cd in && cat \"$(printf 'caf\\351')\" \"$(printf 'd\\377/in')\"")
+            #expect(agent.shell("find in -type f | wc -l") == "2\n")
+        }
+    }
 }
