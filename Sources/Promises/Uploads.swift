@@ -113,6 +113,14 @@ package final class Uploads: Sendable {
     /// Why the last attempt failed; `nil` since one succeeded.
     package var problem: String? { state.withLock { $0.problem } }
 
+    /// Notes what keeps all waiting that has to go, until something has gone; those that are on their way.
+    package func hold(_ problem: String) -> [NodeNumber] {
+        state.withLock { state in
+            state.problem = problem
+            return Array(state.running.keys)
+        }
+    }
+
     /// Queues contents.
     package func add(_ jobs: [Job]) {
         if jobs.isEmpty { return }

@@ -19,7 +19,9 @@ extension Volume {
     package func connect(
         _ store: any ContentStore, address: String, patience: Double, grace: Int64, logger: Logger
     ) {
-        let ownership = StoreOwnership(store, address: address, path: content.folder.storeOwner)
+        let ownership = StoreOwnership(store, address: address, path: content.folder.storeOwner) {
+            [weak self] in self?.tellOfOtherContainer()
+        }
         let downloads = Downloads(
             .blobs, content: content, store: store, patience: patience, logger: logger,
             adopt: { [weak self] (blob, nodes) throws(Errno) in
@@ -44,6 +46,14 @@ extension Volume {
         link = StoreLink(
             address: store.address, downloads: downloads, uploads: uploads,
             pictures: StoredPictures(store), cleaning: cleaning)
+    }
+
+    /// Says why nothing goes to the store for a while.
+    private func tellOfOtherContainer() {
+        let problem = "another container has used the store: it has two minutes to notice this one"
+        for node in link?.uploads.hold(problem) ?? [] {
+            reasons.note("it is not in the store yet: \(problem)", for: node)
+        }
     }
 
     /// Which of these contents a version refers to; `nil` if the catalog does not answer.

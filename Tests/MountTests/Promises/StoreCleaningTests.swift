@@ -185,6 +185,26 @@ struct StoreCleaningTests {
         }
     }
 
+    @Test func `a container that gives the store's owner time to notice it says so`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            try volume.agent().store("a", "one")
+            try volume.settle()
+            // It is another container to the store.
+            let forgotten = try Probing.run(["rm", "\(container.folder)/store-owner"])
+            #expect(forgotten.status == 0)
+            try volume.remount()
+            try volume.agent().shell("echo two > b; sync b")
+            let words = "another container has used the store"
+            try waitUntil {
+                try volume.run("getfattr", "--only-values", "-n", "user.shapeedit.error", "b").text
+                    .contains(words)
+            }
+            #expect(try volume.shapeedit("status").text.contains(words))
+            #expect(try volume.state("b") == "dirty")
+        }
+    }
+
     @Test func `killed in the middle, nothing that is needed is gone`() throws {
         try withVolume(.passthrough, store: "folder", options: Self.brief) { volume in
             let container = try #require(volume.container)
