@@ -126,6 +126,7 @@ extension Downloads {
         look: while true {
             let until = next
             let found = state.wait(until: until) { state -> Look? in
+                let isDue = state.nextLook <= MonotonicClock.now
                 if !state.ended, let task = choose(&state) {
                     if isIdle { state.idle -= 1 }
                     return .task(task, lacksWorker: Self.lacksWorker(&state))
@@ -133,7 +134,11 @@ extension Downloads {
                 if !isIdle { state.idle += 1 }
                 isIdle = true
                 if state.ended { return .end }
-                next = min(end, state.order.lazy.compactMap(\.wantsAllFrom).min() ?? end)
+                if isDue {
+                    let moments = state.order.lazy.compactMap(\.wantsAllFrom)
+                    state.nextLook = moments.min() ?? .max
+                }
+                next = min(end, state.nextLook)
                 return next < until ? .sooner : nil
             }
             switch found {
@@ -193,15 +198,6 @@ extension Downloads {
             isUnplaced: state.places > 1 && download.place == nil)
     }
 
-    private static func hasRoom(_ place: String, _ state: State) -> Bool {
-        state.runningFrom[place, default: 0] < workers
-    }
-
-    private static func count(_ piece: Piece, at place: String, _ state: inout State) {
-        piece.place = place
-        state.runningFrom[place, default: 0] += 1
-    }
-
     /// Finds out where a piece comes from; `false`, and it is left for later, if that place has as many on
     /// their way as it may.
     private func place(_ task: Task) -> Bool {
@@ -217,20 +213,6 @@ extension Downloads {
             Self.count(task.piece, at: place, &state)
             return true
         }
-    }
-
-    /// A piece is not on its way any more; whether others of its place waited for that.
-    @discardableResult
-    private static func remove(_ piece: Piece, of download: Download, _ state: inout State) -> Bool
-    {
-        for block in piece.next..<max(piece.end, piece.next) { download.busy.remove(block) }
-        download.pieces.removeAll { $0 === piece }
-        state.running -= 1
-        guard let place = piece.place else { return false }
-        let wasFull = !hasRoom(place, state)
-        let left = state.runningFrom[place, default: 1] - 1
-        state.runningFrom[place] = left > 0 ? left : nil
-        return wasFull
     }
 
     private func fetch(_ download: Download, _ incoming: Incoming, _ piece: Piece) {

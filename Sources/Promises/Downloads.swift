@@ -62,6 +62,8 @@ package final class Downloads: Sendable {
         /// begun when there was only one.
         var running = 0
         var runningFrom: [String: Int] = [:]
+        /// When more is to come for a reader who stays, of ``MonotonicClock``.
+        var nextLook = UInt64.max
         /// Whole contents that have not been taken over.
         var queued = Queued()
         /// Foreign contents that were taken over a moment ago, and how long that counts, of
@@ -175,7 +177,7 @@ package final class Downloads: Sendable {
                 } else if let range {
                     let incoming = try download.open(content, kind)
                     let wanted = incoming.blocks(range)
-                    _ = download.reading.note(wanted)
+                    _ = Self.note(wanted, of: download, &state)
                     if incoming.has(wanted) {
                         state.tickets[ticket] = nil
                         return .here
@@ -231,14 +233,15 @@ package final class Downloads: Sendable {
 
     /// Begins to bring all of the content, though nobody waits.
     package func want(_ blob: Blob, for node: NodeNumber) {
-        let lacksWorker = state.withLock { state -> Bool in
-            if hasCome(blob, state) { return false }
+        let lacksWorker = state.withLock { state -> Bool? in
+            if hasCome(blob, state) { return nil }
             let download = Self.download(blob, &state)
             download.isWanted = true
             download.nodes.insert(node)
-            return Self.lacksWorker(&state)
+            // Otherwise it is not its turn.
+            return state.running < Self.workers ? Self.lacksWorker(&state) : nil
         }
-        engage(lacksWorker)
+        if let lacksWorker { engage(lacksWorker) }
     }
 
     /// Nobody wants all of it any more; who waits goes on waiting.
@@ -318,7 +321,9 @@ package final class Downloads: Sendable {
             if range.isEmpty { return (incoming.bytes, true) }
             let blocks = incoming.blocks(range)
             let isHere = incoming.has(blocks)
-            if isHere, download.reading.note(blocks) { lacksWorker = Self.lacksWorker(&state) }
+            if isHere, Self.note(blocks, of: download, &state) {
+                lacksWorker = Self.lacksWorker(&state)
+            }
             return (incoming.bytes, isHere)
         }
     }

@@ -45,3 +45,14 @@ struct ReadAhead {
     /// Nobody reads any more, or wants more to come.
     mutating func end() { asked = [] }
 }
+
+extension Downloads {
+    /// Notes what a handle reads; whether more is to come ahead of it now.
+    static func note(_ blocks: Range<Int>, of download: Download, _ state: inout State) -> Bool {
+        let isMore = download.reading.note(blocks)
+        if isMore, let moment = download.wantsAllFrom {
+            state.nextLook = min(state.nextLook, moment)
+        }
+        return isMore
+    }
+}
