@@ -69,16 +69,17 @@ package struct Bookmarks: Sendable {
 
     /// The bookmark of a token's digits, and where its document is.
     ///
-    /// - Parameter application: who asks; empty: nobody in particular.
+    /// - Parameter application: who asks; empty: nobody in particular; `nil`: the container's owner, for
+    ///   whom all are.
     package func resolve(
-        _ text: some StringProtocol, for application: some StringProtocol, in index: MemoryIndex
+        _ text: some StringProtocol, for application: (some StringProtocol)?, in index: MemoryIndex
     ) throws(Problem) -> (row: BookmarkRow, path: [UInt8], isStale: Bool) {
         guard let token = BookmarkToken(text) else { throw .malformed }
         guard token.isSigned(with: key) else { throw .forged }
         let position = index.holder(of: token.document)
         let path = position == 0 ? nil : index.path(of: position)
         guard let row = rows[token.id] else { throw path == nil ? .deleted : .revoked }
-        guard row.application == application else { throw .otherApplication }
+        if let application, row.application != application { throw .otherApplication }
         guard let path else { throw .deleted }
         return (row, path, token.isStale(at: path))
     }

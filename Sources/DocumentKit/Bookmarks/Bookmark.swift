@@ -51,13 +51,14 @@ public struct Bookmark: Hashable, Sendable {
 
     /// All tokens of this bookmark lead nowhere from now on.
     ///
+    /// - Parameter application: whom it was made for; `nil`: whomever.
     /// - Throws: `unsupported` outside of containers, where nothing is kept of a bookmark.
     public func revoke(for application: String? = nil) throws(BookmarkProblem) {
         if FolderBookmark(token) != nil {
             throw .unsupported("outside of containers bookmarks cannot be revoked")
         }
         try mounted { point, digits throws(BookmarkProblem) in
-            try MountedBookmarks(point).revoke(digits, for: application ?? "")
+            try MountedBookmarks(point).revoke(digits, for: application)
         }
     }
 

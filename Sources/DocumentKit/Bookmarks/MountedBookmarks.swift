@@ -86,7 +86,18 @@ package struct MountedBookmarks {
         } catch { throw problem(error) }
     }
 
-    package func revoke(_ digits: String, for application: String) throws(BookmarkProblem) {
+    /// - Parameter application: whom it was made for; `nil`: whomever.
+    package func revoke(_ digits: String, for application: String?) throws(BookmarkProblem) {
+        do throws(BookmarkProblem) { try remove(digits, for: application ?? "") } catch {
+            // The token is right, so it has a row: which begins with the bookmark's id, as all its tokens.
+            guard error == .otherApplication, application == nil,
+                let row = try list().first(where: { $0.digits.prefix(32) == digits.prefix(32) })
+            else { throw error }
+            try remove(digits, for: row.application ?? "")
+        }
+    }
+
+    private func remove(_ digits: String, for application: String) throws(BookmarkProblem) {
         do throws(Errno) {
             _ = try check { unlink((folder + "/" + Self.name(digits, application)).cPath) }
         } catch { throw problem(error) }

@@ -175,6 +175,37 @@ struct BookmarkTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `the owner lists and revokes all bookmarks without naming anything`(_ place: DataPath)
+        throws
+    {
+        try withDesk(place) { desk in
+            try desk.shell("printf one > a.txt && printf two > b.txt")
+            let first = try Self.token(desk, "a.txt")
+            let second = try Self.token(desk, "a.txt", "--app", "org.x")
+            // Also by a token that is stale.
+            let third = try Self.token(desk, "b.txt", "--app", "org.y")
+            try desk.shell("mv b.txt c.txt")
+            // The container is not called `default`.
+            let listed = try JSONValue.read(try desk.run("bookmark", "list", "--json")).elements
+            #expect(listed.map { $0["container"]?.text } == ["test", "test", "test"])
+            #expect(listed.map { $0["app"]?.text } == [nil, "org.x", "org.y"])
+            #expect(try desk.run("bookmark", "list").hasPrefix("test:work/a.txt\n  \(first)\n"))
+            try desk.fail(77, "bookmark", "resolve", second)
+            try desk.fail(77, "bookmark", "revoke", second, "--app", "org.y")
+            try desk.run("bookmark", "revoke", third)
+            #expect(
+                try desk.fail(77, "bookmark", "resolve", third, "--app", "org.y")
+                    .contains("revoked"))
+            try desk.fail(77, "bookmark", "revoke", third)
+            let container = try #require(desk.volume.container)
+            try container.unmount()
+            #expect(try container.command(["bookmark", "revoke", second]).status == 0)
+            try container.mount()
+            #expect(try desk.run("bookmark", "list") == "test:work/a.txt\n  \(first)\n")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `commands that open a container for a moment wait for one another`(_ place: DataPath)
         throws
     {

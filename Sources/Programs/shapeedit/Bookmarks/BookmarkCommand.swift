@@ -102,28 +102,33 @@ struct BookmarkCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List a container's bookmarks.")
-        @Argument(help: "The container.") var name = Containers.defaultName
+            commandName: "list", abstract: "List the bookmarks of all containers, or of one.")
+        @Argument(help: "Only those of this container.") var container: String?
         @Flag(help: "Print JSON.") var json = false
 
         func run() throws {
-            let bookmarks = try ListedBookmark.all(of: name)
+            let names: [String] = try container.map { [$0] } ?? Containers.names()
+            let bookmarks = try names.flatMap { name in
+                try ListedBookmark.all(of: name).map { (container: name, bookmark: $0) }
+            }
             if json {
                 Console.say(
                     JSONText.array(
-                        bookmarks.map { bookmark in
+                        bookmarks.map { name, bookmark in
                             JSONText.object(
                                 "path", at: bookmark.path,
                                 [
+                                    ("container", JSONText.string(name)),
                                     ("app", JSONText.string(bookmark.application)),
                                     ("token", JSONText.string(name + "." + bookmark.digits)),
                                 ])
                         }))
                 return
             }
-            for bookmark in bookmarks {
+            for (name, bookmark) in bookmarks {
                 let application = bookmark.application.map { "  for \($0)" } ?? ""
-                Console.say("\(bookmark.path)\(application)\n  \(name).\(bookmark.digits)")
+                Console.say(line: "\(name):\(bookmark.path)\(application)")
+                Console.say("  \(name).\(bookmark.digits)")
             }
         }
     }
@@ -131,12 +136,13 @@ struct BookmarkCommand: ParsableCommand {
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "revoke",
-            abstract: "Take a bookmark away: all its tokens lead nowhere from now on.")
+            abstract: "Take a bookmark away: all its tokens lead nowhere from now on.",
+            discussion: "Without --app whichever application it is for.")
         @OptionGroup var subject: Subject
 
         func run() throws {
             let token = try NamedToken(subject.token)
-            try token.revoke(for: subject.application.name ?? "")
+            try token.revoke(for: subject.application.name)
             Console.say(
                 subject.json
                     ? JSONText.object([("revoked", JSONText.string(subject.token))]) : "revoked")

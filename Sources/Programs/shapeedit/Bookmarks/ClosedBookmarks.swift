@@ -15,7 +15,7 @@ struct ClosedBookmarks {
     }
 
     private func found(
-        _ token: BookmarkToken, for application: String, in container: Container
+        _ token: BookmarkToken, for application: String?, in container: Container
     ) throws(Failure) -> (row: BookmarkRow, path: [UInt8], isStale: Bool) {
         do throws(Bookmarks.Problem) {
             return try container.bookmarks.resolve(
@@ -34,7 +34,7 @@ struct ClosedBookmarks {
         }
     }
 
-    func revoke(_ token: BookmarkToken, for application: String) throws(Failure) {
+    func revoke(_ token: BookmarkToken, for application: String?) throws(Failure) {
         try container.with { (container) throws(Failure) in
             let row = try found(token, for: application, in: container).row
             try container.record(.bookmarked, of: row.document, [.removeBookmark(row.id)])

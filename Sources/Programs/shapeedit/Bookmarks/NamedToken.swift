@@ -43,7 +43,8 @@ struct NamedToken {
         return try ClosedBookmarks(container).resolve(token, for: application)
     }
 
-    func revoke(for application: String) throws(Failure) {
+    /// - Parameter application: whom it was made for; `nil`: whomever.
+    func revoke(for application: String?) throws(Failure) {
         if let point = Self.mountPoint(of: container) {
             try Self.mounted { () throws(BookmarkProblem) in
                 try MountedBookmarks(point).revoke(token.text, for: application)
