@@ -75,6 +75,21 @@ import Testing
         }
     }
 
+    @Test(arguments: places)
+    func `a symlink is as large as its target is long`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.symlink(to: "somewhere", "link")
+            agent.makeDirectory("folder")
+            var wanted = Query()
+            wanted.kind = .all
+            let query = try MetadataQuery(wanted, below: volume.directory)
+            try query.start()
+            expectSoon("\(query.results)") { query.results.map(\.size) == [0, 9] }
+            query.stop()
+        }
+    }
+
     @Test func `a query of a folder finds each of the names that look alike`() throws {
         try withVolume(.plain) { volume in
             let agent = try volume.agent()

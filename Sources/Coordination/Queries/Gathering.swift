@@ -99,7 +99,7 @@ extension Selection.Facts {
         let isRegular = record.pointee.isRegular
         self.init(
             isRegular: isRegular, isFolder: record.pointee.isDirectory,
-            size: isRegular ? record.pointee.size : 0,
+            size: isRegular || record.pointee.isSymlink ? record.pointee.size : 0,
             modified: Timestamp(rawValue: record.pointee.modified),
             isPromise: isRegular && record.pointee.place == .promised)
     }

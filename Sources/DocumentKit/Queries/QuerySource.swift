@@ -63,7 +63,7 @@ final class FolderQuery: QuerySource {
                 dividingBy: 1_000_000_000)
             let facts = Selection.Facts(
                 isRegular: entry.kind == S_IFREG, isFolder: entry.isFolder,
-                size: entry.kind == S_IFREG ? entry.stamp.size : 0,
+                size: [S_IFREG, S_IFLNK].contains(entry.kind) ? entry.stamp.size : 0,
                 modified: Timestamp(seconds: seconds, nanoseconds: rest), isPromise: false)
             let name = String(path.lastName).pathBytes
             guard name.withUnsafeBytes({ selection.accepts($0, facts) }) else { continue }

@@ -4,7 +4,7 @@ package struct Selection: Sendable {
     package struct Facts: Sendable {
         package var isRegular: Bool
         package var isFolder: Bool
-        /// Bytes; 0 of what is not regular.
+        /// Bytes, of a symlink those of its target; 0 of folders and special files.
         package var size: Int64
         package var modified: Timestamp
         package var isPromise: Bool

@@ -49,6 +49,11 @@ struct FindTests {
                     == [".h/x.txt", ".hidden"] + all)
             let listed = try JSONValue.read(try desk.run("find", "--name", "ball", "--json"))
             #expect(listed.elements.map { $0["size"] } == [.number(1), .number(3)])
+            // A symlink is as large as lstat(2) says; a folder has no size.
+            let others = try JSONValue.read(
+                try desk.run("find", "--kind", "all", "--name", "link", "--json"))
+            #expect(others.elements.map { $0["size"] } == [.number(5)])
+            #expect(try Self.found(desk, "--kind", "all", "--min-size", "5") == ["link"])
             #expect(try desk.run("find", "--name", "two", "-0").hasSuffix("two.SHAPE\0"))
             // As any program asks.
             let file = desk.volume.root.text + "/.shapeedit/find/name=b.txt&folder=work"
