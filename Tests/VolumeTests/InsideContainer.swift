@@ -114,6 +114,33 @@ final class InsideContainer {
         }
     }
 
+    /// Grants the document to an application for writing.
+    func grant(_ name: String, to application: String) throws(Errno) -> DocumentID {
+        guard let node = try find(name) else { throw Errno(ENOENT) }
+        try volume.setGrant(node, for: application[...], "write", caller)
+        return volume.state.withLock { state in
+            let record = state.index[item: state.index.find(node.item)]
+            return DocumentID(rawValue: record.pointee.document)
+        }
+    }
+
+    /// Opens a granted document to write it as the application's daemon does by a thread of its own; the
+    /// errno that answers it, or 0. Nothing closes it.
+    func open(granted document: DocumentID, to application: String, by thread: Int32)
+        throws(Errno) -> Int32
+    {
+        let other = Caller(user: geteuid(), group: getegid(), thread: thread)
+        let answer = try volume.lookupGranted(
+            document, for: application, shared: true, other, waited: true)
+        guard case .done(let entry) = answer else { return EAGAIN }
+        let result = Received<Opened>()
+        volume.open(NodeNumber(rawValue: entry.node), flags: O_WRONLY, other) { result.set($0) }
+        switch result.wait() {
+        case .success: return 0
+        case .failure(let error): return error.code
+        }
+    }
+
     private func find(_ name: String, _ other: Caller? = nil) throws(Errno) -> NodeNumber? {
         let answer = try withName(name) { (bytes) throws(Errno) in
             try volume.lookup(root, bytes, other ?? caller, waited: true)

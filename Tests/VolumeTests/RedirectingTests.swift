@@ -26,6 +26,24 @@ import Testing
         }
     }
 
+    @Test func `who opens a granted document is not told that it was saved meanwhile`() throws {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path)
+            defer { container.close() }
+            try container.save("a", [1])
+            let document = try container.grant("a", to: "notes")
+            let other: Int32 = 1
+            let sent = try container.open(granted: document, to: "notes", by: other)
+            #expect(sent == ESTALE)
+            // The owner saves by renaming before the kernel has walked the path again, which it does
+            // once only.
+            try container.save("a.tmp", [2])
+            try container.rename("a.tmp", to: "a")
+            let opened = try container.open(granted: document, to: "notes", by: other)
+            #expect(opened == 0)
+        }
+    }
+
     @Test func `a thread that is sent round to another document has its pictures forgotten`()
         throws
     {

@@ -155,6 +155,8 @@ extension Volume {
         let answer = try read { (state) throws(Errno) -> Answer<(NodeNumber, Entry)> in
             let position = try state.position(of: document, for: application, writing: shared)
             if shared {
+                // The document may be another item than the one that the thread was sent round to.
+                follow(state, caller, to: position, by: .granted(document), waited: waited)
                 state.lent.insert(state.index[item: position].pointee.number)
                 return state.entry(position, caller, waited: waited)
             }

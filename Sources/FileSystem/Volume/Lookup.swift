@@ -26,7 +26,9 @@ extension Volume {
             let found = state.index.lookup(directory, name)
             let position = found == 0 ? 0 : state.index[name: found].pointee.item
             if !state.redirections.isEmpty {
-                follow(state, caller, to: position, parent, name, waited: waited)
+                follow(
+                    state, caller, to: position, by: .name(parent: parent, name: Array(name)),
+                    waited: waited)
             }
             if found == 0 {
                 return .done(

@@ -38,11 +38,12 @@ extension Volume {
     ///
     /// - Parameters:
     ///   - position: where the name leads to; 0 for nowhere.
+    ///   - place: the name.
     ///   - waited: whether the thread has waited for a closing session already. If not, it does not
     ///     join one that is ending: what is opened now begins another version.
     func follow(
         _ state: VolumeState, _ caller: Caller, to position: MemoryIndex.Position,
-        _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, waited: Bool
+        by place: @autoclosure () -> Redirection.Place, waited: Bool
     ) {
         let thread = caller.thread
         guard var known = state.redirections[thread] else { return }
@@ -50,12 +51,12 @@ extension Volume {
         guard now < known.at + Self.redirectPatience * 1_000_000, known.turns < Self.mostTurns
         else { return }
         if position != 0, !state.index[item: position].pointee.isRegular { return }
-        if let place = known.place {
-            guard place.parent == parent, name.elementsEqual(place.name) else { return }
-        } else {
-            known.place = Redirection.Place(parent: parent, name: Array(name))
+        let place = place()
+        if known.place == nil {
+            known.place = place
             state.redirections[thread] = known
         }
+        guard known.place == place else { return }
         if known.inVainSince != 0,
             now >= known.inVainSince + Self.vainPatience * 1_000_000
         {
@@ -78,7 +79,7 @@ extension Volume {
         state.noteWriter(session, at: position, process)
         send(thread, process, to: session, size: known.size, state, now)
         state.redirections[thread]?.turns = known.turns + 1
-        state.redirections[thread]?.place = known.place
+        state.redirections[thread]?.place = place
     }
 
     /// The thread, which may have been sent round, opens something to read instead: it found nothing where it

@@ -47,10 +47,12 @@ struct Redirection {
     /// How often the name has led to another item since the thread was sent round.
     var turns = 0
 
-    /// A name in a directory.
-    struct Place {
-        var parent: NodeNumber
-        var name: [UInt8]
+    /// What a thread looks up to come to a file.
+    enum Place: Equatable {
+        /// A name in a directory.
+        case name(parent: NodeNumber, name: [UInt8])
+        /// A document that was granted to an application, by its id.
+        case granted(DocumentID)
     }
 }
 
