@@ -65,10 +65,13 @@ extension FuseSession {
         }
         forward(request, granted, to: owner) { [self] () throws(Errno) in
             if let found = try granted.documents(of: owner)[name] {
+                let thread = request.caller.thread
+                if granted.isRenamedAway(found.document, of: owner, for: thread) {
+                    throw Errno(ENOENT)
+                }
                 return try described(
                     request, granted, .document(owner: owner, found.document), counted: true)
             }
-            guard ScratchFolder.shows(name) else { throw Errno(ENOENT) }
             let status = try Self.status(granted.owners.scratch.path(owner, name))
             return { isAwaited in
                 guard isAwaited else { return }

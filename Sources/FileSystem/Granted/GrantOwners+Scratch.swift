@@ -48,9 +48,9 @@ extension GrantOwners {
             do throws(Errno) {
                 let place = try Self.place(of: document, in: point)
                 let model = try OwnedDescriptor.open(place, O_RDONLY | O_NOCTTY)
-                _ = try WholeFile.replace(
+                try WholeFile.replaceClosed(
                     place, like: model,
-                    lastly: { (_) throws(Errno) in
+                    lastly: { () throws(Errno) in
                         // To write it and make it durable takes its time: meanwhile the document may
                         // have been revoked, or moved, and another one have its name.
                         try requireWriting(document, at: shown)
@@ -101,14 +101,17 @@ extension GrantOwners {
 
     /// Makes a file of the app's that has what a document has.
     ///
-    /// - Parameter shared: as its writers see it; else the current version.
-    /// - Returns: the new file, open; EEXIST if the name is taken.
+    /// - Parameters:
+    ///   - shared: as its writers see it; else the current version.
+    ///   - replaces: whether it may take the place of a file of that name; else EEXIST.
+    /// - Returns: the new file, open.
     func copy(
-        _ document: DocumentID, of owner: String, shared: Bool, to name: String
+        _ document: DocumentID, of owner: String, shared: Bool, to name: String,
+        replaces: Bool = false
     ) throws(Errno) -> OwnedDescriptor {
         try on(document, of: owner, shared: shared) { (shown) throws(Errno) -> OwnedDescriptor in
             let source = try OwnedDescriptor.open(shown, O_RDONLY | O_NOCTTY)
-            return try scratch.copy(source, owner, name)
+            return try scratch.copy(source, owner, name, replaces: replaces)
         }
     }
 

@@ -1,3 +1,4 @@
+internal import Coordination
 internal import Glibc
 internal import Model
 internal import Pictures
@@ -120,6 +121,7 @@ final class GrantedTree: Sendable {
         /// What each owner granted when it last said so, and what the documents were like.
         var documents: [String: GrantedNames] = [:]
         var statuses: [GrantedNode: stat] = [:]
+        var renamedAway = RenamedAway()
     }
     private let state = Lock(State())
     let owners: GrantOwners
@@ -294,6 +296,26 @@ final class GrantedTree: Sendable {
                 $0.writes && $0.process == process && $0.document == document && $0.owner == owner
             }
         }
+    }
+
+    // MARK: Documents renamed to backups
+
+    /// The process has renamed the document to a backup of its own.
+    func noteRenamedAway(_ document: DocumentID, of owner: String, by process: Int32) {
+        state.withLock { $0.renamedAway.note(document, of: owner, by: process) }
+    }
+
+    /// Whether the thread's process has renamed the document away and not made it anew.
+    func isRenamedAway(_ document: DocumentID, of owner: String, for thread: Int32) -> Bool {
+        let processes = state.withLock { $0.renamedAway.processes(document, of: owner) }
+        return !processes.isEmpty && processes.contains(CallerProcess.process(of: thread))
+    }
+
+    /// The thread's process has made the document anew.
+    func noteMadeAnew(_ document: DocumentID, of owner: String, by thread: Int32) {
+        if !isRenamedAway(document, of: owner, for: thread) { return }
+        let process = CallerProcess.process(of: thread)
+        state.withLock { $0.renamedAway.end(document, of: owner, for: process) }
     }
 
     /// Keeps the names of an open folder, so that a listing in several parts is one listing.

@@ -26,23 +26,28 @@ struct ScratchFolder: Sendable {
         for end in [".tmp", ".kate-swp"] where bytes.count > end.utf8.count {
             if bytes.suffix(end.utf8.count).elementsEqual(end.utf8) { return true }
         }
-        // GNU sed saves through "sedXXXXXX", Rust's programs through ".tmpXXXXXX", Python's through
-        // "tmpXXXXXXXX".
-        return isRandom(bytes, after: "sed", 6) || isRandom(bytes, after: ".tmp", 6)
-            || isRandom(bytes, after: "tmp", 8)
+        // GNU sed saves through "sedXXXXXX", Perl through "XXXXXXXX" with two of them left, Rust's
+        // programs through ".tmpXXXXXX", Python's through "tmpXXXXXXXX".
+        return isRandom(bytes, after: "sed", 6) || isRandom(bytes, after: "XX", 6)
+            || isRandom(bytes, after: ".tmp", 6) || isRandom(bytes, after: "tmp", 8)
     }
 
     /// The documents, by what they may be called, that a new file of the name is about to replace: Qt
-    /// saves through "NAME.XXXXXX", rsync through ".NAME.XXXXXX". ``takes(_:)`` does not know the
-    /// documents, so it takes many of those for words; with one of these beside it, it is none.
+    /// saves through "NAME.XXXXXX", rsync through ".NAME.XXXXXX", patch through "NAME.oXXXXXX" and its
+    /// rejects through "NAME.rXXXXXX". ``takes(_:)`` does not know the documents, so it takes many of
+    /// those for words; with one of these beside it, it is none.
     ///
     /// An ending in small letters or in digits alone is somebody's own, unless the name is hidden:
     /// "note.txt.signed", "note.txt.261224".
     static func replaced(by name: String) -> [String] {
         let bytes = name.pathBytes
         let ending = bytes.suffix(6)
-        guard bytes.count > 7, isRandom(Array(bytes.suffix(7)), after: ".", 6) else { return [] }
-        let start = bytes.dropLast(7)
+        let point = [".", ".o", ".r"].first { point in
+            let count = point.utf8.count + 6
+            return bytes.count > count && isRandom(Array(bytes.suffix(count)), after: point, 6)
+        }
+        guard let point else { return [] }
+        let start = bytes.dropLast(point.utf8.count + 6)
         var found: [String] = []
         let isWord = ending.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
         let isNumber = ending.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
@@ -53,8 +58,41 @@ struct ScratchFolder: Sendable {
         return found
     }
 
-    /// Whether a file that is there may be one of the app's.
-    static func shows(_ name: String) -> Bool { takes(name) || !replaced(by: name).isEmpty }
+    /// The document, by what it may be called, that a file of the name stands beside by habit, as a
+    /// backup, a draft or what patch could not apply.
+    static func model(of name: String) -> String? {
+        let bytes = name.pathBytes
+        for end in [".bak", ".backup", ".new", ".old", ".orig", ".rej", ".save"]
+        where bytes.count > end.utf8.count && bytes.suffix(end.utf8.count).elementsEqual(end.utf8) {
+            return String(path: bytes.dropLast(end.utf8.count))
+        }
+        return nil
+    }
+
+    /// Whether a file may have the name beside these documents.
+    ///
+    /// - Parameter isNew: whether it is sure to be a new one.
+    static func admits(_ name: String, beside documents: GrantedNames, isNew: Bool) -> Bool {
+        if takes(name) { return true }
+        if let model = model(of: name), documents[model] != nil { return true }
+        return isNew && replaced(by: name).contains { documents[$0] != nil }
+    }
+
+    /// Whether a document that is renamed to this name becomes a backup: the name has its own in it. All
+    /// else would be taken for the document itself.
+    ///
+    /// - Parameter isExclusive: whether it must not replace anything. So mv(1) renames, which is to say
+    ///   that it cannot take the document away, and else only who makes "NAME.~1~".
+    static func isBackup(_ name: String, of document: String, isExclusive: Bool) -> Bool {
+        let (name, document) = (name.pathBytes, document.pathBytes)
+        guard name.count > document.count else { return false }
+        if isExclusive {
+            let end = name.dropFirst(document.count)
+            return name.starts(with: document) && end.starts(with: ".~".utf8)
+                && end.last == UInt8(ascii: "~")
+        }
+        return (0...name.count - document.count).contains { name[$0...].starts(with: document) }
+    }
 
     /// Whether so many letters, digits or underscores stand behind the start of a name, and no more.
     private static func isRandom(_ name: [UInt8], after start: String, _ count: Int) -> Bool {
@@ -76,7 +114,7 @@ struct ScratchFolder: Sendable {
 
     /// Those beside the documents of an owner.
     func names(_ owner: String) -> [String] {
-        ((try? Directories.names(in: folder(owner))) ?? []).filter(Self.shows)
+        (try? Directories.names(in: folder(owner))) ?? []
     }
 
     /// Opens a file that is made if it is not there.
@@ -109,17 +147,21 @@ struct ScratchFolder: Sendable {
         }
     }
 
-    /// Makes a file that has what another one has, whole or not at all; EEXIST if the name is
-    /// taken.
+    /// Makes a file that has what another one has, whole or not at all.
+    ///
+    /// - Parameter replaces: whether it may take the place of one of that name; else EEXIST.
     func copy(
-        _ source: borrowing OwnedDescriptor, _ owner: String, _ name: String
+        _ source: borrowing OwnedDescriptor, _ owner: String, _ name: String, replaces: Bool
     ) throws(Errno) -> OwnedDescriptor {
         try make(owner)
         let status = try source.status()
         return try WholeFile.create(
-            path(owner, name), mode: status.st_mode & 0o777 | 0o600,
+            path(owner, name), mode: status.st_mode & 0o777 | 0o600, replaces: replaces,
             write: { (file) throws(Errno) in
                 try WholeFile.copy(source, to: file, size: Int64(status.st_size))
+                // As a file that was linked or renamed has it.
+                let modified = status.st_mtim
+                try file.setModified(Int64(modified.tv_sec), Int64(modified.tv_nsec))
             })
     }
 
@@ -135,7 +177,8 @@ struct ScratchFolder: Sendable {
             for name in (try? Directories.names(in: folder(owner))) ?? [] {
                 var status = stat()
                 let file = path(owner, name)
-                if lstat(file.cPath, &status) == 0, now - Int64(status.st_mtim.tv_sec) > Self.age {
+                // The time of the last change is the program's to set, and a backup has its document's.
+                if lstat(file.cPath, &status) == 0, now - Int64(status.st_ctim.tv_sec) > Self.age {
                     unlink(file.cPath)
                 }
             }

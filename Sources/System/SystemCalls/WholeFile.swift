@@ -110,24 +110,55 @@ package enum WholeFile {
         return try make(
             // Others may look into it when it is known who may.
             mode: status.st_mode & 0o700, beside: path, write: write,
-            prepare: { file throws(Errno) in
-                // Only root can give a file away; a group one belongs to can be kept.
-                if fchown(file.number, status.st_uid, status.st_gid) != 0 {
-                    _ = fchown(file.number, uid_t.max, status.st_gid)
-                }
-                // A folder may give new files more readers than the old one had.
-                if file.attribute(accessList) != nil, model.attribute(accessList) == nil {
-                    try file.removeAttribute(accessList)
-                }
-                _ = try check { fchmod(file.number, status.st_mode & 0o7777) }
-                copyAttributes(from: model, to: file)
-            },
+            prepare: { file throws(Errno) in try liken(file, to: model, status) },
             name: { file, temporary throws(Errno) in
                 // Where there are no locks, writing whole must be enough.
                 _ = flock(file.number, LOCK_EX | LOCK_NB)
                 try lastly(file)
                 _ = try check { rename(temporary.cPath, path.cPath) }
             })
+    }
+
+    /// As ``replace(_:like:lastly:write:)``, but the new file is closed when it gets the name.
+    ///
+    /// For mounts of containers: there what is written is to be seen from the close on, so a file that is
+    /// open still would be an empty one to whoever reads it at that moment.
+    package static func replaceClosed(
+        _ path: String, like model: borrowing OwnedDescriptor,
+        lastly: () throws(Errno) -> Void,
+        write: (borrowing OwnedDescriptor) throws(Errno) -> Void
+    ) throws(Errno) {
+        let status = try model.status()
+        let temporary = temporaryName(beside: path)
+        let file = try OwnedDescriptor.open(
+            temporary, O_WRONLY | O_CREAT | O_EXCL, mode: status.st_mode & 0o700)
+        do throws(Errno) {
+            try write(file)
+            try liken(file, to: model, status)
+            _ = try check { fsync(file.number) }
+            try file.close()
+            try lastly()
+            _ = try check { rename(temporary.cPath, path.cPath) }
+        } catch {
+            unlink(temporary.cPath)
+            throw error
+        }
+    }
+
+    /// Gives a file the owner, mode and attributes of another one.
+    private static func liken(
+        _ file: borrowing OwnedDescriptor, to model: borrowing OwnedDescriptor, _ status: stat
+    ) throws(Errno) {
+        // Only root can give a file away; a group one belongs to can be kept.
+        if fchown(file.number, status.st_uid, status.st_gid) != 0 {
+            _ = fchown(file.number, uid_t.max, status.st_gid)
+        }
+        // A folder may give new files more readers than the old one had.
+        if file.attribute(accessList) != nil, model.attribute(accessList) == nil {
+            try file.removeAttribute(accessList)
+        }
+        _ = try check { fchmod(file.number, status.st_mode & 0o7777) }
+        copyAttributes(from: model, to: file)
     }
 
     /// As the other one, with all bytes of the new content.
@@ -207,15 +238,21 @@ package enum WholeFile {
     ///
     /// - Parameters:
     ///   - mode: its permissions, less what the process's umask takes.
+    ///   - replaces: whether it may take the place of another file.
     ///   - write: fills the file; if it throws, nothing is left of it.
     /// - Returns: the new file, open for writing.
     package static func create(
-        _ path: String, mode: mode_t, write: (borrowing OwnedDescriptor) throws(Errno) -> Void
+        _ path: String, mode: mode_t, replaces: Bool = false,
+        write: (borrowing OwnedDescriptor) throws(Errno) -> Void
     ) throws(Errno) -> OwnedDescriptor {
         try make(
             mode: mode, beside: path, write: write, prepare: { _ in },
             name: { _, temporary throws(Errno) in
-                try Directories.renameExclusively(temporary, path)
+                if replaces {
+                    _ = try check { rename(temporary.cPath, path.cPath) }
+                } else {
+                    try Directories.renameExclusively(temporary, path)
+                }
             })
     }
 

@@ -112,6 +112,113 @@ struct GrantedSavingTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `what is saved by renaming is a version before it has the document's name`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let there = try both.appAgent()
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let status = "\(both.owner.root.text)/.shapeedit/status.json"
+            let last = #"s/.*"lastChange": \([0-9]*\).*/\1/p"#
+            let start = try both.owner.run("sed", "-n", last, status).text.filter(\.isNumber)
+            there.store(Self.temporary, "two")
+            there.rename(Self.temporary, Self.document)
+            // Else who reads between the renaming and the close finds it empty.
+            var kinds: [Substring] = []
+            for count in 3...8 where !kinds.contains("renamed") {
+                let told = try both.ownerContainer.command(
+                    "watch", both.owner.directory, "--since", start, "--count", "\(count)")
+                kinds = told.text.split(separator: "\n").map { $0.split(separator: " ")[1] }
+            }
+            #expect(kinds.suffix(2) == ["published", "renamed"], "\(kinds)")
+        }
+    }
+
+    @Test(
+        .enabled(if: isInstalled("patch") && isInstalled("perl"), "needs patch and perl"),
+        arguments: DataPath.mounts.prefix(1))
+    func `programs that keep a backup beside the document save it`(_ place: DataPath) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let id = here.attribute("a.txt", "user.shapeedit.id")
+            let patch = #"printf -- '--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\n'"#
+            there.store("src", "two\n")
+            // What each leaves beside the document.
+            let programs: [(String, backup: String)] = [
+                ("\(patch) | patch a.txt", ""), ("\(patch) | patch -b a.txt", "a.txt.orig"),
+                ("perl -i -pe s/one/two/ a.txt", ""),
+                ("perl -i.bak -pe s/one/two/ a.txt", "a.txt.bak"),
+                ("sed -i.bak s/one/two/ a.txt", "a.txt.bak"),
+                ("sed -i'old_*' s/one/two/ a.txt", "old_a.txt"),
+                ("cp -b ../src a.txt", "a.txt~"),
+                ("cp --backup=numbered ../src a.txt", "a.txt.~1~"),
+                ("cp ../src /dev/shm/two && mv -b /dev/shm/two a.txt", "a.txt~"),
+                ("sed s/one/two/ a.txt > a.txt.new && mv a.txt.new a.txt", ""),
+            ]
+            for (program, backup) in programs {
+                here.store("a.txt", "one\n")
+                there.shell("cd 'in test' && { \(program); } > /dev/null")
+                #expect(here.content("a.txt") == "two\n", "\(program)")
+                #expect(there.content(Self.document) == "two\n", "\(program)")
+                #expect(there.names("in test") == ["a.txt", backup].filter { $0 != "" }.sorted())
+                if backup.isEmpty { continue }
+                let file = ByteString("in test/\(backup)")
+                #expect(there.content(file) == "one\n", "\(program)")
+                there.unlink(file)
+            }
+            #expect(here.attribute("a.txt", "user.shapeedit.id") == id)
+            #expect(here.names(".") == ["a.txt", "secret.txt"])
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a document that was renamed to a backup is away for that process alone`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            let other = try both.appAgent()
+            let backup: ByteString = "in test/a.txt~"
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            here.shell("touch -d @86400 a.txt")
+            there.rename(Self.document, backup)
+            there.status(Self.document, fails: ENOENT)
+            #expect(there.content(backup) == "one")
+            #expect(there.status(backup).modified == 86_400 * 1_000_000_000)
+            #expect(other.content(Self.document) == "one")
+            #expect(here.content("a.txt") == "one")
+            other.open(Self.document, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600, fails: EEXIST)
+            let file = there.open(Self.document, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            #expect(here.content("a.txt") == "one")
+            there.write(file, "two")
+            there.close(file)
+            #expect(here.content("a.txt") == "two")
+            #expect(there.content(Self.document) == "two")
+            // And back, as who could not make it anew.
+            there.rename(Self.document, backup)
+            #expect(there.content(backup) == "two")
+            there.rename(backup, Self.document)
+            #expect(here.content("a.txt") == "two")
+            // Not to a name that hides what it is, nor to be gone, nor what may only be read.
+            there.rename(Self.document, "in test/b.txt~", fails: EXDEV)
+            there.rename(Self.document, backup, flags: 1, fails: EXDEV)
+            there.unlink(Self.document, fails: EROFS)
+            try both.run("grant", "a.txt", "--to", "notes")
+            there.rename(Self.document, backup, fails: EXDEV)
+            #expect(there.names("in test") == ["a.txt"])
+            // A backup of an old document is no old backup.
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            here.shell("touch -d @86400 a.txt")
+            there.rename(Self.document, backup)
+            both.endAppAgents()
+            try both.app.unmount()
+            try both.mountApp()
+            #expect(try both.appAgent().content(backup) == "two")
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `a link under a backup's name is a copy`(_ place: DataPath) throws {
         try withOwnerAndApp(place) { both in
             let (here, there) = (try both.owner.agent(), try both.appAgent())
