@@ -68,7 +68,8 @@ struct GrantCommandTests {
             for time in [
                 "", "soon", "0s", "5x", "2026-02-30", "2026-1", "T10:00", "2020-01-01",
                 "9999-12-31", "100000000d", "2099-12-24T", "2099-12-24T10", "2099-12-24T10:00:00x",
-                "2099-12-24T10:00+1", "2099-12-24T10:00Z1", "2099-12-24T10:00.5", "2099-12-24 10:00 Z",
+                "2099-12-24T10:00+1", "2099-12-24T10:00Z1", "2099-12-24T10:00.5",
+                "2099-12-24 10:00 Z",
                 "2099-12-24T10:00:00.", "2099-12-24T10:00+-100",
             ] {
                 try desk.fail(64, "grant", "a.txt", "--to", "notes", "--until", time)
@@ -94,7 +95,8 @@ struct GrantCommandTests {
                 "2099-12-24T16:00:00.250-0200", "2099-12-24T19:00:00+01",
                 "2099-12-24T18:00:00.000000000Z",
             ] {
-                let said = try desk.run("grant", "a.txt", "--to", "notes", "--json", "--until", time)
+                let said = try desk.run(
+                    "grant", "a.txt", "--to", "notes", "--json", "--until", time)
                 #expect(said.contains(#""until": "2099-12-24T18:00:00.000000000Z""#), "\(said)")
             }
             let printed = try desk.run("grants", "test")
