@@ -48,6 +48,25 @@ import Testing
         }
     }
 
+    /// Without its locks SQLite's shared memory is cut off under it by whoever opens the catalog then.
+    @Test func `closing a catalog that holds room leaves others of the process their locks`() throws
+    {
+        let reader = try CatalogDatabase(path: path, create: false)
+        #expect(try locks("catalog.db-shm") > 0)
+        database.close()
+        #expect(try locks("catalog.db-shm") > 0)
+        reader.close()
+        database.releaseRoom()
+    }
+
+    /// How many locks there are on a file.
+    private func locks(_ name: String) throws -> Int {
+        var status = stat()
+        guard stat(folder.file(name), &status) == 0 else { return 0 }
+        return try String(contentsOfFile: "/proc/locks", encoding: .utf8)
+            .split(separator: "\n").count { $0.contains(":\(status.st_ino) ") }
+    }
+
     @Test func `the log keeps its room over a checkpoint, the catalog its pages`() throws {
         #expect(allocated("catalog.db-wal") >= 1 << 20)
         #expect(allocated("catalog.db-shm") >= 64 << 10)

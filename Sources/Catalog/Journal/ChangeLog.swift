@@ -306,4 +306,8 @@ package final class ChangeLog: @unchecked Sendable {
         queue.signal { $0.closing = true }
         let _: Bool? = queue.wait { $0.closed ? true : nil }
     }
+
+    /// Gives the disk back the room that the catalog holds, after ``close()``, when this process has the
+    /// catalog open nowhere else.
+    package func releaseRoom() { database.releaseRoom() }
 }

@@ -52,11 +52,18 @@ package final class CatalogDatabase {
         try Self.set("query_only", "ON", reads: 1, on: connection)
     }
 
-    /// Closes the file. Nothing else may be called afterwards; without effect the second time.
-    package func close() {
-        connection.close()
-        room = nil
-    }
+    /// Closes the file. Nothing else but ``releaseRoom()`` may be called afterwards; without effect the
+    /// second time.
+    package func close() { connection.close() }
+
+    /// Gives the disk back what ``holdRoom()`` took, after ``close()`` and after all other connections of this
+    /// process to the file are closed.
+    ///
+    /// They would lose their locks with it: whoever opens the file then believes to be alone and cuts SQLite's
+    /// shared memory off, and its next use ends this process by SIGBUS.
+    package func releaseRoom() { room = nil }
+
+    deinit { close() }
 
     // MARK: Settings of the connection
 

@@ -3,8 +3,8 @@ internal import SystemCalls
 
 /// Disk blocks that SQLite's files beside the catalog have before they need them.
 ///
-/// For the thread that uses the connection. Let go of it only after the connection is closed: closing
-/// a descriptor of the shared memory's file drops the locks that SQLite has on it.
+/// For the thread that uses the connection. Let go of it only after all connections of this process are
+/// closed: closing a descriptor of the shared memory's file drops the locks that SQLite has on it.
 final class CatalogRoom {
     /// Of SQLite's log: takes a small transaction, and is used anew after each checkpoint.
     private static let logBytes: Int64 = 1 << 20

@@ -70,6 +70,7 @@ package struct ContainerCheck {
         }
         defer {
             database.close()
+            database.releaseRoom()
             content.holdReserve()
         }
         let address = try? database.meta(Container.storeKey)

@@ -315,6 +315,7 @@ package final class Container: @unchecked Sendable {
             }
             reader.close()
         }
+        log.releaseRoom()
         content.holdReserve()
         lock.release(finished: isFinished)
     }
