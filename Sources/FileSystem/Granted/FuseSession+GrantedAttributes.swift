@@ -32,6 +32,11 @@ extension FuseSession {
         }
         let times = [Self.time(settings.accessed), Self.time(settings.modified)]
         let file = try handle.map { (handle) throws(Errno) in try granted.file(handle) }
+        if file == nil, settings.size != nil,
+            try Self.isSentRound(request, granted, node)
+        {
+            throw Errno(ESTALE)
+        }
         let change: @Sendable (Int32) throws(Errno) -> Void = { (descriptor) throws(Errno) in
             if let size = settings.size { try check { ftruncate(descriptor, off_t(size)) } }
             if settings.accessed != nil || settings.modified != nil {
@@ -116,7 +121,7 @@ extension FuseSession {
                 if let problem = granted.owners.problem(of: owner) {
                     value = Array(problem.utf8)
                 } else {
-                    guard case .document(_, let document) = node else { throw Errno(ENODATA) }
+                    guard let document = node.document else { throw Errno(ENODATA) }
                     value = try granted.owners.on(document, of: owner, shared: false) {
                         (path) throws(Errno) in try PathAttributes.value(name, of: path)
                     }

@@ -45,9 +45,11 @@ extension FuseSession {
         let owner = node.owner
         let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
         let document: DocumentID?
+        let version: String?
+        if case .document(_, _, let found) = node { version = found } else { version = nil }
         switch node {
         case .folder, .pictures: throw Errno(EISDIR)
-        case .document(_, let id): document = id
+        case .document(_, let id, _): document = id
         case .picture(_, let id, _):
             if writes { throw Errno(EROFS) }
             document = id
@@ -57,16 +59,41 @@ extension FuseSession {
         // Who writes a document sees what they write, by every descriptor.
         let shared =
             writes || document.map { granted.isWriter(process, of: $0, in: owner) } ?? false
+        if shared, try Self.isSentRound(request, granted, node) { throw Errno(ESTALE) }
+        let thread = request.caller.thread
         // With O_NONBLOCK the owner's mount does not wait for claims.
         let passed = flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_SYNC | O_NONBLOCK)
         forward(request, granted, to: owner) { () throws(Errno) in
-            let file = try granted.owners.on(node, shared: shared) {
-                (path) throws(Errno) in
-                GrantedFile(
-                    owner: owner, document: document,
-                    descriptor: try OwnedDescriptor.open(path, passed | O_NOCTTY), flags: flags,
-                    process: process)
+            // What was looked up for this open, though there may be another version by now.
+            let look = version == nil || shared ? nil : granted.recentLook(node)
+            let open = { (path: String) throws(Errno) in
+                try OwnedDescriptor.open(path, passed | O_NOCTTY)
             }
+            let descriptor: OwnedDescriptor
+            if let look {
+                do throws(Errno) { descriptor = try open(look.path) } catch {
+                    throw GrantOwners.answer(error)
+                }
+            } else {
+                descriptor = try granted.owners.on(node, shared: shared, open)
+            }
+            var isMisplaced = false
+            if let id = node.document, look == nil {
+                isMisplaced =
+                    try shared
+                    ? version != nil : GrantOwners.content(of: descriptor) != version
+                if isMisplaced, !shared, version != nil,
+                    granted.sendRound(thread, to: id, of: owner, writes: false)
+                {
+                    throw Errno(ESTALE)
+                }
+                granted.noteArrival(thread)
+            }
+            let file = GrantedFile(
+                owner: owner, document: document, descriptor: descriptor, flags: flags,
+                process: process, isMisplaced: isMisplaced)
+            // It may have been revoked since.
+            if look != nil { try Self.requireGrant(file, granted) }
             return { isAwaited in
                 guard isAwaited else { return }
                 let handle = granted.hold(file)
@@ -86,6 +113,8 @@ extension FuseSession {
         _ size: Int, _ offset: Int64, isCached: Bool
     ) throws(Errno) {
         try withGranted(request, granted, handle) { [volume] (file) throws(Errno) in
+            // The node's pages are those of another content.
+            if isCached, file.isMisplaced { throw Errno(EINVAL) }
             var bytes = [UInt8](repeating: 0, count: size)
             let count = try file.descriptor.read(into: &bytes, at: offset)
             let answer = Array(bytes[..<count])

@@ -69,8 +69,7 @@ extension FuseSession {
                 if granted.isRenamedAway(found.document, of: owner, for: thread) {
                     throw Errno(ENOENT)
                 }
-                return try described(
-                    request, granted, .document(owner: owner, found.document), counted: true)
+                return try foundDocument(request, granted, found.document, of: owner)
             }
             let status = try Self.status(granted.owners.scratch.path(owner, name))
             return { isAwaited in
@@ -117,8 +116,7 @@ extension FuseSession {
         switch node {
         case .document, .picture:
             do throws(Errno) {
-                let (status, access) = try look(request, granted, node)
-                shown = granted.shown(node, status, access)
+                shown = try look(request, granted, node)
             } catch {
                 guard error.code == EIO, let last = granted.lastShown(node) else { throw error }
                 shown = last
@@ -132,37 +130,96 @@ extension FuseSession {
                 shown = try granted.owners.on(node, shared: false, Self.status)
             }
         }
-        return { isAwaited in
+        return Self.answer(request, granted, node, shown, counted: counted)
+    }
+
+    private static func answer(
+        _ request: Request, _ granted: GrantedTree, _ node: GrantedNode, _ shown: stat,
+        counted: Bool
+    ) -> Forwarding.Outcome {
+        { isAwaited in
             guard isAwaited else { return }
             let entry = granted.entry(node, shown, counted: counted)
             if counted { request.answer(entry) } else { request.answer(attributes: entry) }
         }
     }
 
-    /// The status of a document or a picture as the request's process sees it, and what the app may do
-    /// with it.
+    /// LOOKUP of a document: the node of those that write it for one of them, else that of the current
+    /// version. While the owner does not answer, the one that was looked at last.
+    private func foundDocument(
+        _ request: Request, _ granted: GrantedTree, _ document: DocumentID, of owner: String
+    ) throws(Errno) -> Forwarding.Outcome {
+        do throws(Errno) {
+            let (found, access) = try current(granted, document, of: owner)
+            let thread = request.caller.thread
+            let writes =
+                access == .write
+                && (granted.expects(thread, at: document, of: owner)
+                    || granted.isWriter(
+                        CallerProcess.process(of: thread), of: document, in: owner))
+            let node = GrantedNode.document(
+                owner: owner, document, version: writes ? nil : found.content)
+            if !writes { granted.hold(found, as: node, volume.scheduler) }
+            let seen =
+                writes
+                ? try granted.owners.on(document, of: owner, shared: true, Self.status)
+                : found.status
+            let shown = granted.shown(node, seen, access)
+            return Self.answer(request, granted, node, shown, counted: true)
+        } catch {
+            guard error.code == EIO, let last = granted.latest(document, of: owner),
+                let shown = granted.lastShown(last)
+            else { throw error }
+            return Self.answer(request, granted, last, shown, counted: true)
+        }
+    }
+
+    /// The status of a document's node or of a picture as the request's process sees it.
     private func look(
         _ request: Request, _ granted: GrantedTree, _ node: GrantedNode
-    ) throws(Errno) -> (stat, GrantedAccess) {
+    ) throws(Errno) -> stat {
         let owners = granted.owners
-        guard case .document(let owner, let document) = node else {
-            return (try owners.on(node, shared: false, Self.status), .read)
+        guard case .document(let owner, let document, let version) = node else {
+            return granted.shown(node, try owners.on(node, shared: false, Self.status), .read)
         }
-        let (status, terms) = try owners.on(document, of: owner, shared: false) {
-            (path) throws(Errno) in
-            let terms = try PathAttributes.value(owners.attribute(of: document), of: path)
-            return (try Self.status(path), terms)
-        }
-        guard let terms = GrantTerms(String(decoding: terms, as: UTF8.self)) else {
-            throw Errno(EIO)
+        let (found, access) = try current(granted, document, of: owner)
+        if let version {
+            if version == found.content { return granted.shown(node, found.status, access) }
+            // As it was, for those who have it open: its size is how far the kernel reads.
+            guard let last = granted.lastShown(node) else { throw Errno(ESTALE) }
+            return last
         }
         let process = CallerProcess.process(of: request.caller.thread)
-        guard terms.access == .write, granted.isWriter(process, of: document, in: owner) else {
-            return (status, terms.access)
+        guard access == .write, granted.isWriter(process, of: document, in: owner) else {
+            return granted.shown(node, found.status, access)
         }
-        return (
-            try owners.on(document, of: owner, shared: true, Self.status), terms.access
-        )
+        return granted.shown(
+            node, try owners.on(document, of: owner, shared: true, Self.status), access)
+    }
+
+    /// The current version of a document, and what the app may do with it.
+    private func current(
+        _ granted: GrantedTree, _ document: DocumentID, of owner: String
+    ) throws(Errno) -> (found: GrantOwners.Look, access: GrantedAccess) {
+        let found = try granted.owners.look(document, of: owner)
+        guard let terms = GrantTerms(String(decoding: found.terms, as: UTF8.self)) else {
+            throw Errno(EIO)
+        }
+        return (found, terms.access)
+    }
+
+    /// Whether a thread that comes to a version's node to write has to be sent round to the node of those
+    /// that write the document.
+    static func isSentRound(
+        _ request: Request, _ granted: GrantedTree, _ node: GrantedNode
+    ) throws(Errno) -> Bool {
+        guard case .document(let owner, let document, let version) = node else { return false }
+        let thread = request.caller.thread
+        if version == nil {
+            granted.noteArrival(thread)
+            return false
+        }
+        return granted.sendRound(thread, to: document, of: owner, writes: true)
     }
 
     static func status(_ path: String) throws(Errno) -> stat {

@@ -53,7 +53,7 @@ extension FuseSession {
         let writes = flags & O_ACCMODE != O_RDONLY
         var passed = flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_SYNC)
         if isAway, writes { passed |= O_TRUNC }
-        let node = GrantedNode.document(owner: owner, document)
+        let node = GrantedNode.document(owner: owner, document, version: nil)
         let file = try granted.owners.on(node, shared: writes) { (path) throws(Errno) in
             GrantedFile(
                 owner: owner, document: document,
@@ -176,9 +176,9 @@ extension FuseSession {
         _ name: String
     ) throws(Errno) {
         let owner = try Self.scratchOwner(granted, parent)
-        guard GrantedTree.has(number),
-            case .document(let holder, let document) = try granted.node(number), holder == owner
-        else { throw Errno(EXDEV) }
+        guard GrantedTree.has(number) else { throw Errno(EXDEV) }
+        let node = try granted.node(number)
+        guard let document = node.document, node.owner == owner else { throw Errno(EXDEV) }
         let caller = request.caller
         let process = CallerProcess.process(of: caller.thread)
         let shared = granted.isWriter(process, of: document, in: owner)

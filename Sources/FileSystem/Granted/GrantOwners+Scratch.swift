@@ -17,7 +17,7 @@ extension GrantOwners {
     ) throws(Errno) -> Result {
         switch node {
         case .folder, .pictures: throw Errno(EPERM)
-        case .document(let owner, let document):
+        case .document(let owner, let document, _):
             try on(document, of: owner, shared: shared, call)
         case .scratch(let owner, let name, _): try call(scratch.path(owner, name))
         case .picture(let owner, let document, let size):
@@ -75,16 +75,6 @@ extension GrantOwners {
                 try WholeFile.copy(source, to: file, size: size) { try? goOn(true) }
                 try? file.setModified(seconds, rest)
             }
-        }
-    }
-
-    /// Tells the current content of a document from any other that it had or will have.
-    func content(_ document: DocumentID, of owner: String) throws(Errno) -> String {
-        try on(document, of: owner, shared: false) { (shown) throws(Errno) in
-            var status = stat()
-            try check { stat(shown.cPath, &status) }
-            let version = try PathAttributes.value("user.shapeedit.version", of: shown)
-            return "\(status.st_ino) \(String(decoding: version, as: UTF8.self))"
         }
     }
 

@@ -186,7 +186,7 @@ final class GrantedResults: Sendable {
         var found = state.withLock { state in
             said.rows.map { row in
                 Found(
-                    item: state.item(of: .document(owner: owner, row.document)),
+                    item: state.item(of: .document(owner: owner, row.document, version: nil)),
                     document: row.document, path: folder + "/" + row.name, isFolder: false,
                     size: row.size, modified: row.modified, isPromise: row.isPromise,
                     title: row.title)

@@ -8,7 +8,9 @@ internal import SystemCalls
 enum GrantedNode: Hashable, Sendable {
     /// `in <owner>` at the root.
     case folder(owner: String)
-    case document(owner: String, DocumentID)
+    /// One version of a document, which whoever reads it sees to the end; `nil`: as its writers see it. The
+    /// kernel has pages and a size for each node, so a version has one of its own (<doc:Nodes>).
+    case document(owner: String, DocumentID, version: String?)
     /// A file of the app's own beside the documents. The number of its inode tells it from another one
     /// that gets its name later.
     case scratch(owner: String, name: String, inode: UInt64)
@@ -19,10 +21,15 @@ enum GrantedNode: Hashable, Sendable {
 
     var owner: String {
         switch self {
-        case .folder(let owner), .document(let owner, _), .scratch(let owner, _, _),
+        case .folder(let owner), .document(let owner, _, _), .scratch(let owner, _, _),
             .pictures(let owner, _), .picture(let owner, _, _):
             owner
         }
+    }
+
+    /// The document that it is, or is a version of.
+    var document: DocumentID? {
+        if case .document(_, let document, _) = self { document } else { nil }
     }
 
     var isFolder: Bool {
@@ -38,68 +45,6 @@ struct ListedName: Sendable {
     var name: String
     /// S_IFDIR or S_IFREG.
     var mode: UInt32
-}
-
-/// An open document of another container, a picture of one, or a file of the app's beside it.
-final class GrantedFile: Sendable {
-    let owner: String
-    /// The document, or that of the picture; `nil` for a file of the app's.
-    let document: DocumentID?
-    /// On the owner's mount. Closed with the last reference, on a thread that may wait.
-    let descriptor: OwnedDescriptor
-    let writes: Bool
-    /// The process that opened it.
-    let process: Int32
-    /// Of a file of the app's.
-    let inode: UInt64
-    /// Of a file of the app's.
-    private let followed = Lock(Followed())
-
-    /// The document that a file of the app's was renamed over.
-    struct Followed: Sendable {
-        /// `nil` if it was over none.
-        var document: DocumentID?
-        /// Which of its contents is this file's; `nil` as long as it is being made.
-        var content: String?
-        /// Whether the file was written since.
-        var isChanged = false
-    }
-
-    init(
-        owner: String, document: DocumentID?, descriptor: consuming OwnedDescriptor, flags: Int32,
-        process: Int32
-    ) {
-        self.owner = owner
-        self.document = document
-        self.descriptor = descriptor
-        writes = flags & O_ACCMODE != O_RDONLY
-        self.process = process
-        inode = document == nil ? UInt64((try? self.descriptor.status().st_ino) ?? 0) : 0
-    }
-
-    /// The file of the app's is renamed over a document: what is written from here on is to get there.
-    /// `nil`: it is not, after all.
-    func follow(_ document: DocumentID?) {
-        followed.withLock { $0 = Followed(document: document) }
-    }
-
-    /// The document has what was in the file of the app's.
-    func noteSaved(as content: String?) { followed.withLock { $0.content = content } }
-
-    /// The file of the app's was written.
-    func noteChange() { followed.withLock { $0.isChanged = true } }
-
-    /// The document that does not have yet what was written, and the content that it has if nobody
-    /// else changed it; from here on it counts as if it had.
-    func takeChanged() -> (document: DocumentID, content: String)? {
-        followed.withLock { followed in
-            guard followed.isChanged, let document = followed.document,
-                let content = followed.content
-            else { return nil }
-            followed.isChanged = false
-            return (document, content)
-        }
-    }
 }
 
 /// The folders `in <owner>` of an app's mount, of documents and of their pictures: numbers of their nodes,
@@ -121,6 +66,12 @@ final class GrantedTree: Sendable {
         /// What each owner granted when it last said so, and what the documents were like.
         var documents: [String: GrantedNames] = [:]
         var statuses: [GrantedNode: stat] = [:]
+        /// The version of each document that was looked at last, by the node of its writers.
+        var latest: [GrantedNode: GrantedNode] = [:]
+        /// What fstat(2) tells as the number of a document's file, by the same.
+        var inodes: [GrantedNode: UInt64] = [:]
+        var redirections = GrantedRedirections()
+        var looks = RecentLooks()
         var renamedAway = RenamedAway()
     }
     private let state = Lock(State())
@@ -206,7 +157,11 @@ final class GrantedTree: Sendable {
 
     func forget(_ number: UInt64, _ count: UInt64) {
         state.withLock { state in
-            if let node = state.nodes.forget(number, count) { state.statuses[node] = nil }
+            guard let node = state.nodes.forget(number, count) else { return }
+            state.statuses[node] = nil
+            if let shared = Self.shared(node), state.latest[shared] == node {
+                state.latest[shared] = nil
+            }
         }
     }
 
@@ -231,8 +186,21 @@ final class GrantedTree: Sendable {
         var shown = status
         shown.st_mode = S_IFREG | status.st_mode & (access == .write ? 0o777 : 0o555)
         shown.st_nlink = 1
-        state.withLock { $0.statuses[node] = shown }
+        state.withLock { state in
+            state.statuses[node] = shown
+            if let shared = Self.shared(node) { state.latest[shared] = node }
+        }
         return shown
+    }
+
+    /// The node of the writers of a document; `nil` for what is none.
+    private static func shared(_ node: GrantedNode) -> GrantedNode? {
+        node.document.map { .document(owner: node.owner, $0, version: nil) }
+    }
+
+    /// The version of a document that was looked at last, as far as the kernel knows it.
+    func latest(_ document: DocumentID, of owner: String) -> GrantedNode? {
+        state.withLock { $0.latest[.document(owner: owner, document, version: nil)] }
     }
 
     /// The entry of a file of the app's.
@@ -247,12 +215,17 @@ final class GrantedTree: Sendable {
 
     /// What a LOOKUP (`counted`) or a GETATTR of the node is answered with.
     func entry(_ node: GrantedNode, _ status: stat, counted: Bool) -> Entry {
-        let number = state.withLock { state in
-            counted
-                ? state.nodes.lookUp(node) : state.nodes.number(of: node) ?? Self.unknown
+        let (number, inode) = state.withLock { state -> (UInt64, UInt64) in
+            let number =
+                counted ? state.nodes.lookUp(node) : state.nodes.number(of: node) ?? Self.unknown
+            guard let shared = Self.shared(node) else { return (number, number) }
+            // All nodes of a document are one file to programs: that of the first.
+            let inode = state.inodes[shared] ?? number
+            if number != Self.unknown { state.inodes[shared] = inode }
+            return (number, inode)
         }
         var shown = status
-        shown.st_ino = UInt(number)
+        shown.st_ino = UInt(inode)
         // Nothing of it is kept: it changes without this mount.
         return Entry(node: number, status: shown, timeout: 0)
     }
@@ -297,6 +270,45 @@ final class GrantedTree: Sendable {
             }
         }
     }
+
+    // MARK: Versions that are about to be opened
+
+    /// Holds on to a version that was looked up, for a moment.
+    func hold(_ look: GrantOwners.Look, as node: GrantedNode, _ scheduler: Scheduler) {
+        if let moment = state.withLock({ $0.looks.note(look, as: node) }) {
+            planDropping(at: moment, scheduler)
+        }
+    }
+
+    /// The version of a node that was looked up a moment ago.
+    func recentLook(_ node: GrantedNode) -> GrantOwners.Look? { state.withLock { $0.looks[node] } }
+
+    private func planDropping(at moment: UInt64, _ scheduler: Scheduler) {
+        scheduler.at(moment) { [self] in
+            let (gone, next) = state.withLock { $0.looks.drop() }
+            // Closed without the lock; it waits for no owner.
+            withExtendedLifetime(gone) {}
+            if let next { planDropping(at: next, scheduler) }
+        }
+    }
+
+    // MARK: Threads that are sent round
+
+    /// Whether a thread that comes to a node which is not for it is to be sent round by ESTALE.
+    func sendRound(_ thread: Int32, to document: DocumentID, of owner: String, writes: Bool) -> Bool
+    {
+        state.withLock { state in
+            state.redirections.send(thread, to: document, of: owner, writes: writes)
+        }
+    }
+
+    /// Whether the thread comes to write the document.
+    func expects(_ thread: Int32, at document: DocumentID, of owner: String) -> Bool {
+        state.withLock { $0.redirections.expects(thread, at: document, of: owner) }
+    }
+
+    /// The thread has come to the node for it.
+    func noteArrival(_ thread: Int32) { state.withLock { $0.redirections.end(thread) } }
 
     // MARK: Documents renamed to backups
 

@@ -29,9 +29,8 @@ struct GrantEnd: ExpressibleByArgument {
             return WallClock.now.seconds + 1 + count * factor
         }
         let parts = argument.split(omittingEmptySubsequences: false) { $0 == "T" || $0 == " " }
-        guard (1...2).contains(parts.count), let date = numbers(parts[0], "-", 3) else {
-            return nil
-        }
+        guard (1...2).contains(parts.count), let date = numbers(parts[0], "-", 3)
+        else { return nil }
         let (clock, offset) = parts.count == 1 ? ("0:0:0", nil) : clockAndOffset(parts[1])
         guard let clock, let time = numbers(clock, ":", 3) else { return nil }
         var moment = tm()
