@@ -279,6 +279,10 @@ struct ImportTests {
             let missing = try volume.shapeedit(
                 "import", "--promise", source + "/none", "@x", fails: EX_NOINPUT)
             #expect(missing.errorText.contains("none"), "\(missing)")
+            // No folder is made for what is refused.
+            try volume.shapeedit(
+                "import", "--promise", source, source + "/made", fails: EX_USAGE)
+            after.shell("! ls -d own x \(source)/made 2>/dev/null")
         }
     }
 

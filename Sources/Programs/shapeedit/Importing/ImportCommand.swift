@@ -49,9 +49,10 @@ struct ImportCommand: ParsableCommand {
 
     func run() throws {
         let folder = places.count == (promise ? 2 : 1) ? places[places.count - 1] : "."
+        // First, so that no folder is made for what is none.
+        let named = try promise ? Self.source(places[0]) : nil
         let target = try ImportTarget(folder, makes: promise)
-        let address = try promise ? Self.address(places[0]) : target.source()
-        let source = try StoreAddress(parsing: address)
+        let (address, source) = try named ?? Self.source(target.source())
         if case .folder(let path) = source { try target.refuseOwnMount(path) }
         let tree = source.openTree(ContainerStore.settings(20))
         try target.begin(address, follows: refresh)
@@ -84,7 +85,13 @@ struct ImportCommand: ParsableCommand {
         report(try target.report(), passedOver)
     }
 
-    /// The address of what the user named: an address, or a folder's path.
+    /// The source that the user named: an address, or a folder's path.
+    private static func source(_ text: String) throws -> (String, StoreAddress) {
+        let address = try address(text)
+        return (address, try StoreAddress(parsing: address))
+    }
+
+    /// The address of what the user named.
     private static func address(_ text: String) throws(Failure) -> String {
         if ["folder:", "s3://", "dav://", "davs://"].contains(where: text.hasPrefix) {
             return text

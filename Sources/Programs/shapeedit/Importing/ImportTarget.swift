@@ -8,6 +8,8 @@ import SystemCalls
 /// folder what there is at the source, and tells by the same what became of it.
 struct ImportTarget {
     let path: String
+    /// It was not there before.
+    private let isMade: Bool
     private let token = "\(getpid()).\(UInt64.random(in: 0...UInt64.max))"
 
     private static let attribute = "user.shapeedit.import"
@@ -15,13 +17,15 @@ struct ImportTarget {
     /// - Parameter makes: whether a missing folder is made.
     init(_ path: String, makes: Bool) throws(Failure) {
         self.path = path
-        if makes, mkdir(path.cPath, 0o777) != 0, errno != EEXIST {
+        isMade = makes && mkdir(path.cPath, 0o777) == 0
+        if makes, !isMade, errno != EEXIST {
             throw Failure(
                 errno == EACCES ? .noPermission : .cannotCreate, "\(path): \(Errno.last)")
         }
         do throws(Errno) {
             _ = try PathAttributes.value("user.shapeedit.container", of: path)
         } catch {
+            if isMade { rmdir(path.cPath) }
             switch error.code {
             case ENOENT, ENOTDIR, EACCES, ENOTCONN: throw Failure(path, error)
             default: throw Failure.notMounted(path)
@@ -54,6 +58,7 @@ struct ImportTarget {
         guard stat(path.cPath, &here) == 0, stat(source.cPath, &there) == 0,
             here.st_dev == there.st_dev
         else { return }
+        if isMade { rmdir(path.cPath) }
         throw Failure(
             .usage, "\(source): it is in the mount that it is to be shown in; `cp -r` copies there")
     }
