@@ -70,7 +70,7 @@ struct SceneParts: Selectable {
     }
 
     /// The names in use.
-    var names: Set<String> { Set(entries.map(\.node.name)) }
+    var names: Set<String> { index.names }
 }
 
 extension SceneNode {

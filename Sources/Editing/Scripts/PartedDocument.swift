@@ -5,14 +5,8 @@ protocol PartedDocument: EditedDocument {
     /// An element of a slide, a solid or group of a scene.
     associatedtype Part: Equatable
 
-    /// The parts that are in no other part.
-    var parts: [Part] { get }
-    /// Puts a part in the place of another, or after all.
-    mutating func put(_ part: Part, at place: Int)
-    /// Takes a part out.
-    mutating func remove(at place: Int) -> Part
-    /// The document with other parts.
-    func holding(_ parts: [Part]) -> Self
+    /// Where the parts are that are in no other part.
+    static var partsPath: WritableKeyPath<Self, [Part]> { get }
 
     /// How all parts are found, and for each where it is in `parts`, if it can be edited without the
     /// others.
@@ -35,20 +29,34 @@ protocol PartedDocument: EditedDocument {
     static func changes(from old: Part, to new: Part, at path: (String) -> String) -> [Change]
 }
 
+extension PartedDocument {
+    /// The parts that are in no other part.
+    var parts: [Part] { self[keyPath: Self.partsPath] }
+
+    /// Puts a part in the place of another, or after all.
+    mutating func put(_ part: Part, at place: Int) {
+        if place < parts.count {
+            self[keyPath: Self.partsPath][place] = part
+        } else {
+            self[keyPath: Self.partsPath].append(part)
+        }
+    }
+
+    /// Takes a part out.
+    mutating func remove(at place: Int) -> Part {
+        self[keyPath: Self.partsPath].remove(at: place)
+    }
+
+    /// The document with other parts.
+    func holding(_ parts: [Part]) -> Self {
+        var document = self
+        document[keyPath: Self.partsPath] = parts
+        return document
+    }
+}
+
 extension Scene: PartedDocument {
-    var parts: [SceneNode] { nodes }
-
-    mutating func put(_ part: SceneNode, at place: Int) {
-        if place < nodes.count { nodes[place] = part } else { nodes.append(part) }
-    }
-
-    mutating func remove(at place: Int) -> SceneNode { nodes.remove(at: place) }
-
-    func holding(_ parts: [SceneNode]) -> Scene {
-        var scene = self
-        scene.nodes = parts
-        return scene
-    }
+    static var partsPath: WritableKeyPath<Scene, [SceneNode]> { \.nodes }
 
     var found: (index: PartIndex, places: [Int?]) {
         let parts = SceneParts(self)
@@ -79,19 +87,7 @@ extension Scene: PartedDocument {
 }
 
 extension Slide: PartedDocument {
-    var parts: [SlideElement] { elements }
-
-    mutating func put(_ part: SlideElement, at place: Int) {
-        if place < elements.count { elements[place] = part } else { elements.append(part) }
-    }
-
-    mutating func remove(at place: Int) -> SlideElement { elements.remove(at: place) }
-
-    func holding(_ parts: [SlideElement]) -> Slide {
-        var slide = self
-        slide.elements = parts
-        return slide
-    }
+    static var partsPath: WritableKeyPath<Slide, [SlideElement]> { \.elements }
 
     var found: (index: PartIndex, places: [Int?]) {
         (SlideParts(elements).index, Array(elements.indices))
