@@ -1,3 +1,4 @@
+internal import Catalog
 internal import Model
 internal import SystemCalls
 
@@ -8,7 +9,7 @@ internal import SystemCalls
 /// A value; times are monotonic nanoseconds.
 struct RenamedAway {
     /// As long as documents keep their identity that are renamed away and made anew.
-    private static let age: UInt64 = 15_000_000_000
+    private static let age = UInt64(IdentityTunnel.lifetime * 1_000_000_000)
 
     private struct Entry {
         var owner: String

@@ -23,9 +23,7 @@ struct ScratchFolder: Sendable {
         if isTemporaryName(bytes) { return true }
         // What programs write before they rename it over a document: "NAME.tmp" by habit, LibreOffice's
         // "lu….tmp" among them; and Kate's swap files. A name alone, as ".tmp", is no such.
-        for end in [".tmp", ".kate-swp"] where bytes.count > end.utf8.count {
-            if bytes.suffix(end.utf8.count).elementsEqual(end.utf8) { return true }
-        }
+        if Self.start(of: bytes, before: [".tmp", ".kate-swp"]) != nil { return true }
         // GNU sed saves through "sedXXXXXX", Perl through "XXXXXXXX" with two of them left, Rust's
         // programs through ".tmpXXXXXX", Python's through "tmpXXXXXXXX".
         return isRandom(bytes, after: "sed", 6) || isRandom(bytes, after: "XX", 6)
@@ -61,12 +59,18 @@ struct ScratchFolder: Sendable {
     /// The document, by what it may be called, that a file of the name stands beside by habit, as a
     /// backup, a draft or what patch could not apply.
     static func model(of name: String) -> String? {
-        let bytes = name.pathBytes
-        for end in [".bak", ".backup", ".new", ".old", ".orig", ".rej", ".save"]
-        where bytes.count > end.utf8.count && bytes.suffix(end.utf8.count).elementsEqual(end.utf8) {
-            return String(path: bytes.dropLast(end.utf8.count))
+        start(
+            of: name.pathBytes,
+            before: [".bak", ".backup", ".new", ".old", ".orig", ".rej", ".save"]
+        ).map { String(path: $0) }
+    }
+
+    /// What stands before the first of these endings that a name has.
+    private static func start(of name: [UInt8], before ends: [String]) -> ArraySlice<UInt8>? {
+        let end = ends.map(\.utf8).first {
+            name.count > $0.count && name.suffix($0.count).elementsEqual($0)
         }
-        return nil
+        return end.map { name.dropLast($0.count) }
     }
 
     /// Whether a file may have the name beside these documents.
@@ -85,13 +89,11 @@ struct ScratchFolder: Sendable {
     ///   that it cannot take the document away, and else only who makes "NAME.~1~".
     static func isBackup(_ name: String, of document: String, isExclusive: Bool) -> Bool {
         let (name, document) = (name.pathBytes, document.pathBytes)
-        guard name.count > document.count else { return false }
-        if isExclusive {
-            let end = name.dropFirst(document.count)
-            return name.starts(with: document) && end.starts(with: ".~".utf8)
+        guard isBackupName(name, of: document) else { return false }
+        let end = name.dropFirst(document.count)
+        return !isExclusive
+            || name.starts(with: document) && end.starts(with: ".~".utf8)
                 && end.last == UInt8(ascii: "~")
-        }
-        return (0...name.count - document.count).contains { name[$0...].starts(with: document) }
     }
 
     /// Whether so many letters, digits or underscores stand behind the start of a name, and no more.

@@ -168,12 +168,6 @@ extension VolumeState {
         isBackupName(newName, of: oldName) || !isJustMade(position, process, time)
     }
 
-    /// Whether a name is made from another one, as a backup's is. What is renamed over a file is a
-    /// backup only then: a temporary file need not be new, nor made by who renames it.
-    func isBackupName(_ name: [UInt8], of oldName: [UInt8]) -> Bool {
-        name.count > oldName.count && name.contains(oldName)
-    }
-
     /// Whether the process itself has made the item a moment ago, as programs make temporary files.
     func isJustMade(_ position: MemoryIndex.Position, _ process: Int32, _ time: Timestamp) -> Bool {
         guard let maker = makers[number(position)] else { return false }
