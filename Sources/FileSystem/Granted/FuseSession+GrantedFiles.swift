@@ -45,8 +45,6 @@ extension FuseSession {
         let owner = node.owner
         let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
         let document: DocumentID?
-        let version: String?
-        if case .document(_, _, let found) = node { version = found } else { version = nil }
         switch node {
         case .folder, .pictures: throw Errno(EISDIR)
         case .document(_, let id, _): document = id
@@ -55,45 +53,14 @@ extension FuseSession {
             document = id
         case .scratch: document = nil
         }
-        let process = CallerProcess.process(of: request.caller.thread)
+        let thread = request.caller.thread
+        let process = CallerProcess.process(of: thread)
         // Who writes a document sees what they write, by every descriptor.
         let shared =
             writes || document.map { granted.isWriter(process, of: $0, in: owner) } ?? false
         if shared, try Self.isSentRound(request, granted, node) { throw Errno(ESTALE) }
-        let thread = request.caller.thread
-        // With O_NONBLOCK the owner's mount does not wait for claims.
-        let passed = flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_SYNC | O_NONBLOCK)
         forward(request, granted, to: owner) { () throws(Errno) in
-            // What was looked up for this open, though there may be another version by now.
-            let look = version == nil || shared ? nil : granted.recentLook(node)
-            let open = { (path: String) throws(Errno) in
-                try OwnedDescriptor.open(path, passed | O_NOCTTY)
-            }
-            let descriptor: OwnedDescriptor
-            if let look {
-                do throws(Errno) { descriptor = try open(look.path) } catch {
-                    throw GrantOwners.answer(error)
-                }
-            } else {
-                descriptor = try granted.owners.on(node, shared: shared, open)
-            }
-            var isMisplaced = false
-            if let id = node.document, look == nil {
-                isMisplaced =
-                    try shared
-                    ? version != nil : GrantOwners.content(of: descriptor) != version
-                if isMisplaced, !shared, version != nil,
-                    granted.sendRound(thread, to: id, of: owner, writes: false)
-                {
-                    throw Errno(ESTALE)
-                }
-                granted.noteArrival(thread)
-            }
-            let file = GrantedFile(
-                owner: owner, document: document, descriptor: descriptor, flags: flags,
-                process: process, isMisplaced: isMisplaced)
-            // It may have been revoked since.
-            if look != nil { try Self.requireGrant(file, granted) }
+            let file = try Self.opened(node, document, granted, shared: shared, flags, by: thread)
             return { isAwaited in
                 guard isAwaited else { return }
                 let handle = granted.hold(file)
@@ -105,6 +72,46 @@ extension FuseSession {
                 if sent == -ENOENT { _ = granted.letGo(handle) }
             }
         }
+    }
+
+    /// A node's file, opened on the owner's mount; ESTALE for a thread that is to look it up once more.
+    private static func opened(
+        _ node: GrantedNode, _ document: DocumentID?, _ granted: GrantedTree, shared: Bool,
+        _ flags: Int32, by thread: Int32
+    ) throws(Errno) -> GrantedFile {
+        // With O_NONBLOCK the owner's mount does not wait for claims.
+        let passed = flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_SYNC | O_NONBLOCK) | O_NOCTTY
+        let open = { (path: String) throws(Errno) in try OwnedDescriptor.open(path, passed) }
+        func file(_ descriptor: consuming OwnedDescriptor, isMisplaced: Bool = false) -> GrantedFile
+        {
+            GrantedFile(
+                owner: node.owner, document: document, descriptor: descriptor, flags: flags,
+                process: CallerProcess.process(of: thread), isMisplaced: isMisplaced)
+        }
+        guard case .document(let owner, let id, let version) = node else {
+            return file(try granted.owners.on(node, shared: shared, open))
+        }
+        let isOfVersion = version != nil && !shared
+        if isOfVersion, let look = granted.recentLook(node) {
+            // What was looked up for this open, though there may be another version by now.
+            let held: GrantedFile
+            do throws(Errno) { held = file(try open(look.path)) } catch {
+                throw GrantOwners.answer(error)
+            }
+            // It may have been revoked since.
+            try requireGrant(held, granted)
+            return held
+        }
+        let descriptor = try granted.owners.on(node, shared: shared, open)
+        let isMisplaced =
+            try shared ? version != nil : GrantOwners.content(of: descriptor) != version
+        if isMisplaced, isOfVersion,
+            granted.sendRound(thread, to: id, of: owner, writes: false)
+        {
+            throw Errno(ESTALE)
+        }
+        granted.noteArrival(thread)
+        return file(descriptor, isMisplaced: isMisplaced)
     }
 
     /// - Parameter isCached: whether the kernel reads it into its page cache.

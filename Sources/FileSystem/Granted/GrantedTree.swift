@@ -325,7 +325,7 @@ final class GrantedTree: Sendable {
 
     /// The thread's process has made the document anew.
     func noteMadeAnew(_ document: DocumentID, of owner: String, by thread: Int32) {
-        if !isRenamedAway(document, of: owner, for: thread) { return }
+        if state.withLock({ $0.renamedAway.processes(document, of: owner) }).isEmpty { return }
         let process = CallerProcess.process(of: thread)
         state.withLock { $0.renamedAway.end(document, of: owner, for: process) }
     }
