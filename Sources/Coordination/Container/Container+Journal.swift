@@ -6,6 +6,14 @@ internal import SystemCalls
 
 /// The journal at the opening of a container.
 extension Container {
+    /// Something else is in the place of a file.
+    static func oddFile(_ path: String) -> Failure {
+        Failure(
+            .inputOutput,
+            "\(path) is no file: put the file back that belongs there, or remove it if there was none"
+        )
+    }
+
     /// Makes what is missing of the folder and opens the journal.
     static func openJournal(
         _ folder: ContainerFolder, of database: CatalogDatabase
@@ -13,10 +21,7 @@ extension Container {
         try checkJournal(folder, of: database)
         try folder.make(isNew: false)
         if let path = Journal.oddFile(in: folder.journal) {
-            throw Failure(
-                .inputOutput,
-                "\(path) is no file: put the file back that belongs there, or remove it if there was none"
-            )
+            throw oddFile(path)
         }
         do throws(Errno) { return try Journal(folder: folder.journal) } catch {
             if [EACCES, EPERM, EROFS].contains(error.code) {

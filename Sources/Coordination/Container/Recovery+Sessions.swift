@@ -18,12 +18,7 @@ extension Recovery {
         let published = Dictionary(versions.map { ($0.node, $0) }) { $1 }
         let isPowerLoss = report.afterPowerLoss
         let lost = report.lacksJournal ? self.lost : nil
-        if let pack = content.packed.oddPack {
-            throw Failure(
-                .inputOutput,
-                "\(pack) is no file: put the file back that belongs there, or remove it if "
-                    + "there was none")
-        }
+        if let pack = content.packed.oddPack { throw Container.oddFile(pack) }
         do throws(Errno) {
             let damaged = try content.packed.adopt { node, size, modified in
                 let isThere = access(content.folder.staging(node), F_OK) == 0
