@@ -18,15 +18,12 @@ struct CredentialCommand {
 
     /// Runs it to its end; what it printed.
     func output(_ call: StoreCall) throws(StoreError) -> String {
-        var ends: [Int32] = [-1, -1]
-        // A pair of sockets and not a pipe: Swift does not see pipe2, and without close-on-exec from
-        // the start another thread's program could keep it open.
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw problem("\(Errno.last)") }
-        let reading = OwnedDescriptor(adopting: ends[0])
+        let ends: (Int32, Int32)
+        do throws(Errno) { ends = try Descriptors.socketPair() } catch { throw problem("\(error)") }
+        let reading = OwnedDescriptor(adopting: ends.0)
         let process: pid_t
         do {
-            let writing = OwnedDescriptor(adopting: ends[1])
+            let writing = OwnedDescriptor(adopting: ends.1)
             process = try start(output: writing.number)
         }
         var status: Int32 = 0

@@ -2,6 +2,18 @@ internal import Glibc
 
 /// Descriptors that nobody here owns: standard input, output and error.
 public enum Descriptors {
+    /// Two stream sockets that are connected with each other and closed by exec, to be adopted at once.
+    ///
+    /// Also in the place of a pipe: Swift does not see pipe2, and without close-on-exec from the start
+    /// another thread's program could keep one open.
+    public static func socketPair() throws(Errno) -> (Int32, Int32) {
+        var ends: [Int32] = [-1, -1]
+        try check {
+            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+        }
+        return (ends[0], ends[1])
+    }
+
     /// The number of standard output.
     public static let output: Int32 = 1
     /// The number of standard error.

@@ -9,12 +9,9 @@ final class SandboxReport: Sendable {
     let writer: OwnedDescriptor
 
     init() throws(Errno) {
-        var ends: [Int32] = [-1, -1]
-        try check {
-            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
-        }
-        reader = OwnedDescriptor(adopting: ends[0])
-        writer = OwnedDescriptor(adopting: ends[1])
+        let ends = try Descriptors.socketPair()
+        reader = OwnedDescriptor(adopting: ends.0)
+        writer = OwnedDescriptor(adopting: ends.1)
     }
 
     /// Whether the command was started and has ended, once bubblewrap has. Does not wait.

@@ -9,12 +9,9 @@ package final class WorkerProcess: Sendable {
 
     /// Starts a program, found by its path or in PATH.
     package init(_ arguments: [String]) throws(Errno) {
-        var sockets: [Int32] = [-1, -1]
-        try check {
-            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &sockets)
-        }
-        let theirs = OwnedDescriptor(adopting: sockets[1])
-        let ours = OwnedDescriptor(adopting: sockets[0])
+        let ends = try Descriptors.socketPair()
+        let ours = OwnedDescriptor(adopting: ends.0)
+        let theirs = OwnedDescriptor(adopting: ends.1)
         // A stopped worker takes nothing, which must not hold up the sender.
         try check { fcntl(ours.number, F_SETFL, O_NONBLOCK) }
         process = try ChildProcess(
