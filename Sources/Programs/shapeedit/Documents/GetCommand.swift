@@ -11,7 +11,8 @@ struct GetCommand: ParsableCommand {
         discussion: """
             Without a path, every value with its path. What is printed is what `set` takes, with \
             line ends, tabs and backslashes of texts written out; with --json numbers, truth \
-            values and vectors are those of JSON, and texts are as they are. A name in double quotes is one whatever it says: '"a=b".color'.
+            values and vectors are those of JSON, and texts are as they are. A name in double quotes \
+            is one whatever it says: '"a=b".color'.
             """)
 
     @Argument(help: "The document, or - for standard input.", completion: .file())
