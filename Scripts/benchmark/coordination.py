@@ -40,7 +40,7 @@ class Control:
         while b"\0" not in self.rest:
             part = self.socket.recv(65536)
             if not part:
-                raise RuntimeError("the control socket was closed")
+                raise ConnectionError("the control socket was closed")
             self.rest += part
         message, _, self.rest = self.rest.partition(b"\0")
         answer = json.loads(message)
@@ -145,7 +145,11 @@ def presenting(mount, path):
         control = Control(path)
         control.send("Present", {"path": "shown"}, more=True)
         while True:
-            kind = control.receive()["message"]["kind"]
+            try:
+                kind = control.receive()["message"]["kind"]
+            except ConnectionError:
+                # The mount ends before this does.
+                return
             if kind == "registered":
                 ready.set()
             elif kind == "changed":

@@ -45,6 +45,8 @@ package struct ItemRecord: BitwiseCopyable {
         package static let accessPending = Flags(rawValue: 64)
         /// The kernel may keep names and attributes of the item's pictures.
         package static let isPictured = Flags(rawValue: 256)
+        /// Made without a name, and can be given one still.
+        package static let isLinkable = Flags(rawValue: 512)
     }
 
     package var place: ContentPlace {

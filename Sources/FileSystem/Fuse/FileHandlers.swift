@@ -26,13 +26,20 @@ extension FuseSession {
         _ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ mode: mode_t,
         _ flags: Int32
     ) throws(Errno) {
+        // What has no name is in no claim's way.
+        if Self.isUnnamed(name) { return try createNow(request, parent, nil, mode, flags) }
         try naming(request, (parent, name, .write)) { [self] (name) throws(Errno) in
             try createNow(request, parent, name, mode, flags)
         }
     }
 
+    /// Whether a CREATE is of O_TMPFILE: the kernel gives it a name then that no file can have.
+    static func isUnnamed(_ name: UnsafeRawBufferPointer) -> Bool {
+        name.first == UInt8(ascii: "/")
+    }
+
     private func createNow(
-        _ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ mode: mode_t,
+        _ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer?, _ mode: mode_t,
         _ flags: Int32
     ) throws(Errno) {
         let (entry, opened) = try volume.create(

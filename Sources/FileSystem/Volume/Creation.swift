@@ -42,36 +42,19 @@ extension VolumeState {
         if isDirectory, parent.pointee.links >= Limits.links { throw Errno(EMLINK) }
         let time = Self.now()
         let process = process ?? CallerProcess.process(of: caller.thread)
-        let number = ItemNumber(rawValue: takeNumber())
-        var mode = blueprint.mode
-        var group = caller.group
-        if parent.pointee.mode & S_ISGID != 0 {
-            // As on ext4: the group comes from the directory, and so does the bit for directories.
-            group = parent.pointee.group
-            if isDirectory { mode |= S_ISGID }
-        }
         let nameBytes = Array(name)
         // A document whose name vanished a moment ago lives on in the file that takes the name.
         let inherited =
-            mode & S_IFMT == S_IFREG
+            blueprint.mode & S_IFMT == S_IFREG
             ? inheritDocument(directory, nameBytes, process, time) : nil
-        let position = index.insert(
-            ItemRow(
-                number: number, mode: mode, user: caller.user, group: group,
-                links: isDirectory ? 2 : 1, device: blueprint.device,
-                size: Int64(blueprint.target?.count ?? 0), modified: time, changed: time,
-                accessed: time,
-                document: inherited?.document ?? DocumentID(rawValue: number.rawValue),
-                target: blueprint.target))
+        let position = insert(
+            in: directory, blueprint, caller, links: isDirectory ? 2 : 1,
+            document: inherited?.document, time)
         index.insertName(directory, name, item: position)
-        if mode & S_IFMT == S_IFREG {
-            // A program that makes thousands of files saves none of them by renaming it away.
-            if makers.count > 1024 { makers.removeAll(keepingCapacity: true) }
-            makers[number] = (process, time)
-        }
+        if index[item: position].pointee.isRegular { noteMaker(position, process, time) }
         if isDirectory { parent.pointee.links += 1 }
         var effects: [Effect] = [
-            .putName(parent: self.number(directory), name: nameBytes, item: number),
+            .putName(parent: number(directory), name: nameBytes, item: number(position)),
             touch(directory, time),
         ]
         if let inherited { effects += inherited.effects }
@@ -80,6 +63,38 @@ extension VolumeState {
             effects)
         if let unseen = inherited?.unseen { markConflict(unseen, at: position, by: process) }
         return (position, sequence)
+    }
+
+    /// A new item without any name yet.
+    ///
+    /// - Parameter document: the document that it is; `nil`: a new one.
+    func insert(
+        in directory: MemoryIndex.Position, _ blueprint: Volume.Blueprint, _ caller: Caller,
+        links: UInt32, document: DocumentID? = nil, _ time: Timestamp
+    ) -> MemoryIndex.Position {
+        let parent = index[item: directory]
+        let number = ItemNumber(rawValue: takeNumber())
+        var mode = blueprint.mode
+        var group = caller.group
+        if parent.pointee.mode & S_ISGID != 0 {
+            // As on ext4: the group comes from the directory, and so does the bit for directories.
+            group = parent.pointee.group
+            if mode & S_IFMT == S_IFDIR { mode |= S_ISGID }
+        }
+        return index.insert(
+            ItemRow(
+                number: number, mode: mode, user: caller.user, group: group, links: links,
+                device: blueprint.device, size: Int64(blueprint.target?.count ?? 0),
+                modified: time, changed: time, accessed: time,
+                document: document ?? DocumentID(rawValue: number.rawValue),
+                target: blueprint.target))
+    }
+
+    /// Remembers who has made a file.
+    func noteMaker(_ position: MemoryIndex.Position, _ process: Int32, _ time: Timestamp) {
+        // A program that makes thousands of files saves none of them by renaming it away.
+        if makers.count > 1024 { makers.removeAll(keepingCapacity: true) }
+        makers[number(position)] = (process, time)
     }
 
     /// What a file gets whose name another one had a moment ago.

@@ -239,8 +239,10 @@ extension Volume {
     }
 
     /// open(2) with O_CREAT of a name that the kernel does not know: makes the file and opens it.
+    ///
+    /// - Parameter name: `nil` with O_TMPFILE.
     func create(
-        _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, mode: UInt32, flags: Int32,
+        _ parent: NodeNumber, _ name: UnsafeRawBufferPointer?, mode: UInt32, flags: Int32,
         _ caller: Caller
     ) throws(Errno) -> (Entry, Opened) {
         let writes = flags & O_ACCMODE != O_RDONLY
@@ -250,8 +252,14 @@ extension Volume {
         let created = try state.withLock {
             (state) throws(Errno) -> (node: NodeNumber, session: WriteSession?, item: ItemNumber) in
             let directory = try state.directory(parent)
-            let (position, _) = try state.create(
-                directory, name, Blueprint(mode: mode | S_IFREG), caller, process: process)
+            let position =
+                if let name {
+                    try state.create(
+                        directory, name, Blueprint(mode: mode | S_IFREG), caller, process: process
+                    ).0
+                } else {
+                    try state.createUnnamed(directory, mode: mode, caller, process: process)
+                }
             if !writes {
                 return (state.index[item: position].pointee.node, nil, state.number(position))
             }
@@ -284,7 +292,7 @@ extension Volume {
             }
         } catch {
             if let session = created.session { end(session, created.item, process) }
-            _ = try? unlink(parent, name, caller)
+            if let name { _ = try? unlink(parent, name, caller) }
             throw error
         }
     }

@@ -171,7 +171,7 @@ extension VolumeState {
     }
 
     /// The item becomes the document: its versions join the document's history.
-    private func adopt(_ position: MemoryIndex.Position, _ document: DocumentID) -> [Effect] {
+    func adopt(_ position: MemoryIndex.Position, _ document: DocumentID) -> [Effect] {
         let former = DocumentID(rawValue: index[item: position].pointee.document)
         index[item: position].pointee.document = document.rawValue
         index.noteHolder(position)
@@ -247,22 +247,27 @@ extension Volume {
             let record = state.index[item: position]
             if record.pointee.isDirectory { throw Errno(EPERM) }
             if record.pointee.links >= Limits.links { throw Errno(EMLINK) }
-            if record.pointee.links == 0 { throw Errno(ENOENT) }
+            let isFirst = record.pointee.links == 0
+            if isFirst, !record.pointee.flags.contains(.isLinkable) { throw Errno(ENOENT) }
             if state.index.lookup(directory, name) != 0 { throw Errno(EEXIST) }
             let time = VolumeState.now()
+            let process = CallerProcess.process(of: caller.thread)
             let bytes = Array(name)
             let rank = state.index.nextRank(of: position)
+            let named =
+                isFirst ? state.noteNamed(position, in: directory, bytes, process, time) : nil
             state.index.insertName(directory, name, item: position, rank: rank)
             record.pointee.links += 1
             state.stamp(position, time)
             let sequence = state.record(
-                .linked, position, parent: directory, name: bytes,
-                process: CallerProcess.process(of: caller.thread), at: time,
+                isFirst ? .created : .linked, position, parent: directory, name: bytes,
+                process: process, at: time,
                 [
                     .putName(
                         parent: state.number(directory), name: bytes, item: node.item, rank: rank),
                     state.touch(directory, time),
-                ])
+                ] + (named?.effects ?? []))
+            if let unseen = named?.unseen { state.markConflict(unseen, at: position, by: process) }
             // The kernel links the inode it has: answer with the same node, not a newer one.
             state.countLookup(node, at: position)
             return (state.otherNodes(position, than: node), sequence)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* The kernel's side of the protocol, as far as it is needed here. */
-enum { OPCODE_INIT = 26 };
+enum { OPCODE_INIT = 26, OPCODE_CREATE = 35, OPCODE_TMPFILE = 51 };
 #define INIT_HANDLE_KILLPRIV_V2 (1u << 28)
 #define INIT_EXT (1u << 30)
 /* Bits of flags2, the upper half of the 64 INIT flags. */
@@ -54,14 +54,16 @@ static struct shim_connection *current;
 static ssize_t read_request(int fd, void *buffer, size_t length, void *userdata) {
     (void)userdata;
     ssize_t result = read(fd, buffer, length);
-    if (result >= (ssize_t)(sizeof(struct in_header) + 16) && current->init_unique == 0) {
-        struct in_header *header = buffer;
-        if (header->opcode == OPCODE_INIT) {
-            struct init_in *init = (struct init_in *)(header + 1);
-            current->init_unique = header->unique;
-            current->offered = init->flags;
-            if (init->flags & INIT_EXT) current->offered2 = init->flags2;
-        }
+    if (result < (ssize_t)(sizeof(struct in_header) + 16)) return result;
+    struct in_header *header = buffer;
+    if (header->opcode == OPCODE_TMPFILE) {
+        /* As CREATE in all but the name, which is one that no file can have. */
+        header->opcode = OPCODE_CREATE;
+    } else if (header->opcode == OPCODE_INIT && current->init_unique == 0) {
+        struct init_in *init = (struct init_in *)(header + 1);
+        current->init_unique = header->unique;
+        current->offered = init->flags;
+        if (init->flags & INIT_EXT) current->offered2 = init->flags2;
     }
     return result;
 }
