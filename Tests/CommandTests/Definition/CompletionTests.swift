@@ -32,34 +32,96 @@ import Testing
         }
     }
 
+    /// What is typed, and what the shell makes of it.
+    private static let typed = [
+        ("shapeedit und", "undo"), ("shapeedit set --dr", "--dry-run"),
+        ("shapeedit render a.slide --mode w", "web"),
+        ("shapeedit show a.slide --graphics bl", "blocks"),
+        ("shapeedit new --template ti", "title"),
+        ("shapeedit convert a.shape - --to shapeF", "shapeFile"),
+        ("shapeedit add a.slide rect", "rectangle"), ("shapeedit container de", "delete"),
+        ("shapeedit list tog", "toggle"),
+    ]
+
     @Test(.enabled(if: isInstalled("bash"), "bash is not installed"))
     func `bash completes commands, options and values`() throws {
         try withDesk(.plain) { desk in
-            try desk.write(try desk.run("completions", "bash"), to: "script")
-            func completed(_ words: String) throws -> [String] {
-                let list = words.split(separator: " ", omittingEmptySubsequences: false)
+            for (words, whole) in Self.typed {
+                let list = words.split(separator: " ")
                 let quoted = list.map { "'\($0)'" }.joined(separator: " ")
-                try desk.write(
+                let said = try complete(
                     """
                     source ./script
                     COMP_WORDS=(\(quoted)); COMP_CWORD=\(list.count - 1)
                     COMP_LINE='\(words)'; COMP_POINT=${#COMP_LINE}
                     _shapeedit shapeedit '\(list.last ?? "")' '\(list.dropLast().last ?? "")'
                     printf '%s\\n' "${COMPREPLY[@]}"
-                    """, to: "ask")
-                let binary = try BuiltPrograms.shapeedit()
-                let said = try desk.shell(
-                    "mkdir -p bin; ln -sf '\(binary)' bin/shapeedit; PATH=$PWD/bin:$PATH bash ask")
-                return said.split(separator: "\n").map { $0.filter { $0 != " " } }
+                    """, by: "bash", "./ask", at: desk)
+                #expect(said.split(separator: "\n").map { $0.filter { $0 != " " } } == [whole])
             }
-            #expect(try completed("shapeedit und").contains("undo"))
-            #expect(try completed("shapeedit set --dr").contains("--dry-run"))
-            #expect(try completed("shapeedit render a.slide --mode ") == ["app", "web"])
-            #expect(try completed("shapeedit show a.slide --graphics bl") == ["blocks"])
-            #expect(try completed("shapeedit new --template ti") == ["title"])
-            #expect(try completed("shapeedit convert a.shape - --to shapeF") == ["shapeFile"])
-            #expect(try completed("shapeedit add a.slide rect") == ["rectangle"])
         }
+    }
+
+    @Test(.enabled(if: isInstalled("fish"), "fish is not installed"))
+    func `fish completes commands, options and values`() throws {
+        try withDesk(.plain) { desk in
+            for (words, whole) in Self.typed {
+                let said = try complete(
+                    "source ./script; complete -C '\(words)'", by: "fish", "--no-config ./ask",
+                    at: desk)
+                // What it is stands behind a tab.
+                #expect(
+                    said.split(separator: "\n").map { $0.prefix { $0 != "\t" } } == [whole[...]])
+            }
+        }
+    }
+
+    /// Typed at a prompt: it completes there only.
+    @Test(.enabled(if: isInstalled("zsh"), "zsh is not installed"))
+    func `zsh completes commands, options and values`() throws {
+        try withDesk(.plain) { desk in
+            let lines = Self.typed.map { "type '\($0.0)'\n" }.joined()
+            let said = try complete(
+                """
+                mkdir -p functions; cp script functions/_shapeedit
+                zmodload zsh/zpty
+                zpty shell zsh -f -i
+                line() { zpty -w shell "$1"; zpty -r -m shell seen "*$2*" }
+                zpty -w shell "PS1=; fpath=($PWD/functions \\$fpath); autoload -Uz compinit"
+                zpty -w shell "compinit -u -d dump; print rea''dy"
+                zpty -r -m shell seen '*ready*'
+                # A space follows what is complete, then what is typed there.
+                type() {
+                    zpty -w -n shell $'\\C-u'"$1"$'\\t''#'
+                    zpty -r -m shell seen "*$1*#"
+                    print -r -- "${seen##*$'\\r'}"
+                }
+                \(lines)
+                """, by: "zsh", "-f ./ask", at: desk)
+            let found = said.split(separator: "\n")
+            #expect(found.count == Self.typed.count, "\(said)")
+            for ((words, whole), line) in zip(Self.typed, found) {
+                let begun = words.split(separator: " ").dropLast().joined(separator: " ")
+                // The cursor goes back over the space that it may have put there.
+                let printed = line.filter { $0 >= " " }
+                let shown = printed.split(separator: " ").joined(separator: " ")
+                #expect(shown.hasSuffix("\(begun) \(whole) #"), "\(line)")
+            }
+        }
+    }
+
+    /// Runs a script of a shell, with what completes for it beside as `script`.
+    private func complete(
+        _ ask: String, by shell: String, _ arguments: String, at desk: Desk
+    ) throws -> String {
+        try desk.write(try desk.run("completions", shell), to: "script")
+        try desk.write(ask, to: "ask")
+        let binary = try BuiltPrograms.shapeedit()
+        return try desk.shell(
+            """
+            mkdir -p bin; ln -sf '\(binary)' bin/shapeedit
+            HOME=$PWD TERM=dumb PATH=$PWD/bin:$PATH \(shell) \(arguments)
+            """)
     }
 
     /// What a command takes of the values that shells offer for one of its options or words.

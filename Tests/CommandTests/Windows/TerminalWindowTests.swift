@@ -22,6 +22,12 @@ struct TerminalWindowTests {
                 graphics: "auto"),
             Terminal(name: "mlterm", words: ["mlterm", "-g", "80x24", "-e"], graphics: "sixel"),
             Terminal(name: "mlterm", words: ["mlterm", "-g", "80x24", "-e"], graphics: "iterm"),
+            Terminal(
+                name: "kitty",
+                words: [
+                    "kitty", "--config", "NONE", "-o", "remember_window_size=no",
+                    "-o", "initial_window_width=80c", "-o", "initial_window_height=24c",
+                ], graphics: "auto"),
         ]
     }
 
@@ -40,7 +46,8 @@ struct TerminalWindowTests {
                 directory: desk.folder,
                 environment: [
                     "DISPLAY": display.name, "HOME": desk.folder, "PATH": "/usr/bin:/bin",
-                    "LANG": "C.UTF-8", "XDG_STATE_HOME": desk.stateHome,
+                    "LANG": "C.UTF-8", "LIBGL_ALWAYS_SOFTWARE": "1",
+                    "XDG_STATE_HOME": desk.stateHome,
                 ])
             defer {
                 window.kill(signal: SIGKILL, group: true)
