@@ -66,7 +66,7 @@ public enum Picture: Sendable {
     /// The marks of a slide, list or page; a scene has none.
     func sheet(_ size: PixelSize) throws(DrawingError) -> Sheet {
         switch self {
-        case .scene: Sheet(width: 1, height: 1, background: .white, marks: [])
+        case .scene: Sheet(width: 1, height: 1, background: .white, marks: AnySequence([]))
         case .slide(let slide, let mode): try Sheet(slide, mode: mode)
         case .list(let list, let title): Sheet(list, title: title, size: size)
         case .page(let page): try PageSheet.sheet(page)

@@ -3,56 +3,9 @@ import Documents
 extension ExportedSolids {
     /// A binary glTF file.
     func writeGLB<Problem: Error>(to take: ([UInt8]) throws(Problem) -> Void) throws(Problem) {
-        var buffer = 0
-        var views: [JSONValue] = []
-        var accessors: [JSONValue] = []
-
-        /// Makes room in the buffer for numbers of four bytes and says the number of their accessor.
-        func add(_ numbers: Int, count: Int, _ accessor: JSONObject, target: Int) -> JSONValue {
-            views.append(
-                .object([
-                    "buffer": .integer(0), "byteOffset": .integer(buffer),
-                    "byteLength": .integer(numbers * 4), "target": .integer(target),
-                ]))
-            buffer += numbers * 4
-            var accessor = accessor
-            accessor["bufferView"] = .integer(views.count - 1)
-            accessor["count"] = .integer(count)
-            accessors.append(.object(accessor))
-            return .integer(accessors.count - 1)
-        }
-
-        var meshes: [JSONValue] = []
-        for (index, solid) in summaries.enumerated() {
-            let real: JSONObject = ["componentType": .integer(5126), "type": .string("VEC3")]
-            var places = real
-            places["min"] = .array(Self.reals(solid.low))
-            places["max"] = .array(Self.reals(solid.high))
-            let positions = add(solid.places * 3, count: solid.places, places, target: 34962)
-            let normals = add(solid.places * 3, count: solid.places, real, target: 34962)
-            let indices = add(
-                solid.triangles * 3, count: solid.triangles * 3,
-                ["componentType": .integer(5125), "type": .string("SCALAR")], target: 34963)
-            meshes.append(
-                .object([
-                    "name": .string(solid.name),
-                    "primitives": .array([
-                        .object([
-                            "attributes": .object(["POSITION": positions, "NORMAL": normals]),
-                            "indices": indices, "material": .integer(index),
-                        ])
-                    ]),
-                ]))
-        }
-        var root = description
-        // Arrays that would be empty are not allowed.
-        if !meshes.isEmpty {
-            root["meshes"] = .array(meshes)
-            root["accessors"] = .array(accessors)
-            root["bufferViews"] = .array(views)
-            root["buffers"] = .array([.object(["byteLength": .integer(buffer)])])
-        }
-        try take(Self.head(JSONValue.object(root).text(), buffer))
+        let parts = bufferParts
+        let buffer = parts.last.map { $0.offset + $0.length } ?? 0
+        try take(Self.head(description(parts), buffer))
         try forEach { (solid) throws(Problem) in
             let mesh = solid.mesh
             var bytes: [UInt8] = []
@@ -64,37 +17,47 @@ extension ExportedSolids {
         }
     }
 
-    /// Nodes, materials and the camera.
-    private var description: JSONObject {
-        var nodes: [JSONValue] = summaries.enumerated().map { index, solid in
-            .object(["name": .string(solid.name), "mesh": .integer(index)])
-        }
-        let materials: [JSONValue] = summaries.map { solid in
-            let channels = [solid.color.red, solid.color.green, solid.color.blue]
-            let factor = channels.map { JSONValue.number(Self.linear($0)) }
-            var material: JSONObject = [
-                "pbrMetallicRoughness": .object([
-                    "baseColorFactor": .array(factor + [.number(solid.opacity)]),
-                    "metallicFactor": .integer(0), "roughnessFactor": .number(0.8),
-                ])
+    /// Numbers of four bytes that stand together in the buffer.
+    private struct BufferPart {
+        enum Kind { case positions, normals, indices }
+        var kind: Kind
+        /// In bytes.
+        var offset: Int
+        /// In bytes.
+        var length: Int
+    }
+
+    /// Three for each solid, one behind the other.
+    private var bufferParts: [BufferPart] {
+        var parts: [BufferPart] = []
+        parts.reserveCapacity(3 * summaries.count)
+        for solid in summaries {
+            let counts: [(BufferPart.Kind, Int)] = [
+                (.positions, solid.places), (.normals, solid.places), (.indices, solid.triangles),
             ]
-            if solid.opacity < 1 { material["alphaMode"] = .string("BLEND") }
-            return .object(material)
+            for (kind, count) in counts {
+                let offset = parts.last.map { $0.offset + $0.length } ?? 0
+                parts.append(BufferPart(kind: kind, offset: offset, length: count * 3 * 4))
+            }
         }
-        let (forward, right, up) = View.axes(camera)
-        nodes.append(
-            .object([
-                "name": .string("Camera"), "camera": .integer(0),
-                "matrix": .array(
-                    Self.column(right, 0) + Self.column(up, 0) + Self.column(-forward, 0)
-                        + Self.column(Vector(camera.position), 1)),
-            ]))
-        var root: JSONObject = [
-            "asset": .object(["version": .string("2.0"), "generator": .string("ShapeEdit")]),
-            "scene": .integer(0),
-            "scenes": .array([.object(["nodes": .array(nodes.indices.map { .integer($0) })])]),
-            "nodes": .array(nodes),
-            "cameras": .array([
+        return parts
+    }
+
+    /// The file's JSON.
+    private func description(_ parts: [BufferPart]) -> [UInt8] {
+        var text = JSONObjectText()
+        text.add("asset", .object(["version": .string("2.0"), "generator": .string("ShapeEdit")]))
+        text.add("scene", .integer(0))
+        let nodes = JSONValue.array((0...summaries.count).map { .integer($0) })
+        text.add("scenes", .array([.object(["nodes": nodes])]))
+        text.add("nodes", count: summaries.count + 1) { index in
+            index < summaries.count
+                ? .object(["name": .string(summaries[index].name), "mesh": .integer(index)])
+                : cameraNode
+        }
+        text.add(
+            "cameras",
+            .array([
                 .object([
                     "type": .string("perspective"),
                     "perspective": .object([
@@ -102,10 +65,77 @@ extension ExportedSolids {
                         "znear": .number(View.near),
                     ]),
                 ])
-            ]),
+            ]))
+        // Arrays that would be empty are not allowed.
+        guard let last = parts.last else { return text.finished() }
+        text.add("materials", count: summaries.count) { Self.material(summaries[$0]) }
+        text.add("meshes", count: summaries.count) { Self.mesh(summaries[$0], at: $0) }
+        text.add("accessors", count: parts.count) { index in
+            Self.accessor(parts[index], at: index, summaries[index / 3])
+        }
+        text.add("bufferViews", count: parts.count) { index in
+            .object([
+                "buffer": .integer(0), "byteOffset": .integer(parts[index].offset),
+                "byteLength": .integer(parts[index].length),
+                // Of vertices, of indices.
+                "target": .integer(parts[index].kind == .indices ? 34963 : 34962),
+            ])
+        }
+        text.add(
+            "buffers", .array([.object(["byteLength": .integer(last.offset + last.length)])]))
+        return text.finished()
+    }
+
+    private var cameraNode: JSONValue {
+        let (forward, right, up) = View.axes(camera)
+        return .object([
+            "name": .string("Camera"), "camera": .integer(0),
+            "matrix": .array(
+                Self.column(right, 0) + Self.column(up, 0) + Self.column(-forward, 0)
+                    + Self.column(Vector(camera.position), 1)),
+        ])
+    }
+
+    private static func material(_ solid: Summary) -> JSONValue {
+        let channels = [solid.color.red, solid.color.green, solid.color.blue]
+        let factor = channels.map { JSONValue.number(linear($0)) }
+        var material: JSONObject = [
+            "pbrMetallicRoughness": .object([
+                "baseColorFactor": .array(factor + [.number(solid.opacity)]),
+                "metallicFactor": .integer(0), "roughnessFactor": .number(0.8),
+            ])
         ]
-        if !materials.isEmpty { root["materials"] = .array(materials) }
-        return root
+        if solid.opacity < 1 { material["alphaMode"] = .string("BLEND") }
+        return .object(material)
+    }
+
+    private static func mesh(_ solid: Summary, at index: Int) -> JSONValue {
+        .object([
+            "name": .string(solid.name),
+            "primitives": .array([
+                .object([
+                    "attributes": .object([
+                        "POSITION": .integer(3 * index), "NORMAL": .integer(3 * index + 1),
+                    ]),
+                    "indices": .integer(3 * index + 2), "material": .integer(index),
+                ])
+            ]),
+        ])
+    }
+
+    private static func accessor(_ part: BufferPart, at index: Int, _ solid: Summary) -> JSONValue {
+        // 32-bit reals, 32-bit whole numbers.
+        var accessor: JSONObject =
+            part.kind == .indices
+            ? ["componentType": .integer(5125), "type": .string("SCALAR")]
+            : ["componentType": .integer(5126), "type": .string("VEC3")]
+        if part.kind == .positions {
+            accessor["min"] = .array(reals(solid.low))
+            accessor["max"] = .array(reals(solid.high))
+        }
+        accessor["bufferView"] = .integer(index)
+        accessor["count"] = .integer(part.kind == .indices ? solid.triangles * 3 : solid.places)
+        return .object(accessor)
     }
 
     /// What comes before so many bytes of the buffer: a header and the JSON, padded to four bytes as the
@@ -144,5 +174,36 @@ extension ExportedSolids {
         var root = 1.0
         for _ in 0..<30 { root -= (root - square / (root * root * root * root)) / 5 }
         return square * root
+    }
+}
+
+/// The text of a JSON object in one line, whose long arrays are made a value at a time: as values all at
+/// once they would take ten times the memory of their text.
+private struct JSONObjectText {
+    private var bytes: [UInt8] = []
+
+    mutating func add(_ key: String, _ value: JSONValue) {
+        begin(key)
+        bytes += value.line
+    }
+
+    mutating func add(_ key: String, count: Int, _ value: (Int) -> JSONValue) {
+        begin(key)
+        for index in 0..<count {
+            bytes.append(UInt8(ascii: index == 0 ? "[" : ","))
+            bytes += value(index).line
+        }
+        bytes += (count == 0 ? "[]" : "]").utf8
+    }
+
+    consuming func finished() -> [UInt8] {
+        bytes += (bytes.isEmpty ? "{}" : "}").utf8
+        return bytes
+    }
+
+    private mutating func begin(_ key: String) {
+        bytes.append(UInt8(ascii: bytes.isEmpty ? "{" : ","))
+        bytes += JSONValue.string(key).line
+        bytes.append(UInt8(ascii: ":"))
     }
 }

@@ -1,65 +1,99 @@
-import CPangoCairo
 import Documents
 internal import PathText
 
-extension Picture {
-    /// The picture as an SVG file: slides and lists as shapes and real text, broken into lines as
-    /// on the picture; a scene as a PNG picture in it, because shaded curved surfaces that hide
-    /// each other have no exact counterpart there.
-    ///
-    /// - Throws: ``DrawingError``.
-    public func svg(fitting size: PixelSize) throws(DrawingError) -> [UInt8] {
-        let size = self.size(fitting: size)
-        if case .scene = self {
-            let picture = Base64.encode(try png(fitting: size))
-            return Array(
-                """
-                <svg xmlns="http://www.w3.org/2000/svg" width="\(size.width)" \
-                height="\(size.height)" viewBox="0 0 \(size.width) \(size.height)">
-                <image width="\(size.width)" height="\(size.height)" \
-                href="data:image/png;base64,\(picture)"/>
-                </svg>
+/// A picture as an SVG file, made a mark at a time: slides and lists as shapes and real text, broken into
+/// lines as on the picture; a scene as a PNG picture in it, because shaded curved surfaces that hide each
+/// other have no exact counterpart there.
+public struct SVGFile {
+    private let content: Content
+    private let size: PixelSize
 
-                """.utf8)
-        }
-        var writer = SVGWriter(sheet: try sheet(size), size: size)
-        return try writer.file()
+    private enum Content {
+        case pixels([UInt8])
+        case marks(Sheet, TextSetter)
     }
+
+    /// - Throws: ``DrawingError``.
+    public init(_ picture: Picture, fitting size: PixelSize) throws(DrawingError) {
+        self.size = picture.size(fitting: size)
+        if case .scene = picture {
+            content = .pixels(try picture.png(fitting: self.size))
+        } else {
+            content = .marks(try picture.sheet(self.size), try TextSetter())
+        }
+    }
+
+    /// Hands out the file's bytes, part by part; ends with what `take` throws.
+    public func write<Problem: Error>(
+        to take: ([UInt8]) throws(Problem) -> Void
+    ) throws(Problem) {
+        let head =
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(size.width)\" height=\"\(size.height)\""
+        switch content {
+        case .pixels(let picture):
+            try take(
+                Array(
+                    """
+                    \(head) viewBox="0 0 \(size.width) \(size.height)">
+                    <image width="\(size.width)" height="\(size.height)" \
+                    href="data:image/png;base64,\(Base64.encode(picture))"/>
+                    </svg>
+
+                    """.utf8))
+        case .marks(let sheet, let setter):
+            var writer = SVGWriter(sheet: sheet, setter: setter)
+            writer.begin(head)
+            for mark in sheet.marks {
+                writer.write(mark)
+                if writer.bytes.count >= Self.part { try take(writer.taken()) }
+            }
+            writer.end()
+            try take(writer.taken())
+        }
+    }
+
+    /// In bytes; so many are handed out at once, or a few more.
+    private static let part = 64 << 10
 }
 
 /// Writes the marks of a sheet as SVG.
 private struct SVGWriter {
     let sheet: Sheet
-    let size: PixelSize
-    private var text = ""
+    let setter: TextSetter
+    private(set) var bytes: [UInt8] = []
     private var clips = 0
 
-    init(sheet: Sheet, size: PixelSize) {
+    init(sheet: Sheet, setter: TextSetter) {
         self.sheet = sheet
-        self.size = size
+        self.setter = setter
     }
 
-    mutating func file() throws(DrawingError) -> [UInt8] {
-        let surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1)
-        defer { cairo_surface_destroy(surface) }
-        guard let context = cairo_create(surface) else { throw .library("no memory") }
-        defer { cairo_destroy(context) }
-        let setter = TextSetter(context, paints: false)
+    /// What has been written since the last time.
+    mutating func taken() -> [UInt8] {
+        defer { bytes.removeAll(keepingCapacity: true) }
+        return bytes
+    }
+
+    mutating func begin(_ head: String) {
         let (width, height) = (number(sheet.width), number(sheet.height))
-        text = """
-            <svg xmlns="http://www.w3.org/2000/svg" width="\(size.width)" \
-            height="\(size.height)" viewBox="0 0 \(width) \(height)">
+        write(
+            """
+            \(head) viewBox="0 0 \(width) \(height)">
             <rect width="\(width)" height="\(height)" fill="\(sheet.background.hexadecimal)"/>
 
-            """
-        for mark in sheet.marks {
-            switch mark {
-            case .outline(let outline): write(outline)
-            case .text(let block): write(block, setter)
-            }
-        }
-        return Array((text + "</svg>\n").utf8)
+            """)
     }
+
+    mutating func end() { write("</svg>\n") }
+
+    mutating func write(_ mark: Mark) {
+        switch mark {
+        case .outline(let outline): write(outline)
+        case .text(let block): write(block)
+        }
+    }
+
+    private mutating func write(_ text: String) { bytes += text.utf8 }
 
     private mutating func write(_ outline: Outline) {
         let path = outline.path.steps.map { step in
@@ -78,34 +112,36 @@ private struct SVGWriter {
                 + " stroke-width=\"\(number(outline.thickness))\" stroke-miterlimit=\"10\""
                 + " paint-order=\"stroke\""
         }
-        text += "<path d=\"\(path)\"\(fill)\(stroke)/>\n"
+        write("<path d=\"\(path)\"\(fill)\(stroke)/>\n")
     }
 
-    private mutating func write(_ block: TextBlock, _ setter: TextSetter) {
+    private mutating func write(_ block: TextBlock) {
         guard block.color.alpha > 0 else { return }
         var clip = ""
         if block.isClipped {
             clips += 1
-            text += """
+            write(
+                """
                 <clipPath id="clip\(clips)"><rect x="\(number(block.left))" \
                 y="\(number(block.top))" width="\(number(block.width))" \
                 height="\(number(block.height))"/></clipPath>
 
-                """
+                """)
             clip = " clip-path=\"url(#clip\(clips))\""
         }
-        text += """
+        write(
+            """
             <text font-family="Helvetica, Arial, sans-serif" \
             font-size="\(number(block.fontHeight))"\(block.isBold ? " font-weight=\"bold\"" : "")\
             \(paint("fill", block.color, block.opacity))\(clip) xml:space="preserve">
-            """
+            """)
         var lines = ""
         setter.set(block, above: sheet.height) { line in
             lines +=
                 "<tspan x=\"\(number(line.x))\" y=\"\(number(line.baseline))\">"
                 + "\(escaped(line.text))</tspan>"
         }
-        text += lines + "</text>\n"
+        write(lines + "</text>\n")
     }
 
     private func paint(_ kind: String, _ color: Color, _ opacity: Double) -> String {

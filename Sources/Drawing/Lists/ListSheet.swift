@@ -9,7 +9,9 @@ extension Sheet {
         width = Double(size.width)
         height = Double(size.height)
         background = .white
-        marks = []
+        marks = AnySequence([])
+        var marks: [Mark] = []
+        defer { self.marks = AnySequence(marks) }
         let side = min(width, height)
         let font = min(max(side * 0.055, 11), 48)
         let margin = font * 0.8

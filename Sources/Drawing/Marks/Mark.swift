@@ -8,12 +8,12 @@ enum Mark: Equatable {
 }
 
 /// Marks with the canvas they are on.
-struct Sheet: Equatable {
+struct Sheet {
     var width: Double
     var height: Double
     var background: Color
-    /// Those painted first come first.
-    var marks: [Mark]
+    /// Those painted first come first. They may be made as they are gone through, each time anew.
+    var marks: AnySequence<Mark>
 }
 
 /// A path with its paint: first the stroke, then the fill over it.

@@ -1,4 +1,3 @@
-import CPangoCairo
 import Documents
 
 /// Sets the blocks of a page from the top down until the paper is full.
@@ -15,20 +14,14 @@ struct PageSheet {
 
     /// The sheet of a page.
     static func sheet(_ page: Page) throws(DrawingError) -> Sheet {
-        // Lines are counted before they are painted; that needs fonts, but no pixels.
-        let surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1)
-        defer { cairo_surface_destroy(surface) }
-        let created = cairo_create(surface)
-        defer { cairo_destroy(created) }
-        guard let context = created, cairo_status(context) == CAIRO_STATUS_SUCCESS else {
-            throw .library(String(cString: cairo_status_to_string(cairo_status(created))))
-        }
-        var sheet = PageSheet(setter: TextSetter(context, paints: false))
+        // Lines are counted before they are painted.
+        var sheet = PageSheet(setter: try TextSetter())
         for block in PageBlock.blocks(of: page) {
             guard sheet.top < height - margin else { break }
             sheet.add(block, spaced: page.markup == .markdown)
         }
-        return Sheet(width: width, height: height, background: .white, marks: sheet.marks)
+        return Sheet(
+            width: width, height: height, background: .white, marks: AnySequence(sheet.marks))
     }
 
     private init(setter: TextSetter) { self.setter = setter }

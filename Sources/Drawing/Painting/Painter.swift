@@ -21,7 +21,7 @@ struct Painter {
     let rows: Range<Double>
 
     func paint(_ sheet: Sheet) throws(DrawingError) {
-        let setter = TextSetter(context, paints: true)
+        let setter = TextSetter(context)
         setColor(sheet.background, 1)
         cairo_paint(context)
         var work = Overdraw(pixels: width * height)

@@ -14,13 +14,28 @@ final class TextSetter {
     /// The widest line the library's numbers can hold, with room to spare.
     private static let widest = 1_000_000.0
 
-    /// The cairo context that is painted on.
+    /// The cairo context that is painted on; its own if it only measures.
     private let context: OpaquePointer
     private let paints: Bool
     private let layout: OpaquePointer
 
-    /// A setter whose lines will be painted on a context, or only measured.
-    init(_ context: OpaquePointer, paints: Bool) {
+    /// A setter whose lines will be painted on a context, which has to outlive it.
+    convenience init(_ context: OpaquePointer) { self.init(context, paints: true) }
+
+    /// A setter whose lines are only measured: that needs fonts, but no pixels.
+    convenience init() throws(DrawingError) {
+        let surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1)
+        // The context keeps it.
+        defer { cairo_surface_destroy(surface) }
+        let created = cairo_create(surface)
+        guard let context = created, cairo_status(context) == CAIRO_STATUS_SUCCESS else {
+            defer { cairo_destroy(created) }
+            throw .library(String(cString: cairo_status_to_string(cairo_status(created))))
+        }
+        self.init(context, paints: false)
+    }
+
+    private init(_ context: OpaquePointer, paints: Bool) {
         self.context = context
         self.paints = paints
         layout = pango_cairo_create_layout(context)
@@ -35,7 +50,10 @@ final class TextSetter {
         pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
     }
 
-    deinit { g_object_unref(UnsafeMutableRawPointer(layout)) }
+    deinit {
+        g_object_unref(UnsafeMutableRawPointer(layout))
+        if !paints { cairo_destroy(context) }
+    }
 
     /// A line that has been set.
     struct Line {

@@ -1,38 +1,91 @@
 import Documents
 
 extension Sheet {
+    /// So many marks are made once and kept. More are made whenever they are gone through: all at once
+    /// they take ten times the memory of the document's text.
+    private static let mostKept = 4_096
+
     /// The marks of a slide. Elements that cannot be read draw nothing.
     init(_ slide: Slide, mode: SlideMode) throws(DrawingError) {
-        let shapes = slide.elements.compactMap { element in
-            element.shape.map { (shape: $0, opacity: element.opacity) }
-        }
-        let count = shapes.reduce(0) { $0 + $1.shape.partCount }
+        let count = slide.elements.reduce(0) { $0 + $1.partCount }
         guard count <= PictureLimits.marks else {
             throw .tooManyParts(count: count, limit: PictureLimits.marks)
         }
         width = Double(slide.canvas.width)
         height = Double(slide.canvas.height)
         background = (slide.background ?? .white).over(.white)
-        marks = []
-        var texts: [Mark] = []
-        // A new canvas of a browser paints lines 1 wide; on the picture, not on the slide.
-        var thickness: Double?
-        for (shape, opacity) in shapes {
-            guard case .text(let text) = shape else {
-                for outline in shape.outlines(opacity: opacity) {
-                    marks.append(.outline(outline))
-                    thickness = outline.thickness
+        let made = SlideMarks(slide: slide, mode: mode)
+        marks = count <= Self.mostKept ? AnySequence(Array(made)) : AnySequence(made)
+    }
+}
+
+extension SlideElement {
+    /// How many marks it takes, at most, but for those of texts.
+    fileprivate var partCount: Int { json["elements"]?.array?.count ?? 1 }
+}
+
+/// The marks of a slide, made an element at a time.
+struct SlideMarks: Sequence {
+    let slide: Slide
+    let mode: SlideMode
+
+    func makeIterator() -> Iterator { Iterator(of: self) }
+
+    struct Iterator: IteratorProtocol {
+        private let slide: Slide
+        private let mode: SlideMode
+        private var elements: Range<Int>
+        /// Elements whose texts the app paints over all else; those that were painted are passed.
+        private var texts: [Int] = []
+        private var passed = 0
+        /// Marks of the element at hand, the first at the end.
+        private var ready: [Mark] = []
+        /// A new canvas of a browser paints lines 1 wide; on the picture, not on the slide.
+        private var thickness: Double?
+
+        fileprivate init(of marks: SlideMarks) {
+            (slide, mode) = (marks.slide, marks.mode)
+            elements = slide.elements.indices
+        }
+
+        mutating func next() -> Mark? {
+            while ready.isEmpty {
+                if let index = elements.popFirst() {
+                    make(index)
+                } else if passed < texts.count {
+                    paint(texts[passed])
+                    passed += 1
+                } else {
+                    return nil
                 }
-                continue
             }
-            switch mode {
-            case .app: texts += text.appMarks(opacity: opacity)
-            case .web:
-                marks.append(.outline(text.webBox(thickness: thickness ?? width / 1024)))
-                marks.append(text.webMark(opacity: opacity))
+            return ready.popLast()
+        }
+
+        /// What an element paints where it stands.
+        private mutating func make(_ index: Int) {
+            let opacity = slide.elements[index].opacity
+            switch slide.elements[index].shape {
+            case nil: break
+            case .text(let text)?:
+                if mode == .app { return texts.append(index) }
+                ready = [
+                    text.webMark(opacity: opacity),
+                    .outline(
+                        text.webBox(thickness: thickness ?? Double(slide.canvas.width) / 1024)),
+                ]
+            case let shape?:
+                let outlines = shape.outlines(opacity: opacity)
+                if let last = outlines.last { thickness = last.thickness }
+                ready = outlines.reversed().map { .outline($0) }
             }
         }
-        marks += texts
+
+        /// The text of an element, as the app paints it.
+        private mutating func paint(_ index: Int) {
+            guard case .text(let text)? = slide.elements[index].shape else { return }
+            ready = text.appMarks(opacity: slide.elements[index].opacity).reversed()
+        }
     }
 }
 

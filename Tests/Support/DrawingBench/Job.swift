@@ -38,6 +38,11 @@ struct Job {
                 picture: .list(SampleDocuments.list, title: "Shopping")))
         jobs.append(
             Job(name: "scene", size: thumbnail, picture: .scene(SampleDocuments.scene)))
+        jobs.append(
+            Job(
+                name: "slide-full", size: slideSize,
+                picture: .slide(SampleDocuments.fullSlide, .app),
+                rounds: 1))
         let largest = try PixelSize(width: PictureLimits.side, height: PictureLimits.side)
         jobs.append(
             Job(name: "slide-8192", size: largest, picture: .slide(slide, .app), rounds: 1))

@@ -34,6 +34,18 @@ enum SampleDocuments {
         return Slide(title: "Sample", elements: elements.map { SlideElement($0) })
     }
 
+    /// As many circles as a slide may have.
+    static var fullSlide: Slide {
+        Slide(
+            elements: (0..<Limits.slideElements).map { index in
+                SlideElement([
+                    "shapeType": .string("circle"), "originx": .integer(index % 250 * 16),
+                    "originy": .integer(index / 250 * 15), "radius": .integer(5 + index % 7),
+                    "thickness": .integer(5), "strokeColor": .string("#357EC7"),
+                ])
+            })
+    }
+
     /// Twelve things to do.
     static var list: TaskList {
         let texts = ["Milk", "Bread", "A very long item that needs an ellipsis at its end", "Tea"]

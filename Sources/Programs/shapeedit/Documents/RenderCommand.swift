@@ -52,15 +52,14 @@ struct RenderCommand: ParsableCommand {
             drawing = try draw(content.document, format, size, slideMode)
         } catch { throw Failure(.badData, "\(file): \(error)") }
         try DocumentOutput.draw(of: file, to: output) { (take) throws(Errno) in
-            switch drawing {
-            case .bytes(let bytes):
-                count = bytes.count
+            func write(_ bytes: [UInt8]) throws(Errno) {
+                count += bytes.count
                 try take(bytes)
-            case .model(let model):
-                try model.write { (bytes) throws(Errno) in
-                    count += bytes.count
-                    try take(bytes)
-                }
+            }
+            switch drawing {
+            case .bytes(let bytes): try write(bytes)
+            case .svg(let file): try file.write(to: write)
+            case .model(let model): try model.write(to: write)
             }
         }
         if json, !DocumentOutput.isStandardOutput(output) {
@@ -96,6 +95,7 @@ struct RenderCommand: ParsableCommand {
     /// What is written.
     private enum Drawing {
         case bytes([UInt8])
+        case svg(SVGFile)
         case model(ModelFile)
     }
 
@@ -105,7 +105,7 @@ struct RenderCommand: ParsableCommand {
         let picture = DocumentPicture.picture(of: document, named: file, mode: mode)
         switch format {
         case "png": return .bytes(try picture.png(fitting: size))
-        case "svg": return .bytes(try picture.svg(fitting: size))
+        case "svg": return .svg(try SVGFile(picture, fitting: size))
         case "pdf": return .bytes(try picture.pdf(fitting: size))
         default:
             guard case .scene(let scene) = picture, let kind = ModelFile.Format(rawValue: format)
