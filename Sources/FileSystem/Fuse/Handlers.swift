@@ -20,6 +20,19 @@ extension FuseSession {
             request.answer(try virtual.top())
             return
         }
+        if volume.isPictured(parent, name) { return try lookUp(request, parent, name) }
+        let kept = Kept(Array(name))
+        volume.whenPictured(parent, kept.bytes) { [self] in
+            defer { withExtendedLifetime(kept) {} }
+            do throws(Errno) { try lookUp(request, parent, kept.bytes) } catch {
+                request.fail(error)
+            }
+        }
+    }
+
+    private func lookUp(_ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer)
+        throws(Errno)
+    {
         switch try volume.lookup(parent, name, request.caller, waited: false) {
         case .done(let entry):
             // The folder of an owner may get the name: that it is free the kernel must not keep.

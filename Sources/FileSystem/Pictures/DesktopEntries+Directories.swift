@@ -15,12 +15,12 @@ extension DesktopEntries {
     /// Sees to the documents of a directory: those with pictures get entries, ours get pictures, and so do
     /// promises whose pictures are in the store.
     func list(_ directory: ItemNumber, _ pictures: VolumePictures) {
-        let subjects = volume.state.withLock { state -> [(PictureSubject, [UInt8], Bool)] in
+        let documents = volume.state.withLock { state -> [(Named, hasOthers: Bool)] in
             let position = state.index.find(directory)
             guard position != 0, state.index[item: position].pointee.isDirectory,
                 let path = state.index.path(of: position)
             else { return [] }
-            var found: [(PictureSubject, [UInt8], Bool)] = []
+            var found: [(Named, hasOthers: Bool)] = []
             var name = state.index.child(of: position, after: 0)
             while name != 0, found.count < Self.listLimit {
                 let item = state.index[name: name].pointee.item
@@ -30,35 +30,59 @@ extension DesktopEntries {
                     reader.mayRead(item, in: position, state.index)
                 {
                     let hasOthers = state.index[item: item].pointee.links > 1
-                    found.append((subject, (path.isEmpty ? [] : path + [47]) + bytes, hasOthers))
+                    let whole = (path.isEmpty ? [] : path + [47]) + bytes
+                    found.append(
+                        (Named(subject: subject, path: whole, isReadable: true), hasOthers))
                 }
                 name = state.index[name: name].pointee.next
             }
             return found
         }
-        for (subject, bytes, hasOthers) in subjects {
-            let isSeenTo = state.withLock { state in
-                state.ended
-                    || (state.losses == 0 && state.written[subject.document] == subject.node)
+        for (document, hasOthers) in documents {
+            seeToLookedUp(pictures)
+            seeTo(document, hasOthers: hasOthers, pictures)
+        }
+    }
+
+    /// Sees to documents whose names were looked up, and tells who waits for that.
+    func seeToLookedUp(_ pictures: VolumePictures) {
+        while let next = state.withLock({ $0.lookedUp.popLast() }) {
+            let names = names(of: next.item)
+            for name in names
+            where name.isReadable && !name.subject.type.end.isEmpty
+                && !isTemporaryName(name.subject.fileName)
+            {
+                seeTo(name, hasOthers: names.count > 1, pictures)
             }
-            if isSeenTo { continue }
-            guard let head = shelf.head(subject.node, subject.type) else {
-                // A file manager opens what has no entry, and so brings the content of a promise.
-                if subject.type.isOwn || subject.isPromise {
-                    pictures.ask(subject, isLasting: false, onlyStored: true)
-                }
-                continue
+            next.answer.make()
+        }
+    }
+
+    /// Sees to a document that can be read.
+    ///
+    /// - Parameter hasOthers: whether it has other names.
+    private func seeTo(_ document: Named, hasOthers: Bool, _ pictures: VolumePictures) {
+        let subject = document.subject
+        let isSeenTo = state.withLock { state in
+            state.ended || (state.losses == 0 && state.written[subject.document] == subject.node)
+        }
+        if isSeenTo { return }
+        guard let head = shelf.head(subject.node, subject.type) else {
+            // A file manager opens what has no entry, and so brings the content of a promise.
+            if subject.type.isOwn || subject.isPromise {
+                pictures.ask(subject, isLasting: false, onlyStored: true)
             }
-            if !head.missing.isEmpty { pictures.ask(subject, isLasting: false) }
-            if head.failure != nil { continue }
-            let isThere = texts(bytes).allSatisfy { path in
-                cache.isCurrent(.normal, of: facts(path, subject))
-            }
-            if !hasOthers, isThere {
-                remember(subject.document, subject.node)
-            } else {
-                write(subject.item)
-            }
+            return
+        }
+        if !head.missing.isEmpty { pictures.ask(subject, isLasting: false) }
+        if head.failure != nil { return }
+        let isThere = texts(document.path).allSatisfy { path in
+            cache.isCurrent(.normal, of: facts(path, subject))
+        }
+        if !hasOthers, isThere {
+            remember(subject.document, subject.node)
+        } else {
+            write(subject.item)
         }
     }
 

@@ -19,7 +19,7 @@ extension DesktopEntries {
         var isReadable: Bool
     }
 
-    private func names(of item: ItemNumber) -> [Named] {
+    func names(of item: ItemNumber) -> [Named] {
         volume.state.withLock { state in
             let position = state.index.find(item)
             guard position != 0 else { return [] }

@@ -58,8 +58,8 @@ final class DesktopEntries: Sendable {
             state.ended = true
             state.end = MonotonicClock.after(milliseconds: Self.endPatience)
             state.sortLastNotes()
-            defer { state.answers = [:] }
-            return state.answers.values.flatMap { $0 }
+            defer { (state.answers, state.lookedUp) = ([:], []) }
+            return state.answers.values.flatMap { $0 } + state.lookedUp.map(\.answer)
         }
         for answer in answers { answer.make() }
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
@@ -100,6 +100,8 @@ final class DesktopEntries: Sendable {
             removingOwn { moveTree(path, item) }
             state.withLock { $0.formerPaths.remove(path, of: item) }
         case .listed(let directory):
+            // A name of it may have been looked up, for which somebody waits.
+            seeToLookedUp(pictures)
             list(directory, pictures)
             let answers = state.withLock { $0.answers.removeValue(forKey: directory) }
             for answer in answers ?? [] { answer.make() }

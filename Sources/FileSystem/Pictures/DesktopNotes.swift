@@ -7,7 +7,7 @@ enum DesktopNote {
     case changed(ItemNumber)
     /// A path leads elsewhere or nowhere; to an item that is `now` at another.
     case left([UInt8], now: ItemNumber?, isDirectory: Bool)
-    /// Somebody lists the directory.
+    /// Somebody lists the directory, or looks up a name in it.
     case listed(ItemNumber)
 
     fileprivate var isGone: Bool {
@@ -20,8 +20,11 @@ enum DesktopNote {
 struct DesktopNotes {
     /// Served first: somebody waits.
     var directories: [ItemNumber] = []
-    /// Listings that wait for the entries of their directory.
+    /// Listings that wait for the entries of their directory; those of all that are in ``directories``, or
+    /// looked at.
     var answers: [ItemNumber: [SingleCall]] = [:]
+    /// Documents whose names were looked up in such a directory, and who waits for their entries.
+    var lookedUp: [(item: ItemNumber, answer: SingleCall)] = []
     var notes: [DesktopNote] = []
     /// Notes before this one were taken.
     var next = 0

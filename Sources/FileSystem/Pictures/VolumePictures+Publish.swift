@@ -46,9 +46,39 @@ extension Volume {
             directory.item, until: MonotonicClock.after(milliseconds: pictures.patience),
             scheduler, then: then)
     }
+
+    /// Whether a name may be looked up at once: file managers find what there is of its document's pictures
+    /// in the user's thumbnail cache, or there is nothing of the kind.
+    func isPictured(_ parent: NodeNumber, _ name: UnsafeRawBufferPointer) -> Bool {
+        guard let desktop = pictures?.desktop else { return true }
+        return desktop.hasListed(parent.item) || PictureType(fileName: name).end.isEmpty
+    }
+
+    /// Calls `then` when ``isPictured(_:_:)``, or when that takes too long.
+    func whenPictured(
+        _ parent: NodeNumber, _ name: UnsafeRawBufferPointer,
+        then: @escaping @Sendable () -> Void
+    ) {
+        guard let pictures, let desktop = pictures.desktop,
+            let item = state.withLock({ $0.regularFile(name, in: parent.item) })
+        else { return then() }
+        desktop.lookedUp(
+            item, in: parent.item, until: MonotonicClock.after(milliseconds: pictures.patience),
+            scheduler, then: then)
+    }
 }
 
 extension VolumeState {
+    fileprivate func regularFile(_ name: UnsafeRawBufferPointer, in parent: ItemNumber)
+        -> ItemNumber?
+    {
+        let directory = index.find(parent)
+        let found = directory == 0 ? 0 : index.lookup(directory, name)
+        guard found != 0 else { return nil }
+        let position = index[name: found].pointee.item
+        return index[item: position].pointee.isRegular ? number(position) : nil
+    }
+
     /// What is to be drawn when a session's last close is acknowledged; nil if nothing is.
     func drawing(of session: WriteSession, _ status: FileStatus) -> PictureDrawing? {
         let position = index.find(session.node.item)

@@ -45,6 +45,29 @@ struct LostEntryTests {
         }
     }
 
+    /// The first that is asked of the mount is the document itself.
+    @Test(arguments: DataPath.mounts)
+    func `a document has its entries when it is looked at in a folder that nobody listed`(
+        _ dataPath: DataPath
+    ) throws {
+        try #require(isInstalled("gio"))
+        try withPictures(dataPath) { (desk) throws in
+            desk.agent.makeDirectory("folder")
+            let names = (1...20).map { "folder/\($0).slide" }
+            for (number, name) in names.enumerated() {
+                desk.agent.store(ByteString(name), PictureDesk.slide(number))
+            }
+            for name in names { desk.settle(name) }
+            for name in [names[19], names[0]] {
+                desk.agent.end()
+                try desk.remount { _ = try run(["rm", "-rf", cache(desk)]) }
+                #expect(try isSeen(desk, "\(desk.container.mountPoint)/\(name)"))
+                // The others follow.
+                #expect(try waitUntil { try entries(desk).count == 80 })
+            }
+        }
+    }
+
     @Test func `nothing stays of what was removed right before a crash`() throws {
         try withPictures { (desk) throws in
             for name in ["a.slide", "b.slide"] {
