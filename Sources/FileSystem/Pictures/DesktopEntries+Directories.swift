@@ -39,22 +39,23 @@ extension DesktopEntries {
             return found
         }
         for (document, hasOthers) in documents {
-            seeToLookedUp(pictures)
+            // Who looks one of them up does not wait for all.
+            while let next = state.withLock({ $0.lookups.popLast() }) {
+                seeTo(next.item, pictures)
+                next.answer.make()
+            }
             seeTo(document, hasOthers: hasOthers, pictures)
         }
     }
 
-    /// Sees to documents whose names were looked up, and tells who waits for that.
-    func seeToLookedUp(_ pictures: VolumePictures) {
-        while let next = state.withLock({ $0.lookedUp.popLast() }) {
-            let names = names(of: next.item)
-            for name in names
-            where name.isReadable && !name.subject.type.end.isEmpty
-                && !isTemporaryName(name.subject.fileName)
-            {
-                seeTo(name, hasOthers: names.count > 1, pictures)
-            }
-            next.answer.make()
+    /// Sees to a document by each of its names.
+    func seeTo(_ item: ItemNumber, _ pictures: VolumePictures) {
+        let names = names(of: item)
+        for name in names
+        where name.isReadable && !name.subject.type.end.isEmpty
+            && !isTemporaryName(name.subject.fileName)
+        {
+            seeTo(name, hasOthers: names.count > 1, pictures)
         }
     }
 

@@ -54,44 +54,41 @@ extension DesktopEntries {
         let answer = SingleCall(then)
         let hasLosses = losses?.take() == true
         let waits = state.signal { state -> Bool in
+            if state.ended || state.done { return false }
             if hasLosses { state.losses += 1 }
-            guard Self.isToBeListed(directory, &state) else { return false }
+            if state.answers[directory] == nil {
+                if state.listed[directory] == state.losses { return false }
+                if state.listed.count >= Self.rememberedLimit { state.listed = [:] }
+                state.listed[directory] = state.losses
+                state.directories.append(directory)
+            }
             state.answers[directory, default: []].append(answer)
             return true
         }
         if waits { scheduler.at(end) { answer.make() } } else { answer.make() }
     }
 
-    /// Whether the documents of a directory have been seen to since somebody has listed it, or looked up one.
+    /// Whether the documents of a directory were seen to when it was listed.
     func hasListed(_ directory: ItemNumber) -> Bool {
         state.withLock { $0.answers[directory] == nil && $0.listed[directory] == $0.losses }
     }
 
-    /// Somebody looks up a document's name. The first time in a directory that was not listed, that begins
-    /// as if it were; `then` is called when the entries of this document are right, or at `end` (of
-    /// `MonotonicClock`), whichever comes first.
+    /// Somebody looks a document up in a directory that was not listed. The first time its entries are seen
+    /// to; `then` is called when they are right, or at `end` (of `MonotonicClock`), whichever comes first.
     func lookedUp(
-        _ item: ItemNumber, in directory: ItemNumber, until end: UInt64, _ scheduler: Scheduler,
+        _ document: ItemNumber, until end: UInt64, _ scheduler: Scheduler,
         then: @escaping @Sendable () -> Void
     ) {
         let answer = SingleCall(then)
         let waits = state.signal { state -> Bool in
-            guard Self.isToBeListed(directory, &state) else { return false }
-            state.lookedUp.append((item, answer))
+            if state.ended || state.done || state.lookedUp[document] == state.losses {
+                return false
+            }
+            if state.lookedUp.count >= Self.rememberedLimit { state.lookedUp = [:] }
+            state.lookedUp[document] = state.losses
+            state.lookups.append((document, answer))
             return true
         }
         if waits { scheduler.at(end) { answer.make() } } else { answer.make() }
-    }
-
-    /// Whether a directory is in the queue, or looked at; it comes there if it has to.
-    private static func isToBeListed(_ directory: ItemNumber, _ state: inout DesktopNotes) -> Bool {
-        if state.ended || state.done { return false }
-        if state.answers[directory] != nil { return true }
-        if state.listed[directory] == state.losses { return false }
-        if state.listed.count >= rememberedLimit { state.listed = [:] }
-        state.listed[directory] = state.losses
-        state.directories.append(directory)
-        state.answers[directory] = []
-        return true
     }
 }

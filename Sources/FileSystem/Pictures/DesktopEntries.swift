@@ -58,8 +58,8 @@ final class DesktopEntries: Sendable {
             state.ended = true
             state.end = MonotonicClock.after(milliseconds: Self.endPatience)
             state.sortLastNotes()
-            defer { (state.answers, state.lookedUp) = ([:], []) }
-            return state.answers.values.flatMap { $0 } + state.lookedUp.map(\.answer)
+            defer { (state.answers, state.lookups) = ([:], []) }
+            return state.answers.values.flatMap { $0 } + state.lookups.map(\.answer)
         }
         for answer in answers { answer.make() }
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
@@ -72,6 +72,9 @@ final class DesktopEntries: Sendable {
             if state.ended {
                 let isOver = state.next == state.notes.count || MonotonicClock.now >= state.end
                 if isOver { return .some(nil) }
+            } else if !state.lookups.isEmpty {
+                let lookup = state.lookups.removeFirst()
+                return .lookedUp(lookup.item, lookup.answer)
             } else if !state.directories.isEmpty {
                 return .listed(state.directories.removeFirst())
             }
@@ -99,9 +102,10 @@ final class DesktopEntries: Sendable {
             guard let item else { return }
             removingOwn { moveTree(path, item) }
             state.withLock { $0.formerPaths.remove(path, of: item) }
+        case .lookedUp(let item, let answer):
+            seeTo(item, pictures)
+            answer.make()
         case .listed(let directory):
-            // A name of it may have been looked up, for which somebody waits.
-            seeToLookedUp(pictures)
             list(directory, pictures)
             let answers = state.withLock { $0.answers.removeValue(forKey: directory) }
             for answer in answers ?? [] { answer.make() }

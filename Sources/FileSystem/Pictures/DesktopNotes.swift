@@ -7,8 +7,10 @@ enum DesktopNote {
     case changed(ItemNumber)
     /// A path leads elsewhere or nowhere; to an item that is `now` at another.
     case left([UInt8], now: ItemNumber?, isDirectory: Bool)
-    /// Somebody lists the directory, or looks up a name in it.
+    /// Somebody lists the directory.
     case listed(ItemNumber)
+    /// Somebody looks a name of the document up, and waits.
+    case lookedUp(ItemNumber, SingleCall)
 
     fileprivate var isGone: Bool {
         if case .left = self { return true }
@@ -20,11 +22,10 @@ enum DesktopNote {
 struct DesktopNotes {
     /// Served first: somebody waits.
     var directories: [ItemNumber] = []
-    /// Listings that wait for the entries of their directory; those of all that are in ``directories``, or
-    /// looked at.
+    /// Listings that wait for the entries of their directory.
     var answers: [ItemNumber: [SingleCall]] = [:]
-    /// Documents whose names were looked up in such a directory, and who waits for their entries.
-    var lookedUp: [(item: ItemNumber, answer: SingleCall)] = []
+    /// Documents whose names were looked up, and what waits for their entries; served before all else.
+    var lookups: [(item: ItemNumber, answer: SingleCall)] = []
     var notes: [DesktopNote] = []
     /// Notes before this one were taken.
     var next = 0
@@ -36,6 +37,8 @@ struct DesktopNotes {
     var written: [DocumentID: NodeNumber] = [:]
     /// Directories that were listed, and what ``losses`` was then.
     var listed: [ItemNumber: Int] = [:]
+    /// Documents that were looked up in directories that were not listed, and what ``losses`` was then.
+    var lookedUp: [ItemNumber: Int] = [:]
     /// How often somebody else has removed entries, as far as was looked.
     var losses = 0
     var ended = false

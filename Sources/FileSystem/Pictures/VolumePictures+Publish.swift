@@ -63,8 +63,8 @@ extension Volume {
             let item = state.withLock({ $0.regularFile(name, in: parent.item) })
         else { return then() }
         desktop.lookedUp(
-            item, in: parent.item, until: MonotonicClock.after(milliseconds: pictures.patience),
-            scheduler, then: then)
+            item, until: MonotonicClock.after(milliseconds: pictures.patience), scheduler,
+            then: then)
     }
 }
 
