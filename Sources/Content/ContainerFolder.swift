@@ -58,6 +58,32 @@ package struct ContainerFolder: Sendable {
     package var storeOwner: String { path + "/store-owner" }
     package var storeUnneeded: String { path + "/store-unneeded" }
 
+    /// All names that there can be in the folder.
+    package static let names: Set<String> = [
+        "lock", "durable", "reserve", "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
+        "journal", "staging", "packs", "spare", "blobs", "digests", "incoming", "pictures",
+        "drawing", "scratch", "lost",
+        "texts.sqlite", "texts.sqlite-wal", "texts.sqlite-shm",
+        "store-owner", "store-owner.new", "store-unneeded", "store-unneeded.new",
+    ]
+
+    /// Fails if there is nothing at the path, or something else than a container or what is left of one.
+    ///
+    /// - Parameter name: what the container is called.
+    package func checkOurs(_ name: String) throws(Failure) {
+        let found: [String]
+        do throws(Errno) { found = try Directories.names(in: path) } catch {
+            if error.code == ENOENT { throw Failure(.noInput, "there is no container \(name)") }
+            if error.code != ENOTDIR { return }
+            throw foreign(name)
+        }
+        if !found.isEmpty, Self.names.isDisjoint(with: found) { throw foreign(name) }
+    }
+
+    private func foreign(_ name: String) -> Failure {
+        Failure(.noInput, "there is no container \(name): what is at \(path) is something else")
+    }
+
     package func staging(_ node: NodeNumber) -> String { staging + "/" + node.fileName }
 
     package func blob(_ hash: ContentHash) -> String {
@@ -143,14 +169,14 @@ package struct ContainerFolder: Sendable {
                     isDiskFull: error.code == ENOSPC)
             }
             var status = stat()
-            // One that was there already may be open to others.
-            if isNew, folder == path { chmod(folder, 0o700) }
             guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
                 throw Failure(
                     isNew ? .cannotCreate : .badData,
                     "\(folder) is no folder and leads to none; put the folder back that belongs there"
                 )
             }
+            // One that was there already may be open to others.
+            if isNew, folder == path { chmod(folder, 0o700) }
         }
     }
 }

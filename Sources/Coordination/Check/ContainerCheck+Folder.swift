@@ -7,17 +7,11 @@ internal import SystemCalls
 
 /// The container's folder: what is not ours is named and left alone.
 extension ContainerCheck {
-    private static let ours: Set<String> = [
-        "lock", "durable", "reserve", "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
-        "journal", "staging", "packs", "spare", "blobs", "digests", "incoming", "pictures",
-        "drawing", "scratch", "lost",
-        "texts.sqlite", "texts.sqlite-wal", "texts.sqlite-shm",
-        "store-owner", "store-owner.new", "store-unneeded", "store-unneeded.new",
-    ]
-
     mutating func checkFolder() {
         let folder = content.folder
-        for name in listing(folder.path) where !Self.ours.contains(name) { findForeign(name) }
+        for name in listing(folder.path) where !ContainerFolder.names.contains(name) {
+            findForeign(name)
+        }
         for name in listing(folder.journal) where !Journal.names.contains(name) {
             findForeign("journal/" + name)
         }

@@ -46,9 +46,7 @@ package struct ContainerCheck {
         _ name: String, at path: String, stored: (String) -> [ContentHash: Int64]? = { _ in nil }
     ) throws(Failure) -> Report {
         let folder = ContainerFolder(path: path)
-        guard access(path, F_OK) == 0 else {
-            throw Failure(.noInput, "there is no container \(name)")
-        }
+        try folder.checkOurs(name)
         guard access(folder.catalog, F_OK) == 0 else {
             throw Failure(
                 .badData,

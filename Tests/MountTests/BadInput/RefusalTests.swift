@@ -155,6 +155,32 @@ import Testing
         }
     }
 
+    @Test func `what is no container is neither deleted nor checked nor changed`() throws {
+        try withBrokenContainer { broken in
+            let home = "\(broken.folder)/.."
+            let made = try run(
+                ["sh", "-c", "mkdir photos; echo mine > photos/a; echo > file; chmod 640 file"],
+                directory: home)
+            #expect(made.status == 0, "\(made)")
+            for name in ["photos", "file"] {
+                for words in [["check"], ["delete", "--force"], ["info"]] {
+                    let result = try broken.container.command(["container"] + words + [name])
+                    #expect(result.status == Int(EX_NOINPUT), "\(words) \(name): \(result)")
+                    #expect(result.errorText.contains("there is no container"), "\(result)")
+                }
+            }
+            #expect(try broken.container.command("container", "create", "file").status != 0)
+            let left = try run(
+                ["sh", "-c", "ls; cat photos/a; stat -c %a file"], directory: home)
+            #expect(left.text == "file\nphotos\ntest\nmine\n640\n", "\(left)")
+            // What is left of a container is none of these.
+            mkdir("\(home)/rest", 0o700)
+            mkdir("\(home)/rest/blobs", 0o700)
+            let rest = try broken.container.command("container", "delete", "--force", "rest")
+            #expect(rest.status == 0, "\(rest)")
+        }
+    }
+
     @Test func `a container that is behind a link is not deleted in words alone`() throws {
         try withBrokenContainer { broken in
             let moved = try run(

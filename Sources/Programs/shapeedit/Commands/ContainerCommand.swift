@@ -102,9 +102,7 @@ struct ContainerCommand: ParsableCommand {
 
         func run() throws {
             let path = try Containers.path(name)
-            guard access(path, F_OK) == 0 else {
-                throw Failure(.noInput, "there is no container \(name)")
-            }
+            try ContainerFolder(path: path).checkOurs(name)
             if !force, isatty(0) == 1 {
                 Console.complain("delete \(name) with all its documents and versions? (yes/no)")
                 guard readLine() == "yes" else { throw Failure(.usage, "nothing was deleted") }
