@@ -40,7 +40,10 @@ extension Volume {
             let position = try state.position(node)
             guard state.index[item: position].pointee.flags.contains(.hasAttributes),
                 let value = state.index.attributes[position]?[name]
-            else { throw Self.isUsers(name) ? Errno(ENODATA) : Errno(EOPNOTSUPP) }
+            else {
+                if Self.isBare(name) { throw Errno(EINVAL) }
+                throw Self.isUsers(name) ? Errno(ENODATA) : Errno(EOPNOTSUPP)
+            }
             return value
         }
     }
@@ -50,6 +53,11 @@ extension Volume {
     /// file.
     private static func isUsers(_ name: [UInt8]) -> Bool {
         name.starts(with: Array("user.".utf8)) || name.starts(with: trustedPrefix)
+    }
+
+    /// Whether there is nothing behind the prefix.
+    private static func isBare(_ name: [UInt8]) -> Bool {
+        name == Array("user.".utf8) || name == trustedPrefix
     }
 
     private func ownAttribute(_ node: NodeNumber, _ key: String) throws(Errno) -> String? {
@@ -214,7 +222,7 @@ extension Volume {
 
     private func checkSettable(_ name: [UInt8], _ caller: Caller) throws(Errno) {
         if name.count > Limits.name { throw Errno(ERANGE) }
-        if name == Array("user.".utf8) || name == Self.trustedPrefix { throw Errno(EINVAL) }
+        if Self.isBare(name) { throw Errno(EINVAL) }
         if name.starts(with: Self.ownPrefix) { throw Errno(EPERM) }
         if name.starts(with: Array("user.".utf8)) { return }
         // trusted.* and security.* only from the superuser, as the kernel has checked; no ACLs.

@@ -12,7 +12,8 @@ extension VolumeState {
     func createUnnamed(
         _ directory: MemoryIndex.Position, mode: UInt32, _ caller: Caller, process: Int32
     ) throws(Errno) -> MemoryIndex.Position {
-        if index[item: directory].pointee.links == 0 { throw Errno(ENOENT) }
+        // As on ext4, though a named file is ENOENT there.
+        if index[item: directory].pointee.links == 0 { throw Errno(EPERM) }
         let time = Self.now()
         let position = insert(
             in: directory, Volume.Blueprint(mode: mode | S_IFREG), caller, links: 0, time)

@@ -70,6 +70,7 @@ import Testing
             agent.setAttribute(
                 "file", "user." + ByteString(repeating: "n", count: 251), "x", fails: ERANGE)
             agent.setAttribute("file", "user.", "x", fails: EINVAL)
+            agent.attribute("file", "user.", fails: EINVAL)
             agent.setAttribute("file", "", "x", fails: ERANGE)
             agent.setAttribute("file", "nothing", "x", fails: EOPNOTSUPP)
             agent.attribute("missing", "user.a", fails: ENOENT)

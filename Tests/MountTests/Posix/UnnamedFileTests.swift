@@ -76,6 +76,10 @@ struct UnnamedFileTests {
             agent.open(".", O_RDONLY | Self.unnamed, fails: EINVAL)
             agent.open("missing", O_RDWR | Self.unnamed, fails: ENOENT)
             agent.open("a", O_RDWR | Self.unnamed, fails: ENOTDIR)
+            agent.makeDirectory("dir")
+            agent.changeDirectory("dir")
+            try volume.agent().removeDirectory("dir")
+            agent.open(".", O_RDWR | Self.unnamed, fails: EPERM)
         }
     }
 
