@@ -27,6 +27,10 @@ package final class WriteSession: @unchecked Sendable {
     /// Its file, of which there is no version yet, was renamed over another one a moment ago: programs
     /// that close what they have saved only then (GLib's do) are about to.
     package var replaces = false
+    /// What was staged of it by then.
+    package var placed: FileStatus?
+    /// A copy of that is being published, because somebody looks and the close has not come.
+    package var isShowing = false
     /// The staging file as it was when it was made: whoever writes through the kernel's passthrough
     /// is only noticed by a difference to this.
     package var baseline: FileStatus?

@@ -114,7 +114,7 @@ extension Volume {
     ///
     /// Writes that go through the daemon are seen to fail. Those that the kernel passes through are
     /// not: there a full disk says that some of them may have.
-    private func checkWhole(_ session: WriteSession) throws(Errno) {
+    func checkWhole(_ session: WriteSession) throws(Errno) {
         if let failure = state.withLock({ _ in session.failure }) { throw failure }
         try checkRoom(session)
     }

@@ -93,41 +93,52 @@ extension Volume {
 
     /// Publishes a copy of a session that has been quiet since its fsync and goes on.
     func publishQuiet(_ session: WriteSession) {
+        let synced = state.withLock { state -> FileStatus? in
+            guard state.lasts(session), session.syncedAt != 0 else { return nil }
+            session.syncedAt = 0
+            return session.syncedStatus
+        }
+        guard let synced, publishCopy(of: session, ifStill: synced) else { return }
+        let now = MonotonicClock.now
+        state.withLock { _ in if session.syncedAt == 0 { session.syncedAt = now } }
+        planQuietPublish(session)
+    }
+
+    /// Publishes a durable copy of what a session has staged, which goes on.
+    ///
+    /// - Parameter expected: the staging file, if it is to be copied.
+    /// - Returns: whether nothing was published because the file is another now, or became one meanwhile.
+    func publishCopy(of session: WriteSession, ifStill expected: FileStatus) -> Bool {
         let item = session.node.item
         let node = state.withLock { state -> NodeNumber? in
             let position = state.index.find(item)
-            guard position != 0, state.sessions[position] === session, session.syncedAt != 0 else {
-                return nil
-            }
-            session.syncedAt = 0
+            guard position != 0, state.sessions[position] === session else { return nil }
             let record = state.index[item: position]
             defer { record.pointee.nextOrdinal += 1 }
             return NodeNumber(item, record.pointee.nextOrdinal)
         }
-        guard let node, let status = try? content.openStaging(session.node).status() else { return }
-        guard status == state.withLock({ _ in session.syncedStatus }) else {
-            retryQuietPublish(session)
-            return
-        }
+        guard let node, let now = try? content.stagingStatus(session.node) else { return false }
+        if now != expected { return true }
+        // One that had no file of its own has one now, with other times.
+        guard let status = try? content.openStaging(session.node).status() else { return false }
         let staged = ContentReference(
             node: session.node, place: .staged, hash: nil, size: status.size)
         guard let copy = try? content.createStaging(node, copyOf: staged, size: status.size),
             let after = try? content.openStaging(session.node).status()
-        else { return }
+        else { return false }
         if after != status {
             content.removeStaging(node)
-            retryQuietPublish(session)
-            return
+            return true
         }
         try? content.setModified(node, status.modified)
-        // The session may end without a version of its own: then only this one has what the fsync
-        // promised.
+        // The session may end without a version of its own: then only this one has what the fsync or the
+        // rename promised.
         let isDurable: Void? = try? copy.with { (file) throws(Errno) in
             try check { fsync(file.number) }
         }
         if isDurable == nil {
             content.removeStaging(node)
-            return
+            return false
         }
         let published = state.withLock { state -> Bool in
             let position = state.index.find(item)
@@ -151,11 +162,6 @@ extension Volume {
         if !published { content.removeStaging(node) }
         try? log.flush(upTo: log.head)
         keeper.published()
-    }
-
-    private func retryQuietPublish(_ session: WriteSession) {
-        let now = MonotonicClock.now
-        state.withLock { _ in if session.syncedAt == 0 { session.syncedAt = now } }
-        planQuietPublish(session)
+        return false
     }
 }

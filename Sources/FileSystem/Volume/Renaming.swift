@@ -26,6 +26,15 @@ extension Volume {
             }
             if let closing { return .wait(closing) }
         }
+        try keepPlaced { (state) throws(Errno) in
+            let (source, target) = (try state.directory(from), try state.directory(to))
+            let found = state.index.lookup(source, name)
+            let covered = state.index.lookup(target, newName)
+            if found == 0 || covered == 0 || noReplace { return 0 }
+            let item = state.index[name: found].pointee.item
+            return exchange && state.sessions[item] == nil
+                ? state.index[name: covered].pointee.item : item
+        }
         let (nodes, dying) = try change { (state) throws(Errno) in
             let source = try state.directory(from)
             let target = try state.directory(to)
@@ -240,6 +249,10 @@ extension Volume {
     func link(
         _ node: NodeNumber, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer, _ caller: Caller
     ) throws(Errno) -> (Entry, others: [NodeNumber]) {
+        try keepPlaced { (state) throws(Errno) in
+            let position = try state.position(node)
+            return state.index[item: position].pointee.links == 0 ? position : 0
+        }
         let others = try change { (state) throws(Errno) in
             let position = try state.position(node)
             let directory = try state.directory(parent)

@@ -255,13 +255,25 @@ package final class Volume: @unchecked Sendable {
     }
 
     private func endPatience(_ item: ItemNumber) {
-        let impatient = state.withLock { state -> [@Sendable () -> Void] in
-            guard let session = state.sessions[state.index.find(item)] else { return [] }
+        let (impatient, shown) = state.withLock {
+            state -> ([@Sendable () -> Void], WriteSession?) in
+            guard let session = state.sessions[state.index.find(item)], !session.isShowing else {
+                return ([], nil)
+            }
             let impatient = session.closing.takeImpatient(MonotonicClock.now)
             // Whoever renamed it goes on with it.
-            if !impatient.isEmpty, !session.isClosing { session.replaces = false }
-            return impatient
+            guard session.replaces, !session.isClosing, !impatient.isEmpty else {
+                return (impatient, nil)
+            }
+            session.replaces = session.placed != nil
+            session.isShowing = session.replaces
+            return (impatient, session.replaces ? session : nil)
         }
-        for retry in impatient { retry() }
+        guard let shown else {
+            for retry in impatient { retry() }
+            return
+        }
+        // Copying takes time; the scheduler has none.
+        Threads.start("show placed") { [self] in showPlaced(shown, impatient) }
     }
 }

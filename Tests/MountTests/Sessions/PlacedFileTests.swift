@@ -1,0 +1,88 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Files that programs put in the place of a document, or give their first name, and go on with.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct PlacedFileTests {
+    /// How a file gets there.
+    enum Way: CaseIterable {
+        case rename, exchange, link
+
+        /// The name at which it is found. The files called `old` have the text `old`.
+        func place(_ bytes: ByteString, by agent: Agent) -> (file: Descriptor, name: ByteString) {
+            let flags = self == .link ? __O_TMPFILE | O_DIRECTORY : O_CREAT | O_EXCL
+            let file = agent.open(self == .link ? "." : "new", O_RDWR | flags, mode: 0o644)
+            agent.write(file, bytes)
+            switch self {
+            case .rename: agent.rename("new", "old")
+            case .exchange: agent.rename("new", "old", flags: 2)
+            case .link:
+                agent.link(ByteString("/proc/self/fd/\(file.number)"), "linked", following: true)
+                return (file, "linked")
+            }
+            return (file, "old")
+        }
+    }
+
+    /// Short enough to be kept without a file of its own, and not.
+    private static let sizes = [5, 200_000]
+
+    @Test(arguments: DataPath.mountsOfAllUsers, Way.allCases)
+    func `a crash before the close keeps what was written of a file when it got its place`(
+        _ dataPath: DataPath, _ way: Way
+    ) throws {
+        try withVolume(dataPath) { volume in
+            for size in Self.sizes {
+                let agent = try volume.agent()
+                agent.store("old", "old")
+                let bytes = ByteString(repeating: 120, count: size)
+                let (_, name) = way.place(bytes, by: agent)
+                try #require(volume.container).killDaemon()
+                volume.endAgents()
+                try volume.remountAfterCrash()
+                let reader = try volume.agent()
+                #expect(reader.content(name) == bytes, "\(size)")
+                reader.shell("rm -f old new linked")
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers, [Way.rename, .link])
+    func `who looks for a file that is not closed sees what it had when it got its place`(
+        _ dataPath: DataPath, _ way: Way
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let (agent, other) = (try volume.agent(), try volume.agent())
+            for size in Self.sizes {
+                agent.store("old", "old")
+                let bytes = ByteString(repeating: 120, count: size)
+                let (file, name) = way.place(bytes, by: agent)
+                #expect(other.content(name) == bytes, "\(size)")
+                #expect(other.status(name).size == size)
+                // What comes now is whole at the close.
+                agent.write(file, "more")
+                #expect(other.content(name) == bytes, "\(size)")
+                #expect(agent.status(file).size == size + 4)
+                agent.close(file)
+                #expect(other.content(name) == bytes + ByteString("more"), "\(size)")
+                other.unlink(name)
+            }
+        }
+    }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `what is written after a file got its place is not shown half`(_ dataPath: DataPath) throws
+    {
+        try withVolume(dataPath) { volume in
+            let (agent, other) = (try volume.agent(), try volume.agent())
+            agent.store("old", "old")
+            let (file, name) = Way.rename.place("begin", by: agent)
+            agent.write(file, ", and in the mid")
+            #expect(other.content(name) == "")
+            agent.write(file, "dle")
+            agent.close(file)
+            #expect(other.content(name) == "begin, and in the middle")
+        }
+    }
+}
