@@ -71,4 +71,28 @@ import Testing
                 terminal.cursor.map { [$0.0, $0.1] } == screen.cursor.map { [$0.column, $0.row] })
         }
     }
+
+    @Test(arguments: ShownScreen.Joining.allCases)
+    func `nothing is left of characters that take other cells than they should`(
+        _ joining: ShownScreen.Joining
+    ) {
+        var random = SeededGenerator(seed: 21)
+        let words = ["a", "क्षि", "👩‍👩‍👧", "👍🏽x", "🇩🇪", "☺\u{FE0F}", "e\u{301}", "日", "কৌ", "  "]
+        var terminal = ShownScreen(columns: 12, rows: 3, joining)
+        var shown: Screen?
+        for _ in 0..<500 {
+            var screen =
+                random.chance(70)
+                ? shown ?? Screen(columns: 12, rows: 3) : Screen(columns: 12, rows: 3)
+            for _ in 0..<random.below(4) {
+                screen.put(random.one(of: words), column: random.below(12), row: random.below(3))
+            }
+            terminal.take(screen.update(from: shown))
+            shown = screen
+            let plain = screen.cells.indices.filter {
+                screen.cells[$0].character?.isASCII == true
+            }
+            #expect(plain.allSatisfy { terminal.characters[$0] == screen.cells[$0].character })
+        }
+    }
 }

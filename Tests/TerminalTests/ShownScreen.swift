@@ -2,7 +2,18 @@ import Terminal
 
 /// A terminal that understands what ``Screen/update(from:)`` sends, and nothing else.
 struct ShownScreen {
+    /// What a terminal takes a character of several scalars for.
+    enum Joining: CaseIterable {
+        /// For one, of as many cells as we say.
+        case joined
+        /// For several beside each other.
+        case apart
+        /// For several, each of one cell.
+        case narrow
+    }
+
     let columns: Int
+    private let joining: Joining
     var characters: [Character?]
     var styles: [String]
     private var column = 0
@@ -11,8 +22,9 @@ struct ShownScreen {
     private(set) var isCursorShown = true
     private(set) var unknown: [String] = []
 
-    init(columns: Int, rows: Int) {
+    init(columns: Int, rows: Int, _ joining: Joining = .joined) {
         self.columns = columns
+        self.joining = joining
         characters = [Character?](repeating: " ", count: columns * rows)
         styles = [String](repeating: "", count: columns * rows)
     }
@@ -34,10 +46,27 @@ struct ShownScreen {
     }
 
     private mutating func put(_ character: Character) {
-        characters[row * columns + column] = character
-        styles[row * columns + column] = style
-        if character.cells == 2 { characters[row * columns + column + 1] = nil }
-        column += character.cells
+        guard joining != .joined, character.unicodeScalars.count > 1 else {
+            return put(character, cells: character.cells)
+        }
+        for scalar in character.unicodeScalars {
+            let cells = Character(scalar).cells
+            if cells > 0 { put(Character(scalar), cells: joining == .narrow ? 1 : cells) }
+        }
+    }
+
+    /// Puts a character in; at the end of the line over the last one, as lines do not go on.
+    private mutating func put(_ character: Character, cells: Int) {
+        column = min(column, columns - cells)
+        let place = row * columns + column
+        // Half of a wide character cannot stay.
+        if characters[place] == nil { characters[place - 1] = " " }
+        let end = place + cells
+        if column + cells < columns, characters[end] == nil { characters[end] = " " }
+        characters[place] = character
+        styles[place] = style
+        if cells == 2 { characters[place + 1] = nil }
+        column += cells
     }
 
     private mutating func obey(_ sequence: String) {

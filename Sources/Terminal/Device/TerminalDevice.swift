@@ -47,11 +47,13 @@ public final class TerminalDevice {
     /// others have is waited for ten and more, and then what was edited has to be kept elsewhere.
     public static let grace: UInt32 = 30
 
-    /// An own screen without a cursor, pastes marked, the mouse reported in SGR form.
+    /// An own screen without a cursor, pastes marked, the mouse reported in SGR form. Lines do not go on
+    /// in the next: a character that takes more cells than it should must not, least of all in the last.
     private static let entering =
-        "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h\u{1B}[?1000h\u{1B}[?1002h\u{1B}[?1006h"
+        "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h\u{1B}[?1000h\u{1B}[?1002h\u{1B}[?1006h"
     private static let leaving =
-        "\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?1000l\u{1B}[?2004l\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
+        "\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?1000l\u{1B}[?2004l\u{1B}[?7h\u{1B}[0m\u{1B}[?25h"
+        + "\u{1B}[?1049l"
 
     /// Says why an editor cannot work here; nothing is changed or written.
     public static func check(terminal name: String) throws(TerminalError) {

@@ -11,6 +11,16 @@ extension Character {
         }
         return widest
     }
+
+    /// Whether all terminals take as many cells for it: what is made of several scalars is one thing to
+    /// some and several beside each other to others, and emoji are as old as the terminal's tables.
+    var isOfOneWidth: Bool {
+        guard let first = unicodeScalars.first, unicodeScalars.count == 1 else { return false }
+        return first.isASCII || !first.properties.isEmojiPresentation
+    }
+
+    /// How many cells a terminal takes for it that shows each scalar by itself.
+    var mostCells: Int { unicodeScalars.reduce(0) { $0 + $1.cells } }
 }
 
 extension String {

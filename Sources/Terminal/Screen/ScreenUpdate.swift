@@ -32,6 +32,8 @@ extension Screen {
     ) {
         /// Where the terminal's cursor is in this row; nil if it is elsewhere.
         var position: Int?
+        /// Before which column the terminal may show more of a character than the cells it has here.
+        var spilled = 0
         var column = 0
         while column < columns {
             let cell = self[column, row]
@@ -41,11 +43,16 @@ extension Screen {
                 cell == before
                 && (width == 1
                     || known.map { $0[column + 1, row] == self[column + 1, row] } == true)
-            if !isSame, let character = cell.character {
+            if !isSame || column < spilled, let character = cell.character {
                 if position != column { output += Screen.place(column, row) }
                 if style != cell.style {
                     output += cell.style.sequence(from: style)
                     style = cell.style
+                }
+                if !character.isOfOneWidth {
+                    // It may take fewer cells there, or more: then what follows is to be sent again.
+                    output += String(repeating: " ", count: width) + Screen.place(column, row)
+                    spilled = max(spilled, column + character.mostCells)
                 }
                 output.append(character)
                 // What is said about the width of other characters differs between terminals.
