@@ -47,17 +47,29 @@ import Testing
     func `bash completes commands, options and values`() throws {
         try withDesk(.plain) { desk in
             for (words, whole) in Self.typed {
-                let list = words.split(separator: " ")
-                let quoted = list.map { "'\($0)'" }.joined(separator: " ")
-                let said = try complete(
-                    """
-                    source ./script
-                    COMP_WORDS=(\(quoted)); COMP_CWORD=\(list.count - 1)
-                    COMP_LINE='\(words)'; COMP_POINT=${#COMP_LINE}
-                    _shapeedit shapeedit '\(list.last ?? "")' '\(list.dropLast().last ?? "")'
-                    printf '%s\\n' "${COMPREPLY[@]}"
-                    """, by: "bash", "./ask", at: desk)
-                #expect(said.split(separator: "\n").map { $0.filter { $0 != " " } } == [whole])
+                #expect(try bash(words, at: desk) == [whole])
+            }
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("bash"), "bash is not installed"))
+    func `bash completes the names of files and folders where they are meant`() throws {
+        try withDesk(.plain) { desk in
+            try desk.shell("mkdir folder; touch fold.shape")
+            let files = [
+                "new", "edit", "show", "set", "camera orbit", "list add", "list check", "convert",
+                "render a.shape -o", "thumbnail a.shape --output", "undo", "restore", "watch",
+            ]
+            for words in files {
+                let found = try bash("shapeedit \(words) fol", at: desk)
+                #expect(Set(found) == ["folder", "fold.shape"], "\(words)")
+            }
+            let folders = [
+                "browse", "mount", "mount default", "unmount", "list today --in",
+                "slide import-bulk a.json", "find", "recents",
+            ]
+            for words in folders {
+                #expect(try bash("shapeedit \(words) fol", at: desk) == ["folder"], "\(words)")
             }
         }
     }
@@ -86,7 +98,6 @@ import Testing
                 mkdir -p functions; cp script functions/_shapeedit
                 zmodload zsh/zpty
                 zpty shell zsh -f -i
-                line() { zpty -w shell "$1"; zpty -r -m shell seen "*$2*" }
                 zpty -w shell "PS1=; fpath=($PWD/functions \\$fpath); autoload -Uz compinit"
                 zpty -w shell "compinit -u -d dump; print rea''dy"
                 zpty -r -m shell seen '*ready*'
@@ -108,6 +119,21 @@ import Testing
                 #expect(shown.hasSuffix("\(begun) \(whole) #"), "\(line)")
             }
         }
+    }
+
+    /// What bash offers for the last of some words with a blank between each.
+    private func bash(_ words: String, at desk: Desk) throws -> [String] {
+        let list = words.split(separator: " ")
+        let quoted = list.map { "'\($0)'" }.joined(separator: " ")
+        let said = try complete(
+            """
+            source ./script
+            COMP_WORDS=(\(quoted)); COMP_CWORD=\(list.count - 1)
+            COMP_LINE='\(words)'; COMP_POINT=${#COMP_LINE}
+            _shapeedit shapeedit '\(list.last ?? "")' '\(list.dropLast().last ?? "")'
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """, by: "bash", "./ask", at: desk)
+        return said.split(separator: "\n").map { $0.filter { $0 != " " } }
     }
 
     /// Runs a script of a shell, with what completes for it beside as `script`.

@@ -20,7 +20,7 @@ struct MountCommand: ParsableCommand {
             folder answers; the daemon goes on in the background until the folder is unmounted.
             """)
 
-    @Argument(help: "The container and the folder, or the folder alone.")
+    @Argument(help: "The container and the folder, or the folder alone.", completion: .directory)
     var places: [String]
 
     @Option(help: ArgumentHelp("Mount the container of an app.", valueName: "app"))

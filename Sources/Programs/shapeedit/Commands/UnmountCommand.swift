@@ -11,7 +11,7 @@ struct UnmountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unmount", abstract: "Take a mounted folder away, when everything is on disk.")
 
-    @Argument(help: "The mounted folder.")
+    @Argument(help: "The mounted folder.", completion: .directory)
     var directory: String
 
     func run() throws {

@@ -20,14 +20,15 @@ struct ListCommand: ParsableCommand {
             """)
 
     @OptionGroup var options: EditOptions
-    @Option(name: .customLong("in"), help: "The folder of Today.list.")
+    @Option(name: .customLong("in"), help: "The folder of Today.list.", completion: .directory)
     var folder: String?
     @Argument(
         help:
             "What to do: add, check, uncheck, toggle, move, edit, remove, color, clear-done, copy, paste, show or today.",
         completion: .list(actions))
     var action: String
-    @Argument(parsing: .allUnrecognized, help: "The document and the words.")
+    @Argument(
+        parsing: .allUnrecognized, help: "The document and the words.", completion: .file())
     var words: [String] = []
 
     static let actions = [

@@ -15,7 +15,7 @@ struct NewCommand: ParsableCommand {
             so on. An existing file is never overwritten.
             """)
 
-    @Argument(help: "The file to make, or the folder to make it in.")
+    @Argument(help: "The file to make, or the folder to make it in.", completion: .file())
     var file: String?
     @OptionGroup var typing: TypeOption
     @Option(help: "What it starts as; see --list-templates.", completion: .list(Self.templates))

@@ -18,7 +18,9 @@ struct RenderCommand: ParsableCommand {
 
     @Argument(help: "The document, or - for standard input.", completion: .file())
     var file: String
-    @Option(name: .shortAndLong, help: "The file to write, or - for standard output.")
+    @Option(
+        name: .shortAndLong, help: "The file to write, or - for standard output.",
+        completion: .file())
     var output: String
     @Option(
         help: "The format, where the output's name does not tell it.",

@@ -25,7 +25,7 @@ struct ImportBulkCommand: ParsableCommand {
 
     @Argument(help: "The bulk file, or - for standard input.", completion: .file())
     var file: String
-    @Argument(help: "The folder to make the slides in.")
+    @Argument(help: "The folder to make the slides in.", completion: .directory)
     var folder = "."
     @Flag(help: "Print JSON.")
     var json = false

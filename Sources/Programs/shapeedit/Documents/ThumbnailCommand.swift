@@ -22,7 +22,9 @@ struct ThumbnailCommand: ParsableCommand {
 
     @Argument(help: "The document.", completion: .file())
     var file: String
-    @Option(name: .shortAndLong, help: "The PNG file to write, or - for standard output.")
+    @Option(
+        name: .shortAndLong, help: "The PNG file to write, or - for standard output.",
+        completion: .file())
     var output: String
     @Option(help: "The longest side in pixels, 1 to 1024.")
     var size = 256

@@ -16,7 +16,7 @@ struct EditCommand: ParsableCommand {
             show pictures, the document is drawn beside the list of its parts.
             """)
 
-    @Argument(help: "The document.")
+    @Argument(help: "The document.", completion: .file())
     var file: String
     @OptionGroup var typing: TypeOption
     @OptionGroup var graphics: GraphicsOption
