@@ -23,13 +23,16 @@ struct HistoryJournal {
 
     /// `nil` where there is no place to keep a history.
     private let folder: String?
+    /// Whether no other file can have had the folder.
+    private let isSure: Bool
     private let isCoordinated: Bool
     /// When the content that is in the file now came there, in nanoseconds since 1970.
     private let modified: Int64
 
     /// The journal of a document that was not changed yet.
     init(of file: borrowing OwnedDescriptor, isCoordinated: Bool) {
-        folder = HistoryPlace.folder(of: file, isCoordinated: isCoordinated)
+        let place = HistoryPlace.folder(of: file, isCoordinated: isCoordinated)
+        (folder, isSure) = (place?.path, place?.isSure ?? true)
         self.isCoordinated = isCoordinated
         modified = (try? file.status()).map { FileStamp($0).modified } ?? Self.now()
     }
@@ -70,9 +73,9 @@ struct HistoryJournal {
         if let step = steps.currentStep, self.bytes(of: step) == bytes || mend(step, with: bytes) {
             return steps
         }
-        // A known inode at another place with an unknown content is another file where the disk
-        // does not tell when a file was made. Documents in a mount have ids.
-        if !isCoordinated, formerPath != Self.line(path) { steps = HistorySteps() }
+        // A known inode at another place with an unknown content is another file where nothing tells
+        // which one it is.
+        if !isSure, formerPath != Self.line(path) { steps = HistorySteps() }
         let number = steps.append(
             time: moment(after: [steps.currentStep?.time, versions().last?.time]),
             description: origin(isFirst: steps.list.isEmpty), digest: Self.digest(bytes))

@@ -16,15 +16,19 @@ enum HistoryPlace {
     }
 
     /// The history's folder of an open file: by document in a mount of ours, else by inode and the
-    /// moment it was made.
-    static func folder(of file: borrowing OwnedDescriptor, isCoordinated: Bool) -> String? {
+    /// moment it was made. Where the disk does not tell that moment, another file may have had the
+    /// inode before, and the folder is not surely this one's.
+    static func folder(
+        of file: borrowing OwnedDescriptor, isCoordinated: Bool
+    ) -> (path: String, isSure: Bool)? {
         guard let root, let status = try? file.status() else { return nil }
         if isCoordinated, let container = containerName(of: file),
             let document = file.attribute("user.shapeedit.id")
         {
-            return root + "/document-" + plain(container) + "-" + plain(document)
+            return (root + "/document-" + plain(container) + "-" + plain(document), true)
         }
-        return root + "/" + inodeName(status, Directories.birthTime(of: file))
+        let birth = Directories.birthTime(of: file)
+        return (root + "/" + inodeName(status, birth), isCoordinated || birth != 0)
     }
 
     /// What the container that a file in a mount is in is called here. Not its name alone: one that was

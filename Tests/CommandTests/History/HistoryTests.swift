@@ -79,6 +79,27 @@ import Testing
         }
     }
 
+    @Test(arguments: Desk.places)
+    func `a document keeps its history when it is moved and then written by another program`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("title", "s.shape", "one")
+            let edited = try #require(desk.bytes("s.shape"))
+            try desk.shell("mkdir -p folder; mv s.shape folder/t.shape")
+            // In place: the file stays the same one.
+            try desk.shell("sed s/one/two/ folder/t.shape > text; cat text > folder/t.shape")
+            try desk.run("undo", "folder/t.shape")
+            #expect(desk.bytes("folder/t.shape") == edited)
+            try desk.run("undo", "folder/t.shape")
+            #expect(try desk.run("get", "folder/t.shape").contains("title: one") == false)
+            try desk.run("redo", "folder/t.shape")
+            try desk.run("redo", "folder/t.shape")
+            #expect(try desk.run("get", "folder/t.shape", "title") == "two\n")
+        }
+    }
+
     @Test func `a file has no history of one that was removed, even if it got the inode`() throws {
         try withDesk(.plain) { desk in
             // Each edit makes a new inode: after an even number of them ext4 gives the new file that of
