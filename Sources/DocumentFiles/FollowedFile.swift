@@ -46,7 +46,11 @@ package struct FollowedFile: ~Copyable {
             let below = String(path: target.dropFirst("../../".utf8.count))
             return take(mount.root + "/" + below)
         }
-        if !Self.isMissing(file.path) { return take(file.path) }
+        if !Self.isMissing(file.path) {
+            // Others may have put a link to the document in its place: a save would replace that.
+            let linked = Self.isLink(file.path) ? try? FoundFile.path(of: file.path) : nil
+            return take(linked ?? file.path)
+        }
         if let found = item?.path, let held, FileStamp(path: found)?.isSameFile(as: held) == true {
             return take(found)
         }
@@ -56,7 +60,11 @@ package struct FollowedFile: ~Copyable {
 
     private var isInPlace: Bool {
         guard let held, let now = FileStamp(path: file.path) else { return false }
-        return now.isSameFile(as: held)
+        return now.isSameFile(as: held) && !Self.isLink(file.path)
+    }
+
+    private static func isLink(_ path: String) -> Bool {
+        (try? SymbolicLink.target(of: path)) != nil
     }
 
     /// Where it cannot be told, reading it says why.

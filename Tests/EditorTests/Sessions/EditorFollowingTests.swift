@@ -163,6 +163,21 @@ import Testing
         #expect(terminal.end() == 0)
     }
 
+    @Test func `a link to the document in its place is followed and stays`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start(columns: 120)
+        #expect(terminal.shows("Ball"))
+        let real = place.folder + "/real.shape"
+        rename(place.file, real)
+        #expect(symlink("real.shape", place.file) == 0)
+        terminal.type("5")
+        #expect(terminal.wait { kinds(real) == [.torus, .cube] })
+        #expect(terminal.shows("real.shape"))
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+        #expect(try run(["readlink", place.file]).output == Array("real.shape\n".utf8))
+    }
+
     @Test func `a document in the trash counts as deleted`() throws {
         let place = try Workplace("a.shape", Self.scene)
         let terminal = try place.start(columns: 120)
