@@ -116,6 +116,55 @@ import Testing
         #expect(try ShapeFile.converted(from: scene).losses.map(\.path) == ["shapeFile"])
     }
 
+    @Test func `the class of the camera is the app's, whatever is changed and by way of a scene`()
+        throws
+    {
+        func className(_ bytes: [UInt8]) throws -> String? {
+            guard case .data(let camera) = try PropertyList.read(bytes)["cameraState"],
+                case .array(let objects) = try PropertyList.read(camera)["$objects"],
+                case .string(let name) = objects.last?["$classname"]
+            else { return nil }
+            return name
+        }
+        let bytes = ShapeFileTests.file(cameraClass: "_TtC5Other11CameraState")
+        var file = try ShapeFile.read(bytes)
+        #expect(file.camera.position == SIMD3(1, 2, 3))
+        let (made, none) = Scene.converted(from: file)
+        #expect(none.isEmpty)
+        var scene = try Scene.read(made.text())
+        #expect(try ShapeFile.converted(from: scene).file.binary() == file.binary())
+        file.camera.position.x = 7
+        #expect(try className(file.binary()) == "_TtC5Other11CameraState")
+        scene.camera.position.x = 7
+        let (again, losses) = try ShapeFile.converted(from: scene)
+        #expect(losses.isEmpty)
+        #expect(try again.binary() == file.binary())
+    }
+
+    /// A shape file whose camera is of a class, at 1, 2, 3.
+    private static func file(cameraClass: String) -> [UInt8] {
+        let numbers: [(String, Float)] = [("x", 1), ("y", 2), ("z", 3)]
+        let camera = PropertyList.dictionary(
+            numbers.map { PropertyList.Entry($0.0, .real32($0.1)) }
+                + [PropertyList.Entry("$class", .uid(2))])
+        let record = PropertyList.dictionary([
+            PropertyList.Entry("$classname", .string(cameraClass)),
+            PropertyList.Entry("$classes", .array([.string(cameraClass), .string("NSObject")])),
+        ])
+        let archive = PropertyList.dictionary([
+            PropertyList.Entry("$version", .integer(100_000)),
+            PropertyList.Entry("$objects", .array([.string("$null"), camera, record])),
+            PropertyList.Entry("$archiver", .string("NSKeyedArchiver")),
+            PropertyList.Entry("$top", .dictionary([PropertyList.Entry("root", .uid(1))])),
+        ])
+        let bytes = (try? archive.binary()) ?? []
+        let list = PropertyList.dictionary([
+            PropertyList.Entry("shape", .integer(4)),
+            PropertyList.Entry("cameraState", .data(bytes)),
+        ])
+        return (try? list.binary()) ?? []
+    }
+
     @Test func `what a shape file cannot hold is said`() throws {
         let scene = try Scene.read(try Samples.read("three.shape"))
         let (file, losses) = try ShapeFile.converted(from: scene)

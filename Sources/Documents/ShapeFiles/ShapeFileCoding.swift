@@ -49,8 +49,9 @@ extension ShapeFile {
         let archive = cameraArchive
         // One that says what it should stays as it is, with all it says besides.
         if archive?.camera != camera {
-            let others = archive?.otherEntries ?? []
-            set(ShapeFile.cameraKey, .data(try camera.archived(with: others)))
+            let bytes = try camera.archived(
+                as: archive?.className ?? CameraState.className, with: archive?.otherEntries ?? [])
+            set(ShapeFile.cameraKey, .data(bytes))
         }
         return try PropertyList.dictionary(entries).binary()
     }
@@ -74,7 +75,10 @@ extension ShapeFile {
     /// Whether there is anything in it that nobody here knows.
     var holdsUnknown: Bool {
         if source.contains(where: { !ShapeFile.knownKeys.contains($0.key) }) { return true }
-        return cameraArchive.map { !$0.otherEntries.isEmpty || !$0.losses.isEmpty } ?? false
+        return cameraArchive.map {
+            !$0.otherEntries.isEmpty || !$0.losses.isEmpty
+                || !$0.className.isExactly(CameraState.className)
+        } ?? false
     }
 
     /// The archive it was read from, which is decoded for that.
@@ -95,6 +99,8 @@ extension ShapeFile {
 /// An archived camera as it was read.
 private struct CameraArchive {
     let camera: CameraState
+    /// The app's name for it, by which that one knows it again: it stays when the camera changes.
+    let className: String
     /// Entries nobody knows that stay when the camera changes.
     let otherEntries: [ArchivedEntry]
     /// What does not stay.
@@ -123,6 +129,7 @@ private struct CameraArchive {
         camera = CameraState(
             position: SIMD3(try real("x"), try real("y"), try real("z")),
             axis: SIMD3(try real("rx"), try real("ry"), try real("rz")), angle: try real("rw"))
+        className = root.className
         let known: Set = ["x", "y", "z", "rx", "ry", "rz", "rw"]
         let (kept, rest) = try archive.others(of: root, than: known)
         archive.lose(rest, at: "camera")
@@ -133,10 +140,13 @@ private struct CameraArchive {
 
 extension CameraState {
     /// The class in the original app; others that end alike are read too.
-    private static let className = "ShapeEdit.CameraState"
+    fileprivate static let className = "ShapeEdit.CameraState"
 
-    /// The bytes of the archived camera, with entries that an earlier one had besides.
-    fileprivate func archived(with otherEntries: [ArchivedEntry]) throws(DocumentError) -> [UInt8] {
+    /// The bytes of the archived camera, of the class of an earlier one and with entries that it had
+    /// besides.
+    fileprivate func archived(
+        as className: String, with otherEntries: [ArchivedEntry]
+    ) throws(DocumentError) -> [UInt8] {
         let numbers = [
             ("x", position.x), ("y", position.y), ("z", position.z), ("rx", axis.x),
             ("ry", axis.y), ("rz", axis.z), ("rw", angle),
@@ -146,7 +156,7 @@ extension CameraState {
         let others = table.append(otherEntries)
         table.objects[root] = .dictionary(
             numbers.map { PropertyList.Entry($0.0, .real32($0.1)) } + others + [
-                PropertyList.Entry("$class", .uid(table.classRecord(CameraState.className)))
+                PropertyList.Entry("$class", .uid(table.classRecord(className)))
             ])
         return try KeyedArchive.bytes(of: table.objects)
     }
