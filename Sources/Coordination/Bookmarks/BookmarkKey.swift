@@ -20,6 +20,12 @@ enum BookmarkKey {
         return bytes(text) ?? []
     }
 
+    /// The catalog's key, if there is one and it can be read.
+    static func known(in database: CatalogDatabase) -> [UInt8]? {
+        guard let text = try? database.meta(name) else { return nil }
+        return bytes(text)
+    }
+
     /// What is signed to get it: no other use of the key signs this.
     private static let purpose = "shapeedit container 1\n"
 

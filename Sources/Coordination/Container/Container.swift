@@ -92,6 +92,17 @@ package final class Container: @unchecked Sendable {
         return try database.meta(storeKey)
     }
 
+    /// What tells the container in `path` from every other, as its documents tell it; `nil` if that cannot be
+    /// read, or it never had one.
+    package static func identity(at path: String) -> String? {
+        guard
+            let database = try? CatalogDatabase(
+                lookingAt: ContainerFolder(path: path).catalog, busyMilliseconds: 500)
+        else { return nil }
+        defer { database.close() }
+        return BookmarkKey.known(in: database).map(BookmarkKey.containerID)
+    }
+
     /// Keeps everybody else out of the container as long as the result lives.
     package static func lock(_ name: String, at path: String, holder: String) throws(Failure)
         -> any Sendable

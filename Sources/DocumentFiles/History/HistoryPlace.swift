@@ -25,7 +25,7 @@ enum HistoryPlace {
         if isCoordinated, let container = containerName(of: file),
             let document = file.attribute("user.shapeedit.id")
         {
-            return (root + "/document-" + plain(container) + "-" + plain(document), true)
+            return (root + "/" + prefix(container) + plain(document), true)
         }
         let birth = Directories.birthTime(of: file)
         return (root + "/" + inodeName(status, birth), isCoordinated || birth != 0)
@@ -38,6 +38,22 @@ enum HistoryPlace {
         guard let name = file.attribute("user.shapeedit.container") else { return nil }
         // A daemon that was started before there was an id knows none.
         return (file.attribute("user.shapeedit.container.id") ?? []) + name
+    }
+
+    /// Removes the histories of all documents of a container, as far as that can be.
+    static func removeAll(ofContainer name: [UInt8]) {
+        guard let root, let folders = try? Directories.names(in: root) else { return }
+        let prefix = prefix(name)
+        // Another container's name may go on where this one ends; document ids have no dash.
+        for folder in folders
+        where folder.hasPrefix(prefix) && !folder.dropFirst(prefix.count).contains("-") {
+            try? Directories.removeTree(root + "/" + folder)
+        }
+    }
+
+    /// What the folders of a container's documents begin with.
+    private static func prefix(_ container: [UInt8]) -> String {
+        "document-" + plain(container) + "-"
     }
 
     /// The history's folder of the file that `path`, which is no symlink, names outside mounts.

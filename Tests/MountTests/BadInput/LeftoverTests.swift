@@ -96,4 +96,30 @@ struct LeftoverTests {
             #expect(check.text.contains("205 items, 203 versions"), "\(check)")
         }
     }
+
+    @Test func `a deleted container leaves no states of its documents to undo to`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount()
+            let plain = "\(container.base)/home"
+            for folder in [container.mountPoint, plain] {
+                for words in [["new", "s.shape"], ["title", "s.shape", "secret"]] {
+                    var words = words
+                    words[1] = "\(folder)/\(words[1])"
+                    let result = try container.command(words)
+                    try #require(result.status == 0, "\(result)")
+                }
+            }
+            try container.unmount()
+            let states = ["grep", "-rl", "secret", "\(container.base)/home/state"]
+            #expect(try run(states).text.split(separator: "\n").count > 1)
+            let result = try container.command("container", "delete", "--force", "test")
+            #expect(result.status == 0, "\(result)")
+            // Those of the document outside stay.
+            let left = try run(states).text.split(separator: "\n")
+            #expect(!left.isEmpty && left.allSatisfy { $0.contains("/history/file-") }, "\(left)")
+            let undone = try container.command("undo", "\(plain)/s.shape")
+            #expect(undone.status == 0, "\(undone)")
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Content
 import Coordination
+import DocumentFiles
 import DocumentKit
 import Glibc
 import Model
@@ -118,6 +119,7 @@ struct ContainerCommand: ParsableCommand {
             // another, which nobody holds.
             let lock = try Container.lock(name, at: path, holder: "being deleted")
             let last = ContainerFolder(path: path).lock
+            let identity = Container.identity(at: path)
             do throws(Errno) {
                 for entry in try Directories.names(in: path).map({ path + "/" + $0 })
                 where entry != last {
@@ -128,6 +130,7 @@ struct ContainerCommand: ParsableCommand {
                 throw Failure(.inputOutput, "\(path): \(error)")
             }
             withExtendedLifetime(lock) {}
+            if let identity { DocumentHistories.remove(ofContainer: name, identity: identity) }
             Console.say("Deleted \(name).")
         }
     }
