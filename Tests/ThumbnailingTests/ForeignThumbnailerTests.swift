@@ -27,8 +27,8 @@ import Testing
 
     /// Installs a program of one shell line; its picture.
     private func picture(
-        _ line: String, of input: String = "input", wallLimit: UInt64 = 15_000,
-        cancellation: Cancellation? = nil
+        _ line: String, of input: String = "input", called name: String = "a.test",
+        wallLimit: UInt64 = 15_000, cancellation: Cancellation? = nil
     ) throws(ThumbnailFailure) -> [UInt8] {
         let entry = """
             [Thumbnailer Entry]
@@ -39,7 +39,7 @@ import Testing
         let path = folder.path
         _ = try? Surroundings.write(Array(entry.utf8), to: path + "/thumbnailers/t.thumbnailer")
         return try ForeignThumbnailers(folders: [path]).picture(
-            ofFileAt: "\(path)/\(input)", fileName: "a.test", size: 64, wallLimit: wallLimit,
+            ofFileAt: "\(path)/\(input)", fileName: name, size: 64, wallLimit: wallLimit,
             cancellation: cancellation)
     }
 
@@ -56,6 +56,18 @@ import Testing
         #expect(PNGFile(try picture("cp $1 $2", of: "picture")) != nil)
         #expect(PNGFile(try picture("test $3 = 64 && cp $1 $2", of: "picture")) != nil)
         #expect(PNGFile(try picture("test $4 = file://$1 && cp $1 $2", of: "picture")) != nil)
+    }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a document with a long name is no failure of the sandbox`() throws {
+        let name = "a." + String(repeating: "b", count: 248) + ".test"
+        #expect(name.utf8.count == 255)
+        func drawn(_ name: String, as shown: String) throws -> PNGFile? {
+            let line = "test $1 = /tmp/\(shown) && cp $1 $2"
+            return PNGFile(try picture(line, of: "picture", called: name))
+        }
+        #expect(try drawn(name, as: "document.test") != nil)
+        #expect(try drawn("a.middle.test", as: "document.middle.test") != nil)
     }
 
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))

@@ -9,6 +9,8 @@ public struct ForeignThumbnailers: Sendable {
     /// What drawing may take, in milliseconds.
     public static let wallLimit: UInt64 = 15_000
 
+    /// Bytes of the ends of names that programs are told.
+    private static let endLimit = 32
     /// The number of the last signal that there is.
     private static let lastSignal: Int32 = 64
 
@@ -81,10 +83,11 @@ public struct ForeignThumbnailers: Sendable {
             throw .refused("no program of this machine draws files like \(fileName)")
         }
         if cancellation?.isCancelled == true { throw .cancelled }
-        // The program may go by the name too, and tells what `.svg.gz` is by both ends.
-        let ends: [String] = fileName.split(separator: ".").dropFirst().suffix(2).map {
-            $0.filter { $0.isLetter || $0.isNumber }
-        }
+        // The program may go by the name too, and tells what `.svg.gz` is by both ends. A long one is none,
+        // and could make a name that no file can have: the sandbox would fail for it.
+        let ends = fileName.split(separator: ".").dropFirst().suffix(2)
+            .map { $0.filter { $0.isLetter || $0.isNumber } }
+            .filter { $0.utf8.count <= Self.endLimit }
         let output = try namelessFile()
         let input = Sandbox.Shown(
             path: path, inside: (["/tmp/document"] + ends).joined(separator: "."))
