@@ -57,33 +57,25 @@ import Testing
         }
     }
 
-    /// What a confined thread was answered.
+    /// What a confined thread was answered to what it asked of its descriptors.
     private final class Attempts: @unchecked Sendable {
-        let socket: Int32
+        let asks: @Sendable () -> [Int32]
         var isConfined = false
-        var flags: Int32 = -1
-        var signal: Int32 = 0
-        var owner: Int32 = 0
+        var answers: [Int32] = []
 
-        init(socket: Int32) { self.socket = socket }
+        init(_ asks: @escaping @Sendable () -> [Int32]) { self.asks = asks }
 
         func make() {
             // For this thread alone, which ends afterwards.
             isConfined = shim_no_new_privileges() == 0 && shim_seccomp() == 0
-            flags = fcntl(socket, F_GETFL, 0)
-            signal = fcntl(socket, Self.setSignal, 0)
-            owner = fcntl(socket, Self.setOwner, getpid())
+            answers = asks()
         }
-
-        /// F_SETSIG and F_SETOWN
-        private static let (setSignal, setOwner): (Int32, Int32) = (10, 8)
     }
 
-    @Test func `it has no signal sent to others by way of its socket`() throws {
-        var sockets: [Int32] = [-1, -1]
-        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &sockets) == 0)
-        defer { for socket in sockets { close(socket) } }
-        let attempts = Attempts(socket: sockets[0])
+    /// What a confined thread is answered; `nil` where the kernel has no filters: there is nothing to be
+    /// seen then.
+    private func answers(_ asks: @escaping @Sendable () -> [Int32]) throws -> [Int32]? {
+        let attempts = Attempts(asks)
         var thread = pthread_t()
         let started = pthread_create(
             &thread, nil,
@@ -93,10 +85,40 @@ import Testing
             }, Unmanaged.passUnretained(attempts).toOpaque())
         try #require(started == 0)
         pthread_join(thread, nil)
-        // Nothing to be seen where the kernel has no filters.
-        guard attempts.isConfined else { return }
-        #expect(attempts.flags >= 0)
-        #expect(attempts.signal == -1)
-        #expect(attempts.owner == -1)
+        return attempts.isConfined ? attempts.answers : nil
+    }
+
+    @Test func `it has no signal sent to others by way of its socket`() throws {
+        var sockets: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &sockets) == 0)
+        defer { for socket in sockets { close(socket) } }
+        let socket = sockets[0]
+        // F_SETSIG and F_SETOWN
+        let found = try answers {
+            [fcntl(socket, F_GETFL, 0), fcntl(socket, 10, 0), fcntl(socket, 8, getpid())]
+        }
+        guard let found else { return }
+        #expect(found[0] >= 0)
+        #expect(found[1] == -1)
+        #expect(found[2] == -1)
+    }
+
+    @Test func `it takes no lease of a document, for which others would wait`() throws {
+        var template = Array("/tmp/shapeedit-lease.XXXXXX".utf8CString)
+        let written = mkstemp(&template)
+        try #require(written >= 0)
+        defer { unlink(template) }
+        close(written)
+        let file = open(template, O_RDONLY | O_CLOEXEC)
+        try #require(file >= 0)
+        defer { close(file) }
+        // F_SETLEASE
+        let setLease: Int32 = 1_024
+        try #require(fcntl(file, setLease, F_RDLCK) == 0, "this disk knows no leases")
+        #expect(fcntl(file, setLease, F_UNLCK) == 0)
+        let found = try answers { [fcntl(file, setLease, F_RDLCK), fcntl(file, F_GETFL, 0)] }
+        guard let found else { return }
+        #expect(found[0] == -1)
+        #expect(found[1] >= 0)
     }
 }

@@ -42,9 +42,10 @@ int shim_seccomp(void) {
         ALLOW_CALL(fstat), ALLOW_CALL(close), ALLOW_CALL(fstatfs), ALLOW_CALL(getdents64),
         ALLOW_CALL(fadvise64), ALLOW_CALL(ppoll),
         /* Not what has the kernel send a signal to any process of the user when a descriptor can be
-           read. */
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 6),
+           read; nor a lease of a document, for which who opens that to write waits 45 s. */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 7),
         LOAD(args[1]),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETLEASE, 4, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 3, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN_EX, 2, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETSIG, 1, 0),
