@@ -182,6 +182,36 @@ import Thumbnailing
         #expect(PNGFile(try worker.picture(request("three.shape"))) != nil)
     }
 
+    /// A worker that answers a request for words with so many bytes, whatever the document is.
+    private func text(title: Int, body: Int, in folder: TemporaryFolder) throws -> WorkerText {
+        let program = folder.path + "/worker"
+        let count = 1 + title + 1 + body
+        let length = (0..<4).map { "\\" + String(count >> ($0 * 8) & 0xFF, radix: 8) }.joined()
+        let script = """
+            #!/bin/sh
+            letters() { head -c $1 /dev/zero | tr '\\0' a; }
+            { printf '\\2\\0\\0\\0\\0\\17'; printf '\(length)\\3'; letters \(title)
+              printf '\\0'; letters \(body); } >&0
+            exec cat > /dev/null
+
+            """
+        try Surroundings.write(Array(script.utf8), to: program)
+        chmod(program, 0o755)
+        return try ThumbnailWorker(program: program)
+            .text(TextRequest(type: .text, bytes: Array("words".utf8)))
+    }
+
+    @Test func `a worker that tells more than documents have in them is not believed`() throws {
+        let folder = try TemporaryFolder()
+        let found = try text(title: 4_096, body: 262_144, in: folder)
+        #expect(found.title.count == 4_096 && found.body.count == 262_144)
+        for (title, body) in [(5_000, 10), (10, 600_000)] {
+            #expect(throws: ThumbnailFailure.died("an answer that is none")) {
+                try text(title: title, body: body, in: folder)
+            }
+        }
+    }
+
     @Test func `a program that is not there is said to be unavailable`() {
         let worker = ThumbnailWorker(program: "/nonexistent/thumbnailer")
         #expect(throws: ThumbnailFailure.self) { try worker.warmUp() }

@@ -78,6 +78,9 @@ public struct TextRequest: Sendable, Equatable {
 
 /// The words of a document, as a worker found them.
 public struct WorkerText: Sendable, Equatable {
+    /// Bytes of a title and of the words, at most: somewhat more than a worker that does its work gives.
+    private static let (titleBytes, bodyBytes) = (4 << 10, 512 << 10)
+
     /// What it is called apart from its file's name; empty if it has no name of its own.
     public var title: String
     /// The words in it.
@@ -87,6 +90,11 @@ public struct WorkerText: Sendable, Equatable {
     public init(title: String, body: String) {
         self.title = title
         self.body = body
+    }
+
+    /// Whether it is no more than is taken from a document.
+    var isBounded: Bool {
+        title.utf8.count <= Self.titleBytes && body.utf8.count <= Self.bodyBytes
     }
 }
 

@@ -101,7 +101,7 @@ public final class ThumbnailWorker: Sendable {
         _ request: TextRequest, descriptor: Int32 = -1, cancellation: Cancellation? = nil
     ) throws(ThumbnailFailure) -> WorkerText {
         try ask(request.message, descriptor, cancellation) { reply in
-            if case .text(let text) = reply { text } else { nil }
+            if case .text(let text) = reply, text.isBounded { text } else { nil }
         }
     }
 
