@@ -39,4 +39,12 @@ import Testing
         let file = try DocumentType.shapeFile.facts(of: try Samples.read("torus.shapeFile"))
         #expect(file == DocumentFacts(title: nil, text: "torus"))
     }
+
+    @Test func `a title is short however many marks its letters have`() throws {
+        let title = "a" + String(repeating: "\u{301}", count: 1_000_000)
+        let slide = try DocumentType.slide.facts(
+            of: Array("{\"elements\": [], \"bgcolor\": \"#FFFFFF\", \"title\": \"\(title)\"}".utf8))
+        #expect(slide.title?.unicodeScalars.count == 1_024)
+        #expect(PlainText.facts(of: title, isMarkdown: true).title?.unicodeScalars.count == 1_024)
+    }
 }

@@ -41,7 +41,9 @@ extension DocumentType {
     /// A title as one line of bounded length; nil if there is nothing to see.
     static func title(_ text: String?) -> String? {
         guard let text else { return nil }
-        let line = TaskList.oneLine(String(text.prefix(Limits.nameLength)))
+        // Not by characters, one of which can have any number of marks.
+        let start = String(text.unicodeScalars.prefix(Limits.nameLength))
+        let line = TaskList.oneLine(start)
         return line.utf8.allSatisfy(\.isBlank) ? nil : line
     }
 }
