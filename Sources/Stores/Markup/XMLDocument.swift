@@ -38,10 +38,13 @@ struct XMLStartTag {
 
 /// Reads what servers answer. Knows elements, attributes (only for namespaces), text, CDATA, comments,
 /// the five named entities and characters by number. A document type, which could define entities that
-/// grow without end, is refused; so is what is nested too deeply.
+/// grow without end, is refused; so is what is nested too deeply, has too many elements (a page of a
+/// listing has some ten for each of a thousand things) or too many namespaces at one place, all of which
+/// are copied for each element that declares a further one.
 struct XMLDocument {
     private static let depthLimit = 32
-    private static let elementLimit = 2_000_000
+    private static let elementLimit = 100_000
+    private static let namespaceLimit = 100
 
     private let bytes: [UInt8]
     private var position = 0
@@ -223,6 +226,7 @@ struct XMLDocument {
             } else if attribute.hasPrefix("xmlns:") {
                 namespaces[String(attribute.dropFirst(6))] = String(decoding: value, as: UTF8.self)
             }
+            guard namespaces.count <= Self.namespaceLimit else { throw Problem() }
         }
         let parts = name.split(separator: ":", maxSplits: 1).map(String.init)
         let prefix = parts.count == 2 ? parts[0] : ""

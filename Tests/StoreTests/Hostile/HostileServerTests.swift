@@ -253,4 +253,29 @@ import Testing
                 } == .corrupt)
         }
     }
+
+    /// What a listing with this in it ends with, and how long that takes, in seconds.
+    private func list(_ inside: String) throws -> (StoreError.Kind?, Double) {
+        let body = Array("<ListBucketResult\(inside)</ListBucketResult>".utf8)
+        let server = try HostileServer { $0.answer("200 OK", [], body) }
+        let store = try stores(server)[0]
+        let start = MonotonicClock.now
+        let problem = kind { () throws(StoreError) in
+            _ = try store.list(after: nil, limit: 10, StoreCall())
+        }
+        return (problem, Double(MonotonicClock.now - start) / 1e9)
+    }
+
+    @Test func `a listing that is dear to understand is refused`() throws {
+        // Each element has namespaces of its own, and with them a copy of all that are around it.
+        let namespaces = (0..<20_000).map { " xmlns:a\($0)=\"u\"" }.joined()
+        let elements = String(repeating: "<b xmlns:c=\"\"/>", count: 20_000)
+        let (dear, seconds) = try list(namespaces + ">" + elements)
+        #expect(dear == .corrupt)
+        #expect(seconds < 3, "it took \(seconds) s")
+        #expect(try list(">" + String(repeating: "<b/>", count: 1_000_000)).0 == .corrupt)
+        // A page as large as there is one.
+        let object = "<Contents>" + String(repeating: "<b>c</b>", count: 14) + "</Contents>"
+        #expect(try list(">" + String(repeating: object, count: 1_000)).0 == nil)
+    }
 }
