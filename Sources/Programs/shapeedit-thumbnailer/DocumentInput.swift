@@ -52,23 +52,8 @@ enum DocumentInput {
     /// The path of a `file:` address as file managers pass it with %u; a path is itself.
     static func path(of input: String) throws(Rendering.Problem) -> String {
         guard input.hasPrefix("file://") else { return input }
-        let rest = input.utf8.dropFirst("file://".utf8.count)
-        guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else {
+        guard let path = FileURI.path(ofAddress: input) else {
             throw Rendering.Problem(description: "\(input) is no address of a file")
-        }
-        var path: [UInt8] = []
-        var bytes = Array(rest[slash...])[...]
-        while let byte = bytes.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                path.append(byte)
-                continue
-            }
-            let digits = String(decoding: bytes.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, let value = UInt8(digits, radix: 16), value != 0 else {
-                throw Rendering.Problem(description: "\(input) is no address of a file")
-            }
-            path.append(value)
-            bytes = bytes.dropFirst(2)
         }
         return String(path: path)
     }

@@ -66,4 +66,16 @@ extension ContentStore {
     package func get(_ blob: Blob, into sink: any BlobSink, _ call: StoreCall) throws(StoreError) {
         try get(blob, blob.range, into: sink, call)
     }
+
+    /// Throws `absent` unless the store has the blob, and `corrupt` if that has another size.
+    func require(_ blob: Blob, _ call: StoreCall) throws(StoreError) {
+        guard let size = try stat(blob.hash, call) else {
+            throw StoreError(.absent, at: address, "there is no \(blob.hash)")
+        }
+        guard size == blob.size else {
+            throw StoreError(
+                .corrupt, at: address,
+                "\(blob.hash) has \(size) bytes there and should have \(blob.size)")
+        }
+    }
 }

@@ -104,14 +104,7 @@ package final class FolderStore: ContentStore {
         _ blob: Blob, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
     ) throws(StoreError) {
         try call.cancellation.check(at: address)
-        guard let size = try stat(blob.hash, call) else {
-            throw StoreError(.absent, at: address, "there is no \(blob.hash)")
-        }
-        guard size == blob.size else {
-            throw StoreError(
-                .corrupt, at: address,
-                "\(blob.hash) has \(size) bytes there and should have \(blob.size)")
-        }
+        try require(blob, call)
         let buffer = UnsafeMutableRawBufferPointer.allocate(
             byteCount: min(Self.chunk, max(range.count, 1)), alignment: 16)
         defer { buffer.deallocate() }

@@ -94,18 +94,8 @@ package final class S3Store: ContentStore {
     ) throws(StoreError) {
         let receiver = BlobReceiver(blob, range, sink, call, address: address)
         var request = S3Request(method: "GET", key: key(blob.hash))
-        if range.isEmpty {
-            // There is no way to ask for nothing.
-            guard let size = try stat(blob.hash, call) else {
-                throw StoreError(.absent, at: address, "there is no \(blob.hash)")
-            }
-            guard size == blob.size else {
-                throw StoreError(
-                    .corrupt, at: address,
-                    "\(blob.hash) has \(size) bytes there and should have \(blob.size)")
-            }
-            return
-        }
+        // There is no way to ask for nothing.
+        if range.isEmpty { return try require(blob, call) }
         if let field = receiver.rangeField { request.headers.append(("range", field)) }
         let answer = try transport.send(request, receiver: receiver, call)
         guard [200, 206].contains(answer.head.status) else {

@@ -140,18 +140,8 @@ package final class WebDAVStore: ContentStore {
         _ blob: Blob, _ range: Range<Int64>, into sink: any BlobSink, _ call: StoreCall
     ) throws(StoreError) {
         let receiver = BlobReceiver(blob, range, sink, call, address: address)
-        if range.isEmpty {
-            // There is no way to ask for nothing.
-            guard let size = try stat(blob.hash, call) else {
-                throw StoreError(.absent, at: address, "there is no \(blob.hash)")
-            }
-            guard size == blob.size else {
-                throw StoreError(
-                    .corrupt, at: address,
-                    "\(blob.hash) has \(size) bytes there and should have \(blob.size)")
-            }
-            return
-        }
+        // There is no way to ask for nothing.
+        if range.isEmpty { return try require(blob, call) }
         var request = HTTPRequest("GET", url(blob.hash))
         if let field = receiver.rangeField { request.headers = [("Range", field)] }
         let answer = try transport.send(request, receiver: receiver, call)
