@@ -94,6 +94,80 @@ struct PowerLossTests {
         try container.unmount()
     }
 
+    /// How a container comes to be closed when something has just come from its store.
+    enum Closing: CaseIterable {
+        case unmounted
+        /// Something had come in part, and the disk wrote first which blocks that are.
+        case unmountedWithParts
+        /// Its daemon died; a command looked at it since.
+        case lookedAt
+        /// It was to do without its store, and not all came.
+        case movedInVain
+    }
+
+    @Test(arguments: Closing.allCases)
+    func `what came from the store before the container was closed is right`(_ closing: Closing)
+        throws
+    {
+        let disk = try FragileDisk(mebibytes: 512)
+        defer { disk.remove() }
+        let container = try Container(dataHome: "\(disk.mountPoint)/data", store: "folder")
+        defer { container.remove() }
+        try container.mount()
+        let writer = try Agent(in: container.mountPoint)
+        defer { writer.end() }
+        writer.shell("for n in f1 f2 f3 f4; do head -c 3000000 /dev/urandom > $n; done")
+        writer.shell("head -c 9000000 /dev/urandom > f5; sync f?")
+        let sums = writer.shell("sha256sum f?")
+        // Refused until the store has them.
+        try waitUntil(seconds: 60) {
+            try container.command("evict", container.mountPoint).status == 0
+        }
+        writer.end()
+        try container.unmount()
+        let found = try run(["find", container.storeFolder, "-size", "+1M"]).text
+        let blob = String(try #require(found.split(separator: "\n").first))
+        switch closing {
+        case .unmounted, .unmountedWithParts, .lookedAt:
+            try container.mount()
+            let agent = try Agent(in: container.mountPoint)
+            defer { agent.end() }
+            agent.shell(
+                closing == .unmountedWithParts
+                    ? "head -c 3000000 f5 > /dev/null" : "cat f? > /dev/null")
+            agent.end()
+            if closing == .lookedAt {
+                try container.killDaemon()
+                let looked = try container.command("bookmark", "list", container.name)
+                #expect(looked.status == 0, "\(looked)")
+            } else {
+                try container.unmount()
+                let maps = try run([
+                    "find", "\(container.folder)/incoming", "-type", "f", "-size", "-64k",
+                    "-print", "-exec", "sync", "{}", "+",
+                ])
+                #expect(maps.text.isEmpty == (closing == .unmounted), "\(maps)")
+            }
+        case .movedInVain:
+            try #require(rename(blob, blob + ".away") == 0)
+            // In another order each time.
+            for _ in 0..<3 {
+                let moved = try container.command("container", "move-store", container.name, "none")
+                #expect(moved.status == Int(EX_UNAVAILABLE), "\(moved)")
+            }
+        }
+        try disk.losePower()
+        try disk.returnPower()
+        rename(blob + ".away", blob)
+        try bootAgain(container)
+        try container.mount()
+        let reader = try Agent(in: container.mountPoint)
+        defer { reader.end() }
+        #expect(reader.shell("sha256sum f?") == sums)
+        reader.end()
+        try container.unmount()
+    }
+
     @Test func `what an app saved by renaming survives if its folder was synchronized`() throws {
         let disk = try FragileDisk(mebibytes: 512)
         defer { disk.remove() }

@@ -39,6 +39,8 @@ package final class Container: @unchecked Sendable {
     private let lock: ContainerLock
     /// Something that was acknowledged could not be brought to the disk.
     private let isUnfinished = Atomic(false)
+    /// Nothing is left that only a mount looks after.
+    private let isSettled: Atomic<Bool>
     /// A second connection, for reading while the log applies.
     private let reader: Lock<CatalogDatabase>
 
@@ -142,6 +144,7 @@ package final class Container: @unchecked Sendable {
         recents = opened.recents
         nextNumber = opened.nextNumber
         lastPublished = opened.lastPublished
+        isSettled = Atomic(opened.recovered == nil)
         store = opened.store
         log = ChangeLog(journal: opened.journal, database: opened.database)
         reader = Lock(opened.reader)
@@ -297,6 +300,11 @@ package final class Container: @unchecked Sendable {
     /// Notes that contents could not be brought to the disk: what is closed now is not called clean.
     package func leaveUnfinished() { isUnfinished.store(true, ordering: .releasing) }
 
+    /// Notes that a mount has looked after what a process that died has left: contents that may not be on the
+    /// disk yet, and pictures that may be of others. Before that the container is not called clean, whoever
+    /// has had it open since.
+    package func noteSettled() { isSettled.store(true, ordering: .releasing) }
+
     /// Whether `process` had the container in `path` and ended without bringing everything to the disk.
     package static func isUnfinished(at path: String, by process: Int32) -> Bool {
         ContainerLock.lastHolder(ContainerFolder(path: path))?.process == process
@@ -318,7 +326,8 @@ package final class Container: @unchecked Sendable {
         if (try? log.synchronize()) == nil { leaveUnfinished() }
         log.close()
         let isFinished = !isUnfinished.load(ordering: .acquiring)
-        let isWhole = isFinished && log.problem == nil
+        let isWhole =
+            isFinished && log.problem == nil && isSettled.load(ordering: .acquiring)
         reader.withLock { reader in
             if isWhole {
                 try? reader.setMeta("clean", "1")

@@ -163,6 +163,7 @@ final class Keeper: Sendable {
         if plan.room { gained = weeding.dropParts() || gained }
         weeding.letClosedGo()
         weeding.keepQuota()
+        if plan.ended { weeding.settleArrivals() }
         weeding.removeUnusedPacks(ending: plan.ended)
         if plan.trim { Memory.trim() }
         state.signal { state in

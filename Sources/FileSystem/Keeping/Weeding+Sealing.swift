@@ -44,6 +44,16 @@ extension Weeding {
         }
     }
 
+    /// Sees to it that what has come in this mount, whole or in part, is on the disk at its end, and noted as
+    /// being here: the next mount believes what it finds of a promise, and looks for none of it.
+    func settleArrivals() {
+        let hasArrivals = volume.state.withLock { !$0.arrived.isEmpty }
+        let hasCome =
+            volume.container.recovered != nil || volume.downloads.contains { $0.fetchedBytes > 0 }
+        let parts = (try? Directories.names(in: content.folder.incoming)) ?? []
+        if hasArrivals || hasCome && !parts.isEmpty { synchronizeAtEnd() }
+    }
+
     /// The last time that this mount can: what is not on the disk after it is not called closed.
     private func synchronizeAtEnd() {
         if !synchronizeContents() { volume.container.leaveUnfinished() }

@@ -198,6 +198,7 @@ package final class Volume: @unchecked Sendable {
         texts?.stop()
         pictures?.stop()
         keeper.stop()
+        container.noteSettled()
         // After the keeper, which has settled what was opened last.
         recentFiles?.stop()
         scheduler.stop()

@@ -154,4 +154,40 @@ struct QuotaTests {
             _ = writer.wait(seconds: 60)
         }
     }
+
+    @Test func `what had just come when the container was closed counts in the next mount`() throws
+    {
+        try withVolume(.passthrough, store: "folder", options: ["quota=1M"]) { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.shell("for i in 1 2 3 4 5 6; do head -c 400000 /dev/urandom > f$i; done")
+            agent.shell("sha256sum f? > ../sums")
+            try volume.evictAll()
+            func waitForQuota() throws {
+                try wait("within the quota") { try volume.blobs().local.count <= 3 }
+                let sound = try volume.run("sha256sum", "--quiet", "-c", "../sums")
+                #expect(sound.status == 0, "\(sound)")
+            }
+            // Two may stay, and a third is too much for a moment.
+            agent.shell("cat f1 f2 > /dev/null")
+            agent.end()
+            try container.unmount()
+            // Not all come: the container keeps its store. In another order each time.
+            let large = try run(["find", container.storeFolder, "-size", "+300k"]).text
+            let local = Set(try volume.blobs().local.compactMap { $0.split(separator: "/").last })
+            let away = large.split(separator: "\n").first {
+                $0.split(separator: "/").last.map { !local.contains($0) } ?? false
+            }
+            let blob = String(try #require(away))
+            #expect(rename(blob, blob + ".away") == 0)
+            for _ in 0..<4 {
+                let moved = try container.command("container", "move-store", container.name, "none")
+                #expect(moved.status == Int(EX_UNAVAILABLE), "\(moved)")
+            }
+            #expect(rename(blob + ".away", blob) == 0)
+            #expect(try volume.blobs().local.count > 3)
+            try container.mount(options: ["quota=1M"])
+            try waitForQuota()
+        }
+    }
 }

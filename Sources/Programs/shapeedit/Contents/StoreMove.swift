@@ -36,6 +36,21 @@ struct StoreMove {
             }
             return found
         }
+        do throws(Failure) {
+            try copy(versions, progress)
+            // Everything is here: the versions count on nothing else any more.
+            if new == nil { try record(versions, as: .sealed) }
+        } catch {
+            if new == nil { keepWhatCame(of: versions) }
+            throw error
+        }
+        try container.setStore(address)
+    }
+
+    /// Puts everything into the new store, or brings it here.
+    private func copy(
+        _ versions: [VersionRow], _ progress: (_ done: Int, _ all: Int) -> Void
+    ) throws(Failure) {
         let blobs = Set(
             versions.compactMap { version in
                 version.hash.map { Blob(hash: $0, size: version.size) }
@@ -59,8 +74,6 @@ struct StoreMove {
             }
         }
         progress(blobs.count, blobs.count)
-        if new == nil { try settle(versions) }
-        try container.setStore(address)
     }
 
     private func move(_ blob: Blob) throws(Failure) {
@@ -154,16 +167,26 @@ struct StoreMove {
         }
     }
 
-    /// Everything is here: the versions count on nothing else any more.
-    private func settle(_ versions: [VersionRow]) throws(Failure) {
+    /// What had come when something failed stays, as what was opened does: a mount believes what is here of a
+    /// promise if the container was closed, so it has to be on the disk; and it counts there.
+    private func keepWhatCame(of versions: [VersionRow]) {
+        let here = versions.filter { version in
+            version.place == .promised
+                && version.hash.map { container.content.hasBlob($0) } ?? false
+        }
+        if (try? record(here, as: .stored)) == nil { container.leaveUnfinished() }
+    }
+
+    /// Brings to the disk what is here, and notes where the versions are that have it.
+    private func record(_ versions: [VersionRow], as place: ContentPlace) throws(Failure) {
         let time = Timestamp(WallClock.now)
         do throws(Errno) {
             try container.content.synchronize(until: time)
             for version in versions {
-                var effects: [Effect] = [.placeVersion(version.item, version.ordinal, .sealed)]
+                var effects: [Effect] = [.placeVersion(version.item, version.ordinal, place)]
                 let position = container.index.find(version.item)
                 if position != 0, container.index[item: position].pointee.node == version.node {
-                    container.index[item: position].pointee.place = .sealed
+                    container.index[item: position].pointee.place = place
                     effects.append(.putItem(container.index.row(position)))
                 }
                 container.log.append(
