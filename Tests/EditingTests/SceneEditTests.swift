@@ -16,6 +16,30 @@ import Testing
         #expect(scene.error("set solid.2.name=1")?.place == "solid.2.name")
     }
 
+    @Test func `what is taken away is not in the file any more`() throws {
+        let text = """
+            {"version": 1, "camera": {"fieldOfView": 30, "position": [0, 0, 9], "lens": 1}, "nodes": [
+              {"type": "cube", "opacity": 0.5, "width": 3, "visible": false, "rotation": [0, 1, 0, 5],
+               "scale": 2, "x-keep": 1},
+              {"children": [], "type": "group", "position": [1, 2, 3], "visible": false}]}
+            """
+        var scene = try EditableDocument.of(text, .shape)
+        let keys = ["opacity", "width", "visible", "rotation", "scale"].map { "solid.1.\($0)" }
+        let others = [
+            "group.1.position", "group.1.visible", "camera.fieldOfView", "camera.position",
+        ]
+        #expect(try scene.run("unset \((keys + others).joined(separator: " "))").count == 9)
+        let bytes = try scene.bytes(replacing: Array(text.utf8))
+        #expect(
+            try JSONValue.read(bytes)
+                == JSONValue.read(
+                    Array(
+                        """
+                        {"version": 1, "camera": {"lens": 1}, "nodes": [
+                          {"type": "cube", "x-keep": 1}, {"children": [], "type": "group"}]}
+                        """.utf8)))
+    }
+
     @Test func `each verb tells what changed`() throws {
         var scene = try EditableDocument.of(Sample.scene, .shape)
         let changes = try scene.run(

@@ -45,7 +45,9 @@ extension Scene {
         do throws(EditError) {
             switch try place(path) {
             case .document(let key): try set(key, to: text)
-            case .camera(let key): try camera.set(key, to: text)
+            case .camera(let key):
+                try camera.set(key, to: text)
+                if text == nil { camera.source[try camera.field(key).field.key] = nil }
             case .node(let address, let key): try setNode(address, key, to: text)
             }
         } catch {
@@ -86,14 +88,17 @@ extension Scene {
 }
 
 extension SceneNode {
-    /// Sets the value of a key; nil takes it away.
+    /// Sets the value of a key; nil takes it away, and the key out of the file: the usual value is that
+    /// of a file without it.
     mutating func set(_ key: String, to text: String?) throws(EditError) {
         switch self {
         case .solid(var solid):
             try solid.set(key, to: text)
+            if text == nil { solid.source[try solid.field(key).field.key] = nil }
             self = .solid(solid)
         case .group(var group):
             try group.set(key, to: text)
+            if text == nil { group.source[try group.field(key).field.key] = nil }
             self = .group(group)
         }
     }
