@@ -50,6 +50,35 @@ struct FullDiskTests {
         #expect(!MountTable.isMounted(container.mountPoint))
     }
 
+    /// As NFS is, and ext4 without extents: a container could be made there, and not mounted.
+    @Test func `a container can be on a disk that cannot allocate ahead`() throws {
+        let disk = try SmallDisk(mebibytes: 128, features: "^extent,^64bit")
+        let container = try Container(dataHome: disk.mountPoint)
+        defer {
+            container.remove()
+            disk.remove()
+        }
+        let probe = "\(disk.mountPoint)/probe"
+        #expect(try run(["fallocate", "-n", "-l", "4096", probe]).status != 0)
+        unlink(probe)
+        try container.mount()
+        let agent = try Agent(in: container.mountPoint)
+        agent.store("a", "text")
+        try container.killDaemon()
+        agent.end()
+        try container.mount()
+        let reader = try Agent(in: container.mountPoint)
+        #expect(reader.content("a") == "text")
+        reader.end()
+        try container.unmount()
+        #expect(try container.check().status == 0)
+        // All of the journal has its blocks.
+        let holes = try run(
+            ["sh", "-c", "find journal -type f -size +1k -printf '%b %s\n' | awk '$1 * 512 < $2'"],
+            directory: container.folder)
+        #expect(holes.status == 0 && holes.text == "", "\(holes)")
+    }
+
     /// The part of it that fits filled the disk, and made room for nothing.
     @Test func `an allocation that can never fit takes no earlier version along`() throws {
         let (disk, container) = try smallContainer()

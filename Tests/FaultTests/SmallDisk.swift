@@ -18,7 +18,9 @@ final class SmallDisk {
     private let guardian: Guardian
 
     /// Makes and mounts one.
-    init(mebibytes: Int) throws {
+    ///
+    /// - Parameter features: of ext4 besides the usual ones, as mkfs.ext4 takes them.
+    init(mebibytes: Int, features: String = "extent") throws {
         base = try TemporaryDirectory.make()
         mountPoint = "\(base)/disk"
         mkdir(mountPoint, 0o755)
@@ -26,7 +28,8 @@ final class SmallDisk {
         guardian = try Guardian(of: base, mounts: [mountPoint])
         let image = "\(base)/image"
         for command in [
-            ["truncate", "-s", "\(mebibytes)M", image], ["mkfs.ext4", "-q", "-m", "0", image],
+            ["truncate", "-s", "\(mebibytes)M", image],
+            ["mkfs.ext4", "-q", "-m", "0", "-O", features, image],
             ["mount", "-o", "loop", image, mountPoint], ["rmdir", "\(mountPoint)/lost+found"],
         ] {
             let result = try run(command)

@@ -52,8 +52,8 @@ package final class Journal {
         isNew = capacity == 0
         for size in Self.sizes where capacity < Self.leastSize {
             do throws(Errno) {
-                try first.allocate([], offset: 0, length: Int64(size))
-                try second.allocate([], offset: 0, length: Int64(size))
+                try Self.allocate(first, Int64(size))
+                try Self.allocate(second, Int64(size))
                 capacity = size
             } catch {
                 // Give back what a failed try took, then ask for less.
@@ -63,6 +63,26 @@ package final class Journal {
             }
         }
         self.capacity = capacity
+    }
+
+    /// Gives the file room for `size` bytes, if need be by writing them, as on NFS.
+    private static func allocate(_ file: borrowing OwnedDescriptor, _ size: Int64) throws(Errno) {
+        do throws(Errno) { try file.allocate([], offset: 0, length: size) } catch {
+            guard error.code == EOPNOTSUPP else { throw error }
+            try writeZeros(file, from: Int64(try file.status().st_size), to: size)
+        }
+    }
+
+    private static func writeZeros(
+        _ file: borrowing OwnedDescriptor, from start: Int64, to end: Int64
+    ) throws(Errno) {
+        let zeros = [UInt8](repeating: 0, count: 1 << 20)
+        var offset = start
+        while offset < end {
+            let count = min(Int(end - offset), zeros.count)
+            try file.write(Array(zeros[..<count]), at: offset)
+            offset += Int64(count)
+        }
     }
 
     private static func paths(in folder: String) -> [String] { records.map { folder + "/" + $0 } }
@@ -154,13 +174,7 @@ package final class Journal {
                     try file.allocate([.zeroRange, .keepSize], offset: 0, length: size)
                 } catch {
                     // A file system that cannot do this at once.
-                    let zeros = [UInt8](repeating: 0, count: 1 << 20)
-                    var offset: Int64 = 0
-                    while offset < size {
-                        let count = min(Int(size - offset), zeros.count)
-                        try file.write(Array(zeros[..<count]), at: offset)
-                        offset += Int64(count)
-                    }
+                    try Self.writeZeros(file, from: 0, to: size)
                 }
                 try file.synchronizeData()
             }
