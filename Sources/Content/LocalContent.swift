@@ -41,24 +41,31 @@ package final class LocalContent: Sendable {
     ///
     /// A staged content that has been sealed meanwhile, or a sealed one whose move was cut off, is
     /// found in its other place. Throws ENOENT only if the file is missing in both: for a promise
-    /// that says that it has not come.
-    package func open(_ content: ContentReference) throws(Errno) -> SharedDescriptor? {
+    /// that says that it has not come; EIO if it is a blob and not as long as it was.
+    ///
+    /// - Parameter anyLength: a blob of another length is opened as well.
+    package func open(_ content: ContentReference, anyLength: Bool = false) throws(Errno)
+        -> SharedDescriptor?
+    {
         if content.place == .none { return nil }
         if let known = cache.find(content.node) { return known }
-        guard let descriptor = try openApart(content) else { return nil }
+        guard let descriptor = try openApart(content, anyLength: anyLength) else { return nil }
         let shared = SharedDescriptor(descriptor)
         cache.insert(shared, for: content.node)
         return shared
     }
 
     /// The same with a descriptor that nobody else has and that can only read.
-    package func openApart(_ content: ContentReference) throws(Errno) -> OwnedDescriptor? {
+    package func openApart(_ content: ContentReference, anyLength: Bool = false) throws(Errno)
+        -> OwnedDescriptor?
+    {
         if content.place == .none { return nil }
         try spill(content.node)
         let staging = folder.staging(content.node)
         guard let hash = content.hash else { return try Self.openFile(staging, O_RDONLY) }
         if content.place.isNamed {
-            return try Self.open(folder.blob(hash), or: staging, O_RDONLY)
+            let size = anyLength ? nil : content.size
+            return try Self.open(folder.blob(hash), or: staging, O_RDONLY, size: size)
         }
         return try Self.open(staging, or: folder.blob(hash), O_RDONLY)
     }
@@ -70,21 +77,25 @@ package final class LocalContent: Sendable {
         return folder.blob(hash)
     }
 
-    private static func open(_ first: String, or second: String, _ flags: Int32) throws(Errno)
-        -> OwnedDescriptor
-    {
-        do throws(Errno) { return try openFile(first, flags) } catch {
+    private static func open(
+        _ first: String, or second: String, _ flags: Int32, size: Int64? = nil
+    ) throws(Errno) -> OwnedDescriptor {
+        do throws(Errno) { return try openFile(first, flags, size: size) } catch {
             guard error.code == ENOENT else { throw error }
-            return try openFile(second, flags)
+            return try openFile(second, flags, size: size)
         }
     }
 
     /// Opens a file of contents. EIO for what is none, such as a pipe that was put in its place: to open
-    /// that would wait for ever.
-    static func openFile(_ path: String, _ flags: Int32) throws(Errno) -> OwnedDescriptor {
+    /// that would wait for ever; and for one that has not `size` bytes, where that is known: its readers
+    /// would take what is left for all there is.
+    static func openFile(_ path: String, _ flags: Int32, size: Int64? = nil) throws(Errno)
+        -> OwnedDescriptor
+    {
         var status = stat()
         try check { stat(path, &status) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw Errno(EIO) }
+        let length = Int64(status.st_size)
+        guard status.st_mode & S_IFMT == S_IFREG, length == size ?? length else { throw Errno(EIO) }
         return try OwnedDescriptor.open(path, flags)
     }
 

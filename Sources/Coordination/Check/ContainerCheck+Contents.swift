@@ -180,7 +180,7 @@ extension ContainerCheck {
         // What has never been here cannot be damaged.
         if version.place == .elsewhere { return .whole }
         do throws(Errno) {
-            guard let file = try content.open(reference) else {
+            guard let file = try content.open(reference, anyLength: true) else {
                 return version.size == 0 ? .whole : .wrongSize(0)
             }
             let size = try file.status().size
