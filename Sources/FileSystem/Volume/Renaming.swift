@@ -22,7 +22,11 @@ extension Volume {
             let closing = try read { (state) throws(Errno) -> ItemNumber? in
                 let found = state.index.lookup(try state.directory(from), name)
                 guard found != 0 else { return nil }
-                return state.closing(state.index[name: found].pointee.item)
+                // What its writer goes on with can be renamed again.
+                let item = state.index[name: found].pointee.item
+                guard let session = state.sessions[item], session.isClosing || session.isPutOff
+                else { return nil }
+                return state.number(item)
             }
             if let closing { return .wait(closing) }
         }

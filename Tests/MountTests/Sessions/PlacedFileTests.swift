@@ -85,4 +85,22 @@ struct PlacedFileTests {
             #expect(other.content(name) == "begin, and in the middle")
         }
     }
+
+    /// Programs save so: they cannot link it over the document.
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `a file that just got its first name is renamed at once`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let (agent, other) = (try volume.agent(), try volume.agent())
+            let begin = ContinuousClock.now
+            for number in 1...20 {
+                let (file, name) = Way.link.place("\(number)", by: agent)
+                agent.rename(name, "document")
+                agent.close(file)
+                #expect(other.content("document") == "\(number)")
+            }
+            // A wait for the close, which comes afterwards, takes a tenth of a second.
+            let duration = ContinuousClock.now - begin
+            #expect(duration < .seconds(1.5), "\(duration)")
+        }
+    }
 }
