@@ -145,12 +145,33 @@ package final class TextDatabase {
         return items
     }
 
-    /// Puts rows in, takes items out, and notes up to which change it is complete; all or nothing.
+    /// What is kept of a version, whichever document it was when it was read; nil if nothing is.
+    package func row(of node: NodeNumber) throws(Failure) -> TextRow? {
+        let statement = try connection.statement(
+            """
+            SELECT document.id, document.type, document.title, words.body
+            FROM document JOIN words ON words.rowid = document.id
+            WHERE document.item = ? AND document.ordinal = ?
+            """)
+        defer { statement.reset() }
+        statement.bind(1, node.item.rawValue)
+        statement.bind(2, UInt64(node.ordinal))
+        guard try statement.step() else { return nil }
+        return TextRow(
+            document: DocumentID(rawValue: statement.unsigned(0)), node: node,
+            type: UInt8(truncatingIfNeeded: statement.integer(1)),
+            title: statement.text(2) ?? "", body: statement.text(3) ?? "")
+    }
+
+    /// Takes items and documents out, puts rows in, and notes up to which change it is complete; all or
+    /// nothing.
     package func apply(
-        _ rows: [TextRow], without items: [ItemNumber], mark: ChangeSequence?
+        _ rows: [TextRow], without items: [ItemNumber], documents: [DocumentID] = [],
+        mark: ChangeSequence?
     ) throws(Failure) {
         try connection.transaction { () throws(Failure) in
             for item in items { try remove(item) }
+            for document in documents { try remove(document) }
             for row in rows { try put(row) }
             guard let mark else { return }
             try connection.execute("DELETE FROM mark")
@@ -171,7 +192,17 @@ package final class TextDatabase {
         }
     }
 
+    private func remove(_ document: DocumentID) throws(Failure) {
+        for sql in ["DELETE FROM words WHERE rowid = ?", "DELETE FROM document WHERE id = ?"] {
+            let statement = try connection.statement(sql)
+            statement.bind(1, document.rawValue)
+            try statement.run()
+        }
+    }
+
     private func put(_ row: TextRow) throws(Failure) {
+        // An item that is another document by now has left nothing to the former.
+        try remove(row.node.item)
         let document = try connection.statement(
             "INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?, ?)")
         document.bind(1, row.document.rawValue)

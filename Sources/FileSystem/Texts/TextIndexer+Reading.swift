@@ -20,17 +20,20 @@ extension TextIndexer {
             let part = rest.suffix(Self.portion)
             var rows: [TextRow] = []
             var gone: [ItemNumber] = []
+            var wordless: [DocumentID] = []
             for item in part {
                 switch try looked(at: item) {
                 case .nothing: break
-                case .gone: gone.append(item)
+                case .gone(let document):
+                    gone.append(item)
+                    if let document { wordless.append(document) }
                 case .row(let row): rows.append(row)
                 }
             }
             rest.removeLast(part.count)
             if rows.isEmpty, gone.isEmpty { continue }
             _ = try read { (database) throws(Failure) in
-                try database.apply(rows, without: gone, mark: nil)
+                try database.apply(rows, without: gone, documents: wordless, mark: nil)
             }
         }
         // What it says to be complete up to is there after a crash.
@@ -58,14 +61,17 @@ extension TextIndexer {
     private enum Looked {
         /// It is as it was.
         case nothing
-        /// It has no words any more.
-        case gone
+        /// It has no words any more, nor has the document that it is, which may have had those of another
+        /// item before.
+        case gone(DocumentID?)
         case row(TextRow)
     }
 
     private func looked(at item: ItemNumber) throws(Failure) -> Looked {
-        let subject = volume.state.withLock { $0.textSubject(item) }
-        guard let subject else { return .gone }
+        let (found, document) = volume.state.withLock {
+            ($0.textSubject(item), $0.namedDocument(item))
+        }
+        guard let subject = found else { return .gone(document) }
         let known =
             try read { (database) throws(Failure) in
                 try database.known(subject.document)
@@ -73,9 +79,16 @@ extension TextIndexer {
         if let known, known.node == subject.node, known.type == subject.type.rawValue {
             return .nothing
         }
-        // A promise keeps what was taken from this version; of another one nothing is known.
+        // A promise keeps what was taken from this version, also as another document; of another version
+        // nothing is known.
         if subject.isPromise {
-            return known == nil || known?.node == subject.node ? .nothing : .gone
+            if known?.node == subject.node { return .nothing }
+            let row = try read { (database) throws(Failure) in try database.row(of: subject.node) }
+            guard var row = row ?? nil else {
+                return known == nil ? .nothing : .gone(subject.document)
+            }
+            row.document = subject.document
+            return .row(row)
         }
         var row = TextRow(
             document: subject.document, node: subject.node, type: subject.type.rawValue,

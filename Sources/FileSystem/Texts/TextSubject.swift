@@ -31,6 +31,14 @@ extension VolumeState {
             isPromise: isAway(record.node, record.place))
     }
 
+    /// Which document an item is; nil if it is gone, or has no name any more.
+    func namedDocument(_ item: ItemNumber) -> DocumentID? {
+        let position = index.find(item)
+        guard position != 0 else { return nil }
+        let record = index[item: position].pointee
+        return record.firstName == 0 ? nil : DocumentID(rawValue: record.document)
+    }
+
     /// Has the words of an item looked at if a change may have changed them.
     @inline(__always)
     func followTexts(

@@ -137,6 +137,8 @@ extension VolumeState {
             return []
         }
         index[item: position].pointee.document = takeNumber()
+        // Its words are kept by document.
+        followTexts(.renamed, position)
         return [.putItem(index.row(position))]
     }
 

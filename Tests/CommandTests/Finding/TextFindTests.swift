@@ -43,6 +43,39 @@ struct TextFindTests {
         Issue.record("\(expected) is not found", sourceLocation: location)
     }
 
+    @Test func `a backup has its words when it has become a document of its own`() throws {
+        try withVolume(.passthrough) { volume in
+            let agent = try volume.agent()
+            let backup = "\(volume.directory)/old_a.txt\n"
+            func find(_ word: String) throws -> String {
+                try volume.run(BuiltPrograms.shapeedit(), "find", "--text", word, volume.directory)
+                    .text
+            }
+            agent.store("a.txt", "twelve sheep")
+            agent.rename("a.txt", "old_a.txt")
+            // Its words are known before its name is made anew.
+            try Self.look(for: backup) { try find("sheep") }
+            let former = agent.attribute("old_a.txt", "user.shapeedit.id")
+            agent.store("a.txt", "seven goats")
+            #expect(agent.attribute("a.txt", "user.shapeedit.id") == former)
+            try Self.look(for: "\(volume.directory)/a.txt\n") { try find("goats") }
+            try Self.look(for: backup) { try find("sheep") }
+        }
+    }
+
+    @Test func `an empty file that takes a document's name takes its words away`() throws {
+        try withDesk(.passthrough) { desk in
+            try desk.shell("echo twelve sheep > a.txt; echo seven sheep > b.txt")
+            try Self.find(desk, "--text", "sheep", expecting: ["a.txt", "b.txt"])
+            // Neither was ever written: no version of them is read.
+            try desk.shell(": > new; mv new a.txt; ln -s x link; mv link b.txt")
+            try Self.find(desk, "--text", "sheep", expecting: [])
+            #expect(try desk.shapeedit(["find", "--json", "."]).text.contains("title") == false)
+            try desk.shell("echo nine goats > a.txt")
+            try Self.find(desk, "--text", "goats", expecting: ["a.txt"])
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1))
     func `documents are found by their words as soon as they are closed`(_ place: DataPath) throws {
         try withDesk(place) { desk in

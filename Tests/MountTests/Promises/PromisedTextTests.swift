@@ -45,6 +45,21 @@ struct PromisedTextTests {
         }
     }
 
+    @Test func `a promise that takes another one's name keeps its own words`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.store("one.txt", "twelve sheep")
+            agent.store("two.txt", "seven goats")
+            try Self.find(volume, "sheep", expecting: "one.txt")
+            try Self.find(volume, "goats", expecting: "two.txt")
+            try volume.evictAll()
+            agent.shell("mv one.txt two.txt")
+            try Self.find(volume, "sheep", expecting: "two.txt")
+            try Self.find(volume, "goats")
+            #expect(try volume.fetchedBytes() == 0)
+        }
+    }
+
     @Test func `without the worker nothing is found by words, and that is said`() throws {
         try withVolume(.passthrough) { volume in
             let agent = try volume.agent()
