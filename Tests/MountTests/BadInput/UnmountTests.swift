@@ -18,6 +18,26 @@ import Testing
         }
     }
 
+    @Test func `a daemon keeps nothing busy that it was started in`() throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            #expect(try container.command("container", "create", "other").status == 0)
+            let point = container.mountPoint + "-other"
+            let program = try BuiltPrograms.shapeedit()
+            _ = try volume.run(
+                "sh", "-ec", "mkdir '\(point)'; '\(program)' mount other '\(point)'")
+            // Its workers neither.
+            _ = try volume.run("sh", "-c", "echo x > '\(point)/a.txt'")
+            _ = try volume.run(program, "find", "--text", "x", point)
+            volume.endAgents()
+            let unmounted = try container.command("unmount", container.mountPoint)
+            #expect(unmounted.status == 0, "\(unmounted)")
+            #expect(try container.command("unmount", point).status == 0)
+            rmdir(point)
+            try volume.remountAfterCrash()
+        }
+    }
+
     @Test func `what is mounted in a mount that is to go is named`() throws {
         try withVolume(.passthrough) { volume in
             let container = try #require(volume.container)

@@ -140,12 +140,14 @@ struct Mount: Sendable {
     ///
     /// - Parameter ready: called when the folder answers.
     func run(ready: @Sendable () -> Void = {}) throws(Failure) {
+        let pictures = try PictureProgram.options(
+            desktop: options.keepsDesktop ? MountPoint.names(of: point) : [])
+        // Whoever started it may have stood in another mount, or on a disk that is to go.
+        chdir("/")
         // While this process is small.
         let guardian = MountGuard()
         Self.allowLongFiles()
         try Requirements.check()
-        let pictures = try PictureProgram.options(
-            desktop: options.keepsDesktop ? MountPoint.names(of: point) : [])
         // Only the default container and those of apps make themselves; the former begins with samples.
         let isNew = try !Containers.exists(name)
         if isNew { try Containers.create(name) }

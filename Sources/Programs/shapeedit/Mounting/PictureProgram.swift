@@ -1,3 +1,4 @@
+import DocumentKit
 import FileSystem
 import Glibc
 import Model
@@ -7,7 +8,9 @@ import SystemCalls
 enum PictureProgram {
     /// `$SHAPEEDIT_THUMBNAILER`, or `shapeedit-thumbnailer` beside this program.
     static var path: String {
-        if let path = Containers.environment("SHAPEEDIT_THUMBNAILER") { return path }
+        if let path = Containers.environment("SHAPEEDIT_THUMBNAILER") {
+            return MountTable.resolved(path) ?? path
+        }
         let target = try? SymbolicLink.target(of: "/proc/self/exe")
         let own = String(decoding: target ?? [], as: UTF8.self)
         let folder = own.lastIndex(of: "/").map { String(own[..<$0]) } ?? "/usr/bin"
