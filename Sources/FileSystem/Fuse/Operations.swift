@@ -135,8 +135,7 @@ extension FuseSession {
             handle(request) { (session, request) throws(Errno) in
                 guard let text, let newText else { throw Errno(EINVAL) }
                 if session.isReplay(request) {
-                    return try session.renameReplayed(
-                        request, parent, name(text), newParent, name(newText))
+                    return try session.renameReplayed(request, parent, name(text))
                 }
                 try session.guardName(parent, name(text), EPERM)
                 try session.guardName(newParent, name(newText), EPERM)

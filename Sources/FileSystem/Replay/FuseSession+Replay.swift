@@ -105,25 +105,29 @@ extension FuseSession {
     ) throws(Errno) {
         if parent & VirtualTree.bit != 0 {
             guard replayedQuery(parent, Array(name))?.isGone == true else { throw Errno(EROFS) }
-        } else if !isAbsent(parent, name) {
-            throw Errno(EBUSY)
+        } else {
+            try checkTaken(parent, name)
         }
         request.succeed()
     }
 
-    /// Answers a RENAME: the one name is gone, the other is there.
+    /// Answers a RENAME, which finds nothing at the other name (RENAME_NOREPLACE).
     func renameReplayed(
-        _ request: Request, _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer,
-        _ newParent: fuse_ino_t, _ newName: UnsafeRawBufferPointer
+        _ request: Request, _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer
     ) throws(Errno) {
-        guard isAbsent(parent, name), !isAbsent(newParent, newName) else { throw Errno(EBUSY) }
+        try checkTaken(parent, name)
         request.succeed()
     }
 
-    private func isAbsent(_ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer) -> Bool {
+    /// Throws EEXIST if the kernel would take away what has come to the name since: it forgets that, and is
+    /// asked again.
+    private func checkTaken(
+        _ parent: fuse_ino_t, _ name: UnsafeRawBufferPointer
+    ) throws(Errno) {
         let place = ReplayStep.Place(
             parent: NodeNumber(rawValue: parent).item, name: Array(name))
-        return volume.state.withLock { $0.item(at: place) } == 0
+        if volume.replayer?.isTaking(from: place) == true { return }
+        if volume.state.withLock({ $0.item(at: place) }) != 0 { throw Errno(EEXIST) }
     }
 
     /// The entry of a name, counted as looked up.

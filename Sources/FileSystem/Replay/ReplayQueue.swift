@@ -91,6 +91,33 @@ struct ReplayQueue: Sendable {
         return first
     }
 
+    /// Whether a step that waits is to bring the item to the place.
+    func brings(_ item: ItemNumber, to place: ReplayStep.Place) -> Bool {
+        hasStep { step in
+            guard step.node.item == item else { return false }
+            switch step.kind {
+            case .made: return step.place == place
+            case .moved(let target): return target == place
+            case .written, .removed: return false
+            }
+        }
+    }
+
+    /// Whether a step that waits is to take the item away from the place.
+    func takes(_ item: ItemNumber, from place: ReplayStep.Place) -> Bool {
+        hasStep { step in
+            guard step.node.item == item, step.place == place else { return false }
+            switch step.kind {
+            case .removed, .moved: return true
+            case .made, .written: return false
+            }
+        }
+    }
+
+    private func hasStep(_ isIt: (ReplayStep) -> Bool) -> Bool {
+        work[next...].contains { if case .step(let step) = $0 { isIt(step) } else { false } }
+    }
+
     /// The step that is still to remove a folder at that place.
     func removal(of place: ReplayStep.Place) -> ReplayStep? {
         for case .step(let step) in work[next...] {

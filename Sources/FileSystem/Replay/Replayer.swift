@@ -22,8 +22,13 @@ final class Replayer: Sendable {
 
     private struct State {
         var queue = ReplayQueue()
+        /// Batches of steps that were announced, and that came.
+        var announced: UInt64 = 0
+        var arrived: UInt64 = 0
         /// What the helper is at.
         var current: ReplayStep?
+        /// It has found, in its call, what that step is about at its place.
+        var isFound = false
         var entry: QueryEntry?
         var former: NodeNumber?
         /// The number of the folder that it looked that up in last.
@@ -54,12 +59,16 @@ final class Replayer: Sendable {
 
     // MARK: Adding
 
+    /// Changes are about to be made; their steps come by ``add(announced:)``, none if it comes to nothing.
+    func announce() { state.withLock { $0.announced += 1 } }
+
     /// Changes that were made, in their order, and that the kernel has forgotten the names of.
-    func add(_ steps: [ReplayStep]) {
+    func add(announced steps: [ReplayStep]) {
         add { queue in
             let now = MonotonicClock.now
             for step in steps { queue.add(step, now: now) }
         }
+        state.signal { $0.arrived += 1 }
     }
 
     /// What a path from the root names has changed.
@@ -152,13 +161,26 @@ final class Replayer: Sendable {
             state.withLock { $0.current = step }
             defer { state.withLock { $0.current = nil } }
             for _ in 0..<Self.attempts {
-                guard let call = call(for: step) else { return true }
+                guard let call = call(for: step) else {
+                    // The step by which things are otherwise may be on its way.
+                    if awaitAnnounced() { continue }
+                    return true
+                }
+                state.withLock { $0.isFound = false }
                 guard let answer = ask(call, worker) else { return false }
                 guard answer == EEXIST else { return true }
                 forgetNames(of: step)
             }
             return true
         }
+    }
+
+    /// Waits for the steps that are announced; false if none are.
+    private func awaitAnnounced() -> Bool {
+        let (arrived, announced) = state.withLock { ($0.arrived, $0.announced) }
+        if arrived == announced { return false }
+        let end = MonotonicClock.after(milliseconds: 1_000)
+        return state.wait(until: end) { $0.arrived >= announced || $0.ended ? true : nil } ?? false
     }
 
     /// Tells who watches a former node what happened to its item.
@@ -238,16 +260,33 @@ final class Replayer: Sendable {
                 guard isItem, isWatchable(step.place, state) else { return nil }
                 return .write(path, size: state.index[item: position].pointee.size)
             case .removed:
-                guard position == 0 else { return nil }
+                guard isLeft(step.place, position, state) else { return nil }
                 return step.mode & S_IFMT == S_IFDIR ? .removeFolder(path) : .unlink(path)
             case .moved(let target):
                 let moved = state.item(at: target)
-                guard position == 0, moved != 0, state.number(moved) == step.node.item,
+                let isThere = moved != 0 && state.number(moved) == step.node.item
+                // Or it has gone on from there.
+                guard isLeft(step.place, position, state),
+                    isThere || isTaken(step.node.item, from: target),
                     let newPath = self.path(target, [], state)
                 else { return nil }
                 return .rename(path, to: newPath)
             }
         }
+    }
+
+    /// Whether a place that a step takes an item away from is empty, or has got what is there by a step
+    /// that is told later; of what a program made there the kernel has told already.
+    private func isLeft(
+        _ place: ReplayStep.Place, _ position: MemoryIndex.Position, _ state: VolumeState
+    ) -> Bool {
+        if position == 0 { return true }
+        let item = state.number(position)
+        return self.state.withLock { $0.queue.brings(item, to: place) }
+    }
+
+    private func isTaken(_ item: ItemNumber, from place: ReplayStep.Place) -> Bool {
+        state.withLock { $0.queue.takes(item, from: place) }
     }
 
     private func call(for entry: QueryEntry) -> ReplayCall {
@@ -302,14 +341,21 @@ final class Replayer: Sendable {
         }
     }
 
+    /// Whether the helper is taking away from a place what it has found there just now. Else the kernel
+    /// has what came there since under that name, and would take that away.
+    func isTaking(from place: ReplayStep.Place) -> Bool {
+        state.withLock { $0.isFound && $0.current?.place == place }
+    }
+
     /// What the helper is to find at a place.
     func look(at place: ReplayStep.Place) -> Answer {
         state.withLock { state in
             if let step = state.current {
                 switch step.kind {
                 case .made where step.place == place: return .absent
-                case .removed where step.place == place: return .present(step)
-                case .moved where step.place == place: return .present(step)
+                case .removed where step.place == place, .moved where step.place == place:
+                    state.isFound = true
+                    return .present(step)
                 case .moved(let target) where target == place: return .absent
                 default: break
                 }

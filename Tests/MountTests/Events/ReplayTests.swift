@@ -30,11 +30,15 @@ struct ReplayTests {
     }
 
     /// What watchers of the disk and of the mount are told: of `change` to the one, and of following
-    /// it to the other.
+    /// it to the other. On the disk a name that is taken twice at once is kept free by a file `aside`, on the
+    /// mount by names like that.
     private func compare(
         _ volume: Volume, _ agent: Agent, _ source: String, _ disk: String, _ change: String,
         at location: SourceLocation = #_sourceLocation
     ) throws {
+        func isAside(_ path: String) -> Bool {
+            path == "aside" || path.hasPrefix(".shapeedit-aside-")
+        }
         let plain = try Transcript(volume, disk)
         // What comes last tells that all has come.
         agent.shell("cd \(disk); \(change); : > .end; rm .end")
@@ -47,9 +51,12 @@ struct ReplayTests {
         let told = mounted.events()
         mounted.end()
         #expect(!expected.isEmpty, sourceLocation: location)
-        for path in Set(expected.keys).union(told.keys) {
+        for path in Set(expected.keys).union(told.keys) where !isAside(path) {
             #expect(told[path] == expected[path], "\(path)", sourceLocation: location)
         }
+        // What makes way is told of from its beginning to its end.
+        let (waits, waited) = (expected["aside"], told.filter { isAside($0.key) }.map(\.value))
+        #expect(Set(waited) == Set([waits].compactMap { $0 }), sourceLocation: location)
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
@@ -69,6 +76,26 @@ struct ReplayTests {
             // The names are what they are for everybody, and changes go on as ever.
             agent.shell("echo more >> in/new; mv in/new in/newer; rm -r in/sub; mkdir in/sub")
             #expect(agent.content("in/newer") == "new\nmore\n")
+        }
+    }
+
+    @Test func `names that change hands at the source are told as on a disk`() throws {
+        try withSource(.passthrough) { volume, agent, source, disk in
+            try compare(volume, agent, source, disk, "mv b aside; mv a b; mv aside a")
+            #expect(agent.shell("cat in/a in/b") == "b\na\n")
+            // One goes on where the next one was, all round.
+            try compare(volume, agent, source, disk, "mv c aside; mv b c; mv a b; mv aside a")
+            #expect(agent.shell("cat in/a in/b in/c") == "c\nb\na\n")
+            try compare(volume, agent, source, disk, "mv sub aside; mv gone sub; mv aside gone")
+            #expect(agent.shell("cat in/gone/y in/sub/x") == "sub/y\ngone/x\n")
+            // Another thing has the name.
+            try compare(volume, agent, source, disk, "mv link aside; ln -s c link; rm aside")
+            #expect(agent.shell("readlink in/link") == "c\n")
+            // Nobody who looks sees anything but what is there.
+            let links = agent.shell("ls -A in; diff -r --no-dereference in \(source)")
+            #expect(links == "a\nb\nc\ngone\nlink\nsub\n")
+            agent.shell("echo more >> in/a; mv in/a in/b; rm -r in/sub; mkdir in/sub; rmdir in/sub")
+            #expect(agent.content("in/b") == "c\nmore\n")
         }
     }
 
