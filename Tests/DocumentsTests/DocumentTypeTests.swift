@@ -47,4 +47,11 @@ import Testing
         #expect(slide.title?.unicodeScalars.count == 1_024)
         #expect(PlainText.facts(of: title, isMarkdown: true).title?.unicodeScalars.count == 1_024)
     }
+
+    @Test func `a title has no white space around it`() {
+        #expect(
+            PlainText.facts(of: "\n \t\n\t First line \r\nnext", isMarkdown: false).title
+                == "First line")
+        #expect(PlainText.facts(of: "text\n## Heading\t\n", isMarkdown: true).title == "Heading")
+    }
 }

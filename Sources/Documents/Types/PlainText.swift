@@ -17,7 +17,7 @@ public enum PlainText {
     public static func facts(of text: String, isMarkdown: Bool) -> DocumentFacts {
         // The lines that can matter for it: a text may be one line of megabytes.
         let lines = text.prefix(4 << 10).split(whereSeparator: \.isNewline)
-            .map { line in String(line.drop { $0.isWhitespace }) }
+            .map(trimmed)
         var title = lines.first { !$0.isEmpty }
         if isMarkdown, let heading = lines.first(where: { $0.hasPrefix("#") }) {
             title = heading
@@ -25,6 +25,12 @@ public enum PlainText {
         if isMarkdown { title = title.map { String($0.drop { $0 == "#" || $0 == " " }) } }
         let words = String(decoding: text.utf8.prefix(Limits.searchTextBytes), as: UTF8.self)
         return DocumentFacts(title: DocumentType.title(title), text: words)
+    }
+
+    private static func trimmed(_ line: Substring) -> String {
+        var line = line.drop { $0.isWhitespace }
+        while line.last?.isWhitespace == true { line.removeLast() }
+        return String(line)
     }
 
     private static func wide(_ bytes: ArraySlice<UInt8>, _ unit: (UInt8, UInt8) -> UInt16) -> String
