@@ -4,12 +4,13 @@ internal import PathText
 /// Paths in JSON: text, and where that is not all of it, the bytes in Base64 beside it.
 extension JSONObject {
     /// The path that a member tells, as `PathText` makes it; `nil` if there is none. Where there are its
-    /// bytes, those count.
+    /// bytes, those count, and have to be some.
     package func path(_ name: String) -> String? {
-        if let base64 = self[name + PathText.bytesEnd]?.string {
-            return Base64.decode(base64.utf8).map { String(path: $0) }
+        switch self[name + PathText.bytesEnd] {
+        case nil, .null: self[name]?.string.map { String(path: $0.utf8) }
+        case .string(let base64): Base64.decode(base64.utf8).map { String(path: $0) }
+        default: nil
         }
-        return self[name]?.string.map { String(path: $0.utf8) }
     }
 
     /// Tells a path by a member.
