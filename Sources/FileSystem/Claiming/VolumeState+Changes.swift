@@ -37,8 +37,10 @@ extension VolumeState {
             tell(.deleted, place)
             followNames(position)
         case .renamed:
-            tellOfMove(place, isInside: isInside, parent, name, process, effects)
-            if index[item: position].pointee.isDirectory {
+            let isFolder = index[item: position].pointee.isDirectory
+            tellOfMove(
+                place, isInside: isInside, parent, name, process, effects, isFolder: isFolder)
+            if isFolder {
                 for below in sessions.keys { followNames(below) }
             } else {
                 followNames(position)
@@ -84,10 +86,11 @@ extension VolumeState {
         }
     }
 
-    /// A name moved, or two changed places.
+    /// A name moved, or two changed places. A folder that takes the name of an empty one has moved: no
+    /// document was saved so, and who shows a folder above has to know where its contents are.
     private func tellOfMove(
         _ place: ClaimPath?, isInside: Bool, _ parent: MemoryIndex.Position, _ name: [UInt8]?,
-        _ process: Int32, _ effects: [Effect]
+        _ process: Int32, _ effects: [Effect], isFolder: Bool
     ) {
         guard let place, let name else { return }
         let family = operators[process]?.family
@@ -99,7 +102,7 @@ extension VolumeState {
         var isReplacing = false
         for case .removeName(let directory, let old) in effects {
             if directory == number(parent), old == name {
-                isReplacing = true
+                isReplacing = !isFolder
             } else {
                 let former = path(index.find(directory), old)
                 (source, wasInside) = (former, former.names.last != old)

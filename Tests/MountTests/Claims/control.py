@@ -208,6 +208,7 @@ def parameters():
         {"targets": [{"path": "/work/a", "access": "read"}]},
         {"targets": [{"path": "work/../a", "access": "read"}]},
         {"targets": [{"path": "work//a", "access": "read"}]},
+        {"targets": [target | {"pathBytes": 1}]}, {"targets": [target | {"pathBytes": "!"}]},
         {"targets": [target], "purpose": 1}, {"targets": [target], "presenter": "x"},
         {"targets": [target], "timeoutMilliseconds": -1},
         {"targets": [target], "timeoutMilliseconds": "soon"}, {"targets": [target], "nested": 1},
@@ -328,6 +329,13 @@ def changes():
     above.next("subitemAppeared", path="work/temporary")
     above.next("subitemChanged", path="work/temporary")
     above.next("subitemMoved", path="work/temporary", newPath="work/early")
+    # A folder that takes the name of an empty one has moved there.
+    by_others("mkdir taken; mkdir full; echo x >full/inner; mv -T full taken")
+    above.next("subitemAppeared", path="work/taken")
+    above.next("subitemAppeared", path="work/full")
+    above.next("subitemAppeared", path="work/full/inner")
+    above.next("subitemChanged", path="work/full/inner")
+    above.next("subitemMoved", path="work/full", newPath="work/taken")
     # Who caused a change is not told: this process does something, then another does.
     os.mkdir(at("own"))
     store("own/file", "x")
