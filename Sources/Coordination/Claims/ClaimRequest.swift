@@ -94,6 +94,9 @@ package struct ClaimRequest: Sendable {
         purpose == other.purpose || line != nil && line == other.line
     }
 
+    /// A file lock that somebody has, not one that is wanted.
+    var isHeldLock: Bool { origin == .locking && since != nil }
+
     /// Whether claims by name of its family are not in its way.
     var worksUnderFamily: Bool { isNested || origin != .coordinated }
 

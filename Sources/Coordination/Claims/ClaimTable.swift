@@ -103,6 +103,12 @@ package struct ClaimTable: Sendable {
         return !others(inTheWayOf: probe).contains { blocks($0, probe) }
     }
 
+    /// Whether a claim that is held, or about to be, is in the way of a request like this.
+    package func isHeldUp(_ request: ClaimRequest) -> Bool {
+        let probe = Self.probe(request)
+        return others(inTheWayOf: probe).contains { $0.phase != .waiting && blocks($0, probe) }
+    }
+
     /// Who would be in the way of a request like this, in the order they came.
     package func obstacles(to request: ClaimRequest) -> [ClaimListing] {
         let probe = Self.probe(request)

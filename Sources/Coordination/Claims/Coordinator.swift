@@ -105,6 +105,11 @@ package final class Coordinator: Sendable {
         state.withLock { $0.table.isFree(request) }
     }
 
+    /// Whether a claim that is held keeps a request like this waiting.
+    package func isHeldUp(_ request: ClaimRequest) -> Bool {
+        state.withLock { $0.table.isHeldUp(request) }
+    }
+
     /// Who would be in the way of a request like this, in the order they came.
     package func obstacles(to request: ClaimRequest) -> [ClaimListing] {
         state.withLock { $0.table.obstacles(to: request) }

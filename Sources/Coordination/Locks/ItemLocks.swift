@@ -58,12 +58,13 @@ struct ItemLocks<Waiter: Sendable>: Sendable {
     }
 
     /// Lets in whoever is not blocked any more, in the order of coming; again from the start after
-    /// a grant, because a waiter that gets a weaker lock than its owner had makes room.
-    mutating func admit(at now: UInt64) -> [Waiting] {
+    /// a grant, because a waiter that gets a weaker lock than its owner had makes room. Who may not hold its
+    /// lock now is among them, and has nothing.
+    mutating func admit(at now: UInt64, if mayHold: (LockRequest, Waiter) -> Bool) -> [Waiting] {
         var admitted: [Waiting] = []
         while let index = waiting.firstIndex(where: { !isBlocked($0.request) }) {
             let next = waiting.remove(at: index)
-            hold(next.request, at: now)
+            if mayHold(next.request, next.waiter) { hold(next.request, at: now) }
             admitted.append(next)
         }
         return admitted

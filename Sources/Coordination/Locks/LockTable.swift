@@ -6,8 +6,12 @@ package import Model
 /// As on Linux: a request is checked against held locks only, so readers may overtake a waiting
 /// writer; whoever waits is tried again in the order of coming whenever a lock of the item goes or
 /// gets weaker. Calls that make room answer with the waiters that were let in: they hold their lock
-/// from then on and have to be told.
+/// from then on and have to be told. Their `mayHold` is asked before: one that may not hold its lock at that
+/// moment, for another reason than locks, is among them all the same, and does not wait any more.
 package struct LockTable<Waiter: Sendable>: Sendable {
+    /// Whether somebody that waits may have its lock now.
+    package typealias Permission = (LockRequest, Waiter) -> Bool
+
     private var items: [ItemNumber: ItemLocks<Waiter>] = [:]
     /// What an owner waits for with record locks: the edges that a deadlock is found by.
     private var waits: [UInt64: [WaitID]] = [:]
@@ -30,7 +34,7 @@ package struct LockTable<Waiter: Sendable>: Sendable {
     /// record locks; without one it fails. The conversion of a flock(2) lock that conflicts loses
     /// the lock that its owner had, as on Linux.
     package mutating func acquire(
-        _ request: LockRequest, waiter: Waiter? = nil
+        _ request: LockRequest, waiter: Waiter? = nil, mayHold: Permission = { _, _ in true }
     ) -> (outcome: LockOutcome, admitted: [Waiter]) {
         var locks = items.removeValue(forKey: request.item) ?? ItemLocks()
         if request.family == .whole {
@@ -42,9 +46,9 @@ package struct LockTable<Waiter: Sendable>: Sendable {
         }
         if !locks.isBlocked(request) {
             locks.hold(request, at: clock())
-            return (.granted, putBack(locks, request.item))
+            return (.granted, putBack(locks, request.item, mayHold))
         }
-        guard let waiter else { return (.wouldBlock, putBack(locks, request.item)) }
+        guard let waiter else { return (.wouldBlock, putBack(locks, request.item, mayHold)) }
         if request.family == .record {
             items[request.item] = locks
             if isDeadlock(request.owner, locks.blockers(request)) { return (.deadlock, []) }
@@ -52,7 +56,7 @@ package struct LockTable<Waiter: Sendable>: Sendable {
         serial += 1
         let wait = WaitID(item: request.item, serial: serial)
         // Those who can go on now that a whole lock is lost are let in before the new one waits.
-        let admitted = settle(&locks)
+        let admitted = settle(&locks, mayHold)
         locks.waiting.append(.init(serial: serial, request: request, waiter: waiter))
         items[request.item] = locks
         if request.family == .record { waits[request.owner, default: []].append(wait) }
@@ -62,19 +66,20 @@ package struct LockTable<Waiter: Sendable>: Sendable {
     /// Takes the owner's locks in `range` out (F_UNLCK, LOCK_UN); not an error if there are none.
     package mutating func release(
         _ item: ItemNumber, _ family: LockFamily, _ range: ClosedRange<Int64> = 0...Int64.max,
-        owner: UInt64
+        owner: UInt64, mayHold: Permission = { _, _ in true }
     ) -> [Waiter] {
         guard var locks = items.removeValue(forKey: item) else { return [] }
         locks.release(family, range, owner: owner)
-        return putBack(locks, item)
+        return putBack(locks, item, mayHold)
     }
 
     /// Takes out all locks of a family that the owner has on the item: it closed the file. Requests
     /// of the same owner that wait go on waiting, as those of another thread.
     package mutating func dropOwner(
-        _ item: ItemNumber, _ family: LockFamily, _ owner: UInt64
+        _ item: ItemNumber, _ family: LockFamily, _ owner: UInt64,
+        mayHold: Permission = { _, _ in true }
     ) -> [Waiter] {
-        release(item, family, owner: owner)
+        release(item, family, owner: owner, mayHold: mayHold)
     }
 
     /// Forgets all about an item that is gone; the waiters have to be told.
@@ -137,16 +142,20 @@ package struct LockTable<Waiter: Sendable>: Sendable {
 
     // MARK: Waiting
 
-    private mutating func putBack(_ changed: ItemLocks<Waiter>, _ item: ItemNumber) -> [Waiter] {
+    private mutating func putBack(
+        _ changed: ItemLocks<Waiter>, _ item: ItemNumber, _ mayHold: Permission
+    ) -> [Waiter] {
         var locks = changed
-        let admitted = settle(&locks)
+        let admitted = settle(&locks, mayHold)
         if !locks.isEmpty { items[item] = locks }
         return admitted
     }
 
-    private mutating func settle(_ locks: inout ItemLocks<Waiter>) -> [Waiter] {
+    private mutating func settle(
+        _ locks: inout ItemLocks<Waiter>, _ mayHold: Permission
+    ) -> [Waiter] {
         if locks.waiting.isEmpty { return [] }
-        let admitted = locks.admit(at: clock())
+        let admitted = locks.admit(at: clock(), if: mayHold)
         for waiting in admitted { forget(waiting, waiting.request.item) }
         // A key path of a generic type would be made anew for each lock, at the price of a lock.
         return admitted.map { $0.waiter }

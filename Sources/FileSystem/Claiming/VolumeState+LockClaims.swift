@@ -32,6 +32,21 @@ extension VolumeState {
         for item in locks.lockedItems { claimLocks(of: item) }
     }
 
+    /// Whether somebody that has waited for other locks may hold this one now. Claims that came meanwhile
+    /// count as for a lock that is asked for; those that wait do not: they do so for what is locked.
+    func mayHold(_ lock: LockRequest, _ waiter: LockWaiter) -> Bool {
+        guard coordinator.isClaimed, let agent = operators[lock.process] else { return true }
+        let position = index.find(lock.item)
+        let paths = position == 0 ? [] : self.paths(of: position)
+        let targets = paths.map { ClaimTarget($0, lock.kind == .shared ? .read : .write) }
+        if targets.isEmpty { return true }
+        guard coordinator.isHeldUp(agent.request(targets, .locking, deadline: .max)) else {
+            return true
+        }
+        sentBack.insert(waiter.ticket)
+        return false
+    }
+
     /// The locks on an item have changed.
     @inline(__always)
     func followLocks(_ item: ItemNumber) {

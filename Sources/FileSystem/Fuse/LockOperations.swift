@@ -54,7 +54,7 @@ extension FuseSession {
         if isVirtual(number) {
             fuse_reply_err(request, 0)
         } else if let wanted = wanted(number, info, lock) {
-            take(wanted, Request(pointer: request), info, wait: wait)
+            take(wanted, Request(pointer: request), Handle(rawValue: info.pointee.fh), wait: wait)
         } else {
             volume.unlock(
                 NodeNumber(rawValue: number).item, .record, Self.range(lock),
@@ -87,15 +87,15 @@ extension FuseSession {
             item: item, family: .whole, kind: operation & LOCK_SH != 0 ? .shared : .exclusive,
             owner: owner,
             process: CallerProcess.process(of: Request(pointer: request).caller.thread))
-        take(wanted, Request(pointer: request), info, wait: operation & LOCK_NB == 0)
+        take(
+            wanted, Request(pointer: request), Handle(rawValue: owner),
+            wait: operation & LOCK_NB == 0)
     }
 
     /// Takes a lock when no claim of others is in the way.
     private func take(
-        _ wanted: LockRequest, _ request: Request, _ info: UnsafeMutablePointer<fuse_file_info>,
-        wait: Bool
+        _ wanted: LockRequest, _ request: Request, _ handle: Handle, wait: Bool
     ) {
-        let handle = Handle(rawValue: info.pointee.fh)
         guard isClaimed else { return acquire(wanted, request, handle, wait: wait) }
         whenFree(request, volume.locking(wanted, wait: wait)) { [self] in
             acquire(wanted, request, handle, wait: wait)
@@ -128,8 +128,14 @@ extension FuseSession {
                 if volume.interruptLock(ticket) { request.fail(Errno(EAGAIN)) }
             }
         }
-        volume.acquire(wanted, through: handle, ticket: ticket) { problem in
-            if let problem { request.fail(problem) } else { request.succeed() }
+        volume.acquire(wanted, through: handle, ticket: ticket) { [self] problem in
+            guard let problem else { return request.succeed() }
+            guard problem.code == ERESTART else { return request.fail(problem) }
+            if end == nil {
+                take(wanted, request, handle, wait: true)
+            } else {
+                request.fail(Errno(EAGAIN))
+            }
         }
     }
 

@@ -16,7 +16,8 @@ extension Volume {
     }
 
     /// Takes a lock. `reply` is called once, perhaps later on another thread: with `nil` when the
-    /// lock is held, else with EAGAIN, EDEADLK or EINTR.
+    /// lock is held, else with EAGAIN, EDEADLK or EINTR; or with ERESTART if it waited for other locks, and
+    /// now a claim is in the way, which came meanwhile.
     ///
     /// - Parameter ticket: for a request that is willing to wait.
     func acquire(
@@ -28,8 +29,9 @@ extension Volume {
                 state.lockOwners[request.item, default: [:]][handle.rawValue, default: []]
                     .insert(request.owner)
             }
-            let waiter = ticket.map { LockWaiter(ticket: $0) { reply(nil) } }
-            let (outcome, admitted) = state.locks.acquire(request, waiter: waiter)
+            let waiter = ticket.map { LockWaiter(ticket: $0, reply: reply) }
+            let (outcome, admitted) = state.locks.acquire(
+                request, waiter: waiter, mayHold: state.mayHold)
             state.followLocks(request.item)
             switch outcome {
             case .granted: return (.some(nil), admitted)
@@ -96,7 +98,8 @@ extension Volume {
         admit(
             state.withLock { state in
                 defer { state.followLocks(item) }
-                return state.locks.release(item, family, range, owner: owner)
+                return state.locks.release(
+                    item, family, range, owner: owner, mayHold: state.mayHold)
             })
     }
 
@@ -110,7 +113,7 @@ extension Volume {
             let left = owners.mapValues { $0.subtracting([owner]) }.filter { !$0.value.isEmpty }
             state.lockOwners[item] = left.isEmpty ? nil : left
             defer { state.followLocks(item) }
-            return state.locks.dropOwner(item, .record, owner)
+            return state.locks.dropOwner(item, .record, owner, mayHold: state.mayHold)
         }
         admit(admitted)
     }
@@ -126,7 +129,9 @@ extension Volume {
             state.lockOwners[item] = left.isEmpty ? nil : left
             defer { state.followLocks(item) }
             let ended = owners.filter { owner in !left.contains { $0.value.contains(owner) } }
-            return ended.flatMap { state.locks.dropOwner(item, .record, $0) }
+            return ended.flatMap {
+                state.locks.dropOwner(item, .record, $0, mayHold: state.mayHold)
+            }
         }
         admit(admitted)
     }
@@ -137,15 +142,19 @@ extension Volume {
             state.withLock { state in
                 state.closingLocks[handle.rawValue] = nil
                 defer { state.followLocks(item) }
-                return state.locks.dropOwner(item, .whole, handle.rawValue)
+                return state.locks.dropOwner(
+                    item, .whole, handle.rawValue, mayHold: state.mayHold)
             })
     }
 
     private func admit(_ waiters: [LockWaiter]) {
         if waiters.isEmpty { return }
-        state.withLock { state in
-            for waiter in waiters { state.tickets[waiter.ticket] = nil }
+        let told = state.withLock { state in
+            waiters.map { waiter in
+                state.tickets[waiter.ticket] = nil
+                return (waiter, isBack: state.sentBack.remove(waiter.ticket) != nil)
+            }
         }
-        for waiter in waiters { waiter.granted() }
+        for (waiter, isBack) in told { waiter.reply(isBack ? Errno(ERESTART) : nil) }
     }
 }

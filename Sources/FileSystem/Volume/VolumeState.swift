@@ -84,6 +84,8 @@ final class VolumeState {
     var smallFiles: [Int32: Int] = [:]
     var locks = LockTable<LockWaiter> { MonotonicClock.now }
     var tickets: [UInt64: LockTicket] = [:]
+    /// Those whose turn it was while somebody had a claim that is in their way.
+    var sentBack: Set<UInt64> = []
     /// By item and owner, while anybody claims by name.
     var lockClaims: [ItemNumber: [UInt64: LockClaim]] = [:]
     var nextTicket: UInt64 = 1
@@ -388,7 +390,8 @@ final class VolumeState {
 /// A request that waits for a file lock.
 struct LockWaiter: Sendable {
     let ticket: UInt64
-    let granted: @Sendable () -> Void
+    /// Called with `nil` when the lock is held, with ERESTART when it is to be asked for again.
+    let reply: @Sendable (Errno?) -> Void
 }
 
 /// What is known of a lock request while it waits.

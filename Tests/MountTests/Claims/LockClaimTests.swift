@@ -68,6 +68,49 @@ import Testing
         }
     }
 
+    /// It waits before anybody claims, or goes to the end of those that claim first.
+    @Test(arguments: [false, true])
+    func `a lock that has waited for others waits for claims that came meanwhile`(
+        _ isClaimed: Bool
+    ) throws {
+        try withVolume(.passthrough) { volume in
+            let (a, b) = (try volume.agent(), try volume.agent())
+            a.store("file", "x")
+            a.store("other", "x")
+            let (first, second) = (a.open("file", O_RDONLY), b.open("file", O_RDONLY))
+            b.lock(second, LOCK_SH)
+            let claim = try isClaimed ? HeldClaim(volume, "--read", "other") : nil
+            claim?.waitUntilGranted()
+            a.beginLock(first, LOCK_EX)
+            a.waitUntilBlocked(in: SYS_flock)
+            #expect(!a.hasFinished(within: 200))
+            let reading = try HeldClaim(volume, "--read", "file")
+            reading.waitUntilGranted()
+            b.lock(second, LOCK_UN)
+            #expect(!a.hasFinished(within: 300))
+            // Nobody has it meanwhile, and nobody who may not waits for it.
+            b.lock(second, LOCK_SH | LOCK_NB)
+            b.lock(second, LOCK_UN)
+            #expect(reading.end().status == 0)
+            a.finish("lock after the claim")
+            b.lock(second, LOCK_SH | LOCK_NB, fails: EWOULDBLOCK)
+            // A signal ends the waiting for the claim, too.
+            a.lock(first, LOCK_UN)
+            b.lock(second, LOCK_SH)
+            a.catchSignal(SIGUSR1)
+            a.beginLock(first, LOCK_EX)
+            a.waitUntilBlocked(in: SYS_flock)
+            let again = try HeldClaim(volume, "--read", "file")
+            again.waitUntilGranted()
+            b.lock(second, LOCK_UN)
+            #expect(!a.hasFinished(within: 200))
+            a.signal(SIGUSR1)
+            a.finish("interrupted lock", fails: EINTR)
+            #expect(again.end().status == 0)
+            claim?.end()
+        }
+    }
+
     @Test func `locks among themselves are as on ext4 while others have claims`() throws {
         try withVolume(.passthrough) { volume in
             let (a, b) = (try volume.agent(), try volume.agent())
@@ -138,6 +181,34 @@ import Testing
             waiting.waitUntilGranted()
             #expect(waiting.end().status == 0)
             claim?.end()
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("python3"), "needs python3"))
+    func `a program waits with its lock for the claim of one that it has started`() throws {
+        try withVolume(.passthrough) { volume in
+            try volume.agent().store("file", "x")
+            let script = """
+                import fcntl, subprocess, sys
+                file = open("file")
+                line = [sys.argv[1], "coordinate", "--write", "file", "--", "sh", "-c", "echo; read x"]
+                child = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                child.stdout.readline()
+                for take in [fcntl.flock, fcntl.lockf]:
+                    try:
+                        take(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                        sys.exit(f"{take} did not wait")
+                    except BlockingIOError:
+                        pass
+                child.communicate()
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                # What it starts under its lock claims the document.
+                line[3:] = ["file", "--timeout", "5", "--", "true"]
+                sys.exit(subprocess.run(line).returncode)
+                """
+            let binary = try BuiltPrograms.shapeedit()
+            let result = try volume.run("timeout", "60", "python3", "-c", script, binary)
+            #expect(result.status == 0, "\(result)")
         }
     }
 
