@@ -247,7 +247,7 @@ let package = Package(
         .testTarget(
             name: "VolumeTests",
             dependencies: [
-                "FileSystem", "Coordination", "Catalog", "Pictures", "Model", "PathText",
+                "FileSystem", "Coordination", "Catalog", "Content", "Pictures", "Model", "PathText",
                 "SystemCalls",
             ],
             path: "Tests/VolumeTests", swiftSettings: strict),

@@ -35,4 +35,32 @@ extension LocalContent {
     package func openForLending(_ node: NodeNumber) throws(Errno) -> OwnedDescriptor {
         try Self.openFile(folder.staging(node), O_RDONLY)
     }
+
+    /// Lets nobody change a content's file until ``thaw(_:)``, not by a mapping either that the kernel makes
+    /// of it for somebody who writes; says whether there is a file. Needs a file system that has immutable
+    /// files.
+    package func freeze(_ content: ContentReference) throws(Errno) -> Bool {
+        guard let file = try open(content) else { return false }
+        try file.with { (file) throws(Errno) in
+            let inode = try UInt64(file.status().st_ino)
+            try frozen.withLock { (frozen) throws(Errno) in
+                try file.setImmutable(true)
+                frozen[inode, default: 0] += 1
+            }
+        }
+        return true
+    }
+
+    /// One of those for whom the content is frozen is done.
+    package func thaw(_ content: ContentReference) {
+        guard let file = try? open(content) else { return }
+        try? file.with { (file) throws(Errno) in
+            let inode = try UInt64(file.status().st_ino)
+            try frozen.withLock { (frozen) throws(Errno) in
+                let left = (frozen[inode] ?? 1) - 1
+                frozen[inode] = left > 0 ? left : nil
+                if left <= 0 { try file.setImmutable(false) }
+            }
+        }
+    }
 }

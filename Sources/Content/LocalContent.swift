@@ -29,6 +29,9 @@ package final class LocalContent: Sendable {
     private static let spareLimit = 16_384
     private let spares = Lock((list: [Int](), next: 0))
 
+    /// Files that nobody may change just now, by inode, and for how many (``freeze(_:)``).
+    let frozen = Lock<[UInt64: Int]>([:])
+
     /// Until when there is more room than can be used up meanwhile (monotonic nanoseconds).
     let ampleUntil = Lock<UInt64>(0)
 
@@ -185,6 +188,8 @@ package final class LocalContent: Sendable {
 
     /// Moves a staged content, which is durable and has `hash`, to its place among the blobs.
     ///
+    /// One that is frozen stays where it is: EPERM.
+    ///
     /// - Parameter replacing: it takes the place of a blob that is there already, which is damaged. Else
     ///   the staged copy goes then.
     package func seal(
@@ -199,11 +204,16 @@ package final class LocalContent: Sendable {
                 thaw(source)
                 try Directories.renameExclusively(source, target)
             case EEXIST:
-                // One that must not change just now stays.
-                if !replacing || rename(source, target) != 0 { unlink(source) }
+                if replacing, rename(source, target) == 0 { return }
+                if unlink(source) == 0 { return }
+                // A crash left it so, or it is frozen and stays.
+                thaw(source)
+                unlink(source)
             case ENOENT:
+                // The folder is missing, or the file.
+                try check { access(source, F_OK) }
                 try Directories.make(folder.blobs + "/" + hash.description.prefix(2))
-                try Directories.renameExclusively(source, target)
+                try seal(node, hash: hash, replacing: replacing)
             default: throw error
             }
         }
@@ -279,10 +289,14 @@ package final class LocalContent: Sendable {
         }
     }
 
-    /// Takes the immutable flag away that a crash may have left.
+    /// Takes the immutable flag away that a crash may have left; not that of a file which is frozen.
     func thaw(_ path: String) {
-        guard geteuid() == 0, let file = try? OwnedDescriptor.open(path, O_RDONLY) else { return }
-        try? file.setImmutable(false)
+        guard geteuid() == 0, let file = try? OwnedDescriptor.open(path, O_RDONLY),
+            let inode = try? UInt64(file.status().st_ino)
+        else { return }
+        frozen.withLock { frozen in
+            if frozen[inode] == nil { try? file.setImmutable(false) }
+        }
     }
 
     /// Takes over the spare files of an earlier run.

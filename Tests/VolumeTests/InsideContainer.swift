@@ -11,7 +11,7 @@ import Testing
 final class InsideContainer {
     let path: String
     private let container: Container
-    private let volume: Volume
+    let volume: Volume
     private let tree: VirtualTree
     private let caller = Caller(user: geteuid(), group: getegid(), thread: getpid())
     private let root = NodeNumber(.root, 0)
@@ -80,7 +80,8 @@ final class InsideContainer {
         if isReleased { volume.release(node, handle) }
     }
 
-    private func open(_ name: String) throws(Errno) -> (NodeNumber, Handle) {
+    /// Opens the document to write it, emptied.
+    func open(_ name: String) throws(Errno) -> (NodeNumber, Handle) {
         if let node = try find(name) {
             // As the VFS does: the first open of a version is sent round.
             for _ in 0..<2 {
@@ -141,7 +142,8 @@ final class InsideContainer {
         }
     }
 
-    private func find(_ name: String, _ other: Caller? = nil) throws(Errno) -> NodeNumber? {
+    /// Looks a name up, as the kernel does for a caller.
+    func find(_ name: String, _ other: Caller? = nil) throws(Errno) -> NodeNumber? {
         let answer = try withName(name) { (bytes) throws(Errno) in
             try volume.lookup(root, bytes, other ?? caller, waited: true)
         }

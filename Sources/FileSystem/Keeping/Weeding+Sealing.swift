@@ -29,12 +29,7 @@ extension Weeding {
                 synchronizeAtEnd()
                 return false
             }
-            let batch = volume.state.withLock { state -> [NodeNumber] in
-                let batch = Array(state.unsealed.prefix(512))
-                state.unsealed.removeFirst(batch.count)
-                state.beginSealing(batch.count)
-                return batch
-            }
+            let batch = volume.state.withLock { $0.takeUnsealed(atMost: 512) }
             if batch.isEmpty { return false }
             let (left, large) = seal(batch, hashing)
             endSealing(batch.count, left + large)
@@ -60,18 +55,39 @@ extension Weeding {
     }
 
     /// Seals one current version, or makes it durable where it is if hashing it would take long, and
-    /// makes the log durable.
+    /// makes the log durable; says whether there was anything to do.
     func seal(now node: NodeNumber) throws(Errno) -> Bool {
         let waiting = volume.state.withLock { state -> Bool in
-            guard let place = state.unsealed.firstIndex(of: node) else { return false }
+            guard !state.frozen.contains(node),
+                let place = state.unsealed.firstIndex(of: node)
+            else { return false }
             state.unsealed.remove(at: place)
             state.beginSealing(1)
             return true
         }
-        if !waiting { return false }
+        if !waiting { return try makeDurable(node) }
         let (left, large) = seal([node], nil)
         endSealing(1, left + large)
         if !left.isEmpty { throw Errno(EIO) }
+        try volume.log.synchronize()
+        return true
+    }
+
+    /// Makes a version durable where it is that the keeper is sealing just now, or that cannot be sealed yet,
+    /// and the log; says whether it had to be.
+    private func makeDurable(_ node: NodeNumber) throws(Errno) -> Bool {
+        volume.state.withLock { $0.beginSealing(1) }
+        defer { endSealing(1, []) }
+        let isDone = try volume.followingMoves { () throws(Errno) -> Bool in
+            guard let content = volume.state.withLock({ $0.published(node) }),
+                content.place == .staged, let file = try self.content.open(content)
+            else { return false }
+            _ = try file.with { (file) throws(Errno) in try check { fsync(file.number) } }
+            return true
+        }
+        guard isDone, var version = try volume.versionRow(node) else { return false }
+        version.place = .durable
+        record(version)
         try volume.log.synchronize()
         return true
     }
@@ -204,6 +220,11 @@ extension Weeding {
         volume.state.withLock { state in
             var version = sealed
             let node = version.node
+            // Sealed meanwhile: it is not where it was.
+            if version.place == .durable, state.published(node).map({ $0.place != .staged }) == true
+            {
+                return
+            }
             let position = state.index.find(node.item)
             if position != 0 {
                 state.notePlace(version.place, version.hash, of: node, at: position)
@@ -227,6 +248,16 @@ extension Weeding {
 }
 
 extension VolumeState {
+    /// Takes versions out that are to be sealed. Those that cannot be yet come last from then on.
+    fileprivate func takeUnsealed(atMost count: Int) -> [NodeNumber] {
+        let first = unsealed.prefix(count)
+        unsealed.removeFirst(first.count)
+        let batch = first.filter { !frozen.contains($0) }
+        if batch.count < first.count { unsealed += first.filter { frozen.contains($0) } }
+        beginSealing(batch.count)
+        return batch
+    }
+
     /// So many versions are about to be read from the catalog and sealed.
     func beginSealing(_ count: Int) {
         if sealing == 0 { adopted = [:] }

@@ -131,11 +131,9 @@ extension Volume {
             if handle.isCached { mode.cached -= 1 }
             var thaw: ContentReference?
             if handle.isDirect, handle.isPassthrough {
-                mode.frozen -= 1
                 let position = state.index.find(node.item)
-                if mode.frozen == 0, position != 0 {
-                    thaw = (try? state.content(of: node, at: position)) ?? nil
-                }
+                if position != 0 { thaw = (try? state.content(of: node, at: position)) ?? nil }
+                if let thaw { state.frozen.remove(thaw.node) }
             }
             if mode.passthrough == 0, mode.backing != 0 {
                 channel?.releaseBacking(mode.backing)
@@ -146,8 +144,10 @@ extension Volume {
             if state.modes[node.rawValue] == nil { noteLastClose(node, state) }
             return (thaw, reading)
         }
-        if let thaw, let file = try? content.open(thaw) {
-            try? file.with { (file) throws(Errno) in try file.setImmutable(false) }
+        if let thaw {
+            content.thaw(thaw)
+            // It may have waited to be sealed.
+            keeper.published()
         }
         if let reading {
             reading.end()

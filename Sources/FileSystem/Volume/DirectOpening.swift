@@ -52,11 +52,10 @@ extension Volume {
             // The kernel would map the version's own file for writing: make that fail with SIGBUS
             // rather than change a published content.
             guard let content = try state.content(of: node, at: position),
-                let file = try self.content.open(content)
+                try self.content.freeze(content)
             else { throw Errno(ETXTBSY) }
-            try file.with { (file) throws(Errno) in try file.setImmutable(true) }
+            state.frozen.add(content.node)
             state.modes[node.rawValue]?.passthrough += 1
-            state.modes[node.rawValue]?.frozen += 1
         }
         noteOpener(node, process, state)
         state.serial &+= 1

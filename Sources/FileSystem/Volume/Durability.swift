@@ -36,8 +36,9 @@ extension Volume {
             // Ended meanwhile, without this handle having written: it is a version's now.
             return try synchronize(node, handle)
         }
-        _ = try file.with { (file) throws(Errno) in try check { fsync(file.number) } }
+        // Asked before: what others write from here on may not be on the disk, and shows as a difference.
         let status = try file.status()
+        _ = try file.with { (file) throws(Errno) in try check { fsync(file.number) } }
         try log.admit()
         let now = MonotonicClock.now
         try state.withLock { (state) throws(Errno) in

@@ -28,8 +28,6 @@ struct OpenMode {
     var backing: Int32 = 0
     var passthrough = 0
     var cached = 0
-    /// Direct handles that keep the backing file immutable.
-    var frozen = 0
 }
 
 /// An answered redirection: what a thread was told when its writing open met a version's node.
@@ -111,6 +109,8 @@ final class VolumeState {
     /// Versions that are being opened, or are open under `.shapeedit/versions`: they are neither
     /// thinned out nor evicted.
     var held = UseCounts()
+    /// Versions whose files are lent for direct handles too: they are sealed when that has ended.
+    var frozen = UseCounts()
     /// Versions that stay whatever their age.
     var marks: VersionMarks
     var seen = SeenVersions()

@@ -40,6 +40,45 @@ struct EdgeTests {
         }
     }
 
+    /// The kernel has the version's own file for the descriptor, and would write to it.
+    @Test(.enabled(if: DataPath.isPrivileged, "needs passthrough"))
+    func `a mapping through /proc changes no published version, though it is sealed meanwhile`()
+        throws
+    {
+        try withVolume(.passthrough) { volume in
+            // As where there are many contents: then a file only has to be moved.
+            let blobs = "\(try #require(volume.container).folder)/blobs"
+            for number in 0..<256 {
+                let digits = String(number, radix: 16)
+                mkdir("\(blobs)/\(number < 16 ? "0" : "")\(digits)", 0o700)
+            }
+            let agent = try volume.agent()
+            let content = ByteString(repeating: "A", count: 300_000)
+            agent.store("file", content)
+            let script = """
+                import mmap, os, sys, time
+                reading = os.open("file", os.O_RDONLY)
+                os.pread(reading, 1, 0)
+                writing = os.open(f"/proc/self/fd/{reading}", os.O_RDWR)
+                open("other", "w").write("other")
+                end = time.monotonic() + 60
+                while not any(files for _, _, files in os.walk(sys.argv[1])):
+                    assert time.monotonic() < end, "nothing is sealed"
+                    time.sleep(0.1)
+                time.sleep(0.5)
+                child = os.fork()
+                if child == 0:
+                    mmap.mmap(writing, 300000)[100:104] = b"EVIL"
+                    os._exit(0)
+                assert os.waitpid(child, 0)[1] != 0
+                assert os.pread(reading, 4, 100) == b"AAAA"
+                """
+            let result = agent.run("python3", "-c", ByteString(script), ByteString(blobs))
+            #expect(result.status == 0, "\(result)")
+            #expect(agent.content("file") == content)
+        }
+    }
+
     /// No path is walked again, so the kernel had the version before under the file's names until it
     /// forgot them for another reason.
     @Test(arguments: DataPath.mountsOfAllUsers)

@@ -1,0 +1,104 @@
+import Content
+import Coordination
+import Glibc
+import Model
+import SystemCalls
+import Testing
+
+@testable import FileSystem
+
+/// What is on the disk when somebody is told that it is, while the keeper and other programs work.
+@Suite(.serialized) struct SealingTests {
+    private func place(_ node: NodeNumber, in container: InsideContainer) throws -> ContentPlace? {
+        try container.volume.versionRow(node)?.place
+    }
+
+    @Test func `fsync of a version that is being sealed returns when it is on the disk`() throws {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path)
+            defer { container.close() }
+            try container.save("a", [1, 2, 3])
+            let node = try #require(try container.find("a"))
+            // As the keeper has it when it begins.
+            container.volume.state.withLock { state in
+                state.unsealed.removeAll { $0 == node }
+                state.beginSealing(1)
+            }
+            try container.volume.synchronize(node, nil)
+            #expect(try place(node, in: container) == .durable)
+            // What it has sealed meanwhile stays so.
+            container.volume.state.withLock { $0.unsealed.append(node) }
+            container.settle()
+            #expect(try place(node, in: container) == .sealed)
+            try container.volume.synchronize(node, nil)
+            #expect(try place(node, in: container) == .sealed)
+            #expect(try container.read("a") == [1, 2, 3])
+        }
+    }
+
+    /// A mapping is written without the kernel's lock of the file, as this is.
+    @Test func `what is written during an fsync does not count as on the disk`() throws {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path)
+            defer { container.close() }
+            let (node, handle) = try container.open("a")
+            let (file, session) = try container.volume.writable(node, handle)
+            defer { container.volume.release(node, handle) }
+            // Much, so that it takes a while. How the machine shares its time out may hide it once.
+            let much = [UInt8](repeating: 7, count: 48 << 20)
+            var isLeftOut = false
+            for _ in 0..<5 where !isLeftOut {
+                try file.with { (file) throws(Errno) in try file.write(much, at: 0) }
+                container.volume.wrote(session, handle, by: 0) {}
+                let appending = Monitor((isWanted: true, isDone: false))
+                Threads.start("appender") {
+                    while appending.withLock({ $0.isWanted }) {
+                        _ = try? file.with { (file) throws(Errno) in try file.append([1]) }
+                    }
+                    appending.signal { $0.isDone = true }
+                }
+                usleep(10_000)
+                let before = try file.status().size
+                try container.volume.synchronize(node, handle)
+                let after = try file.status().size
+                appending.withLock { $0.isWanted = false }
+                let _: Bool? = appending.wait { $0.isDone ? true : nil }
+                let synced = try #require(
+                    container.volume.state.withLock { _ in session.syncedStatus }?.size)
+                isLeftOut = synced - before < (after - before) / 4
+            }
+            #expect(isLeftOut)
+            try container.volume.flush(node, handle, owner: 0, by: 0) {}
+        }
+    }
+
+    /// By a process that may open a version anew through /proc to write, the kernel has its file too.
+    @Test(.enabled(if: geteuid() == 0, "needs root"))
+    func `a version whose file is lent for writing is sealed when that has ended`() throws {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path)
+            defer { container.close() }
+            let volume = container.volume
+            try container.save("a", [1, 2, 3])
+            let node = try #require(try container.find("a"))
+            let content = try #require(volume.state.withLock { $0.published(node) })
+            guard try volume.content.freeze(content) else { throw Errno(EIO) }
+            volume.state.withLock { $0.frozen.add(node) }
+            container.settle()
+            #expect(try place(node, in: container) == .staged)
+            try volume.synchronize(node, nil)
+            #expect(try place(node, in: container) == .durable)
+            // Nor does anything else take it away, or let it be changed.
+            let hash = try #require(try volume.content.hash(content)?.hash)
+            #expect(throws: Errno(EPERM)) { try volume.content.seal(node, hash: hash) }
+            #expect(throws: Errno(EPERM)) {
+                _ = try OwnedDescriptor.open(volume.content.path(of: content), O_RDWR)
+            }
+            volume.state.withLock { $0.frozen.remove(node) }
+            volume.content.thaw(content)
+            container.settle()
+            #expect(try place(node, in: container) == .sealed)
+            #expect(try container.read("a") == [1, 2, 3])
+        }
+    }
+}
