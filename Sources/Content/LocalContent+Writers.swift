@@ -36,6 +36,28 @@ extension LocalContent {
         try Self.openFile(folder.staging(node), O_RDONLY)
     }
 
+    /// Gives a content another file if somebody can still write to the one that it has: a program that had it
+    /// open, or mapped, by the kernel's passthrough when the daemon died goes on with that. What it writes
+    /// from here on is nobody's. Nothing is done where there is no room.
+    package func takeFromWriters(_ node: NodeNumber) {
+        // What has no file is written by nobody.
+        if packed.contains(node) || !isWritten(node) { return }
+        let path = folder.spare + "/" + String(takeSpare())
+        do throws(Errno) {
+            let source = try Self.openFile(folder.staging(node), O_RDONLY)
+            let status = FileStatus(try source.status())
+            let copy = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+            try copy.copyContent(of: source, size: status.size)
+            try copy.setModified(status.modified.seconds, status.modified.nanoseconds)
+            // An fsync may have returned for it.
+            try check { fsync(copy.number) }
+            try check { rename(path, folder.staging(node)) }
+        } catch {
+            unlink(path)
+        }
+        forget(node)
+    }
+
     /// Lets nobody change a content's file until ``thaw(_:)``, not by a mapping either that the kernel makes
     /// of it for somebody who writes; says whether there is a file. Needs a file system that has immutable
     /// files.

@@ -50,6 +50,7 @@ extension Recovery {
     /// Publishes or discards an acknowledged session; says whether its staging file is in use now.
     mutating func resume(_ row: SessionRow) throws(Failure) -> Bool {
         let position = index.find(row.item)
+        if position != 0 { content.takeFromWriters(row.node) }
         let status = position == 0 ? nil : try contentStatus(row.node)
         if position != 0, status == nil, !report.damaged.contains(row.item),
             row.synced || row.wrote && !report.afterPowerLoss
