@@ -101,4 +101,42 @@ import Testing
             #expect(try container.read("a") == [1, 2, 3])
         }
     }
+
+    @Test func `who waits for room waits for a round that knows of it`() throws {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path)
+            defer { container.close() }
+            let volume = container.volume
+            // Of saves one after the other all but the last go, in the course of a round.
+            for byte: UInt8 in 1...3 { try container.save("a", [byte]) }
+            let last = try #require(try container.find("a"))
+            let first = NodeNumber(last.item, last.ordinal - 1)
+            for node in [first, last] { volume.forget(node, 100) }
+            // The kernel knows nothing of it: it can go at once.
+            try volume.add("gone", in: "", [9])
+            let gone = try #require(try container.find("gone"))
+            volume.forget(gone, 1)
+            let (held, released) = (Monitor(false), Monitor(false))
+            Threads.start("in the way") {
+                volume.blobs.withLock { _ in
+                    held.signal { $0 = true }
+                    let _: Bool? = released.wait { $0 ? true : nil }
+                }
+                released.signal { $0 = false }
+            }
+            let _: Bool? = held.wait { $0 ? true : nil }
+            volume.keeper.wake()
+            // It is recorded before the bytes go, for which the round has to wait.
+            for _ in 0..<200 where try place(first, in: container) != nil { usleep(20_000) }
+            #expect(try place(first, in: container) == nil)
+            try container.remove("gone")
+            Threads.start("release") {
+                usleep(200_000)
+                released.signal { $0 = true }
+            }
+            volume.keeper.makeRoom(ofRemoved: true)
+            #expect(volume.state.withLock { $0.index.find(gone.item) } == 0)
+            let _: Bool? = released.wait { $0 ? nil : true }
+        }
+    }
 }

@@ -39,10 +39,12 @@ final class Keeper: Sendable {
         var accessed: UInt64 = 0
         var thinned: UInt64 = 0
         var trimmed: UInt64 = 0
-        /// Threads that wait for room, and rounds that were made for them.
+        /// Threads that wait for room.
         var wantRoom = 0
         /// Threads that only want what was removed to go.
         var wantRemoved = 0
+        /// Rounds that were begun, and those that were made.
+        var begun = 0
         var rounds = 0
         var gained = false
     }
@@ -96,7 +98,8 @@ final class Keeper: Sendable {
         let target = state.signal { state -> Int in
             if ofRemoved { state.wantRemoved += 1 } else { state.wantRoom += 1 }
             state.hurried = true
-            return state.rounds + 1
+            // One that is under way does not know of this.
+            return state.begun + 1
         }
         let gained = state.wait(until: MonotonicClock.after(milliseconds: 10_000)) { state in
             state.rounds >= target ? state.gained : nil
@@ -134,6 +137,7 @@ final class Keeper: Sendable {
             let trim = now - state.trimmed > Self.trimPace
             if trim { state.trimmed = now }
             state.hurried = false
+            state.begun += 1
             return (
                 seal: ripe || state.ended, sync: sync, accessed: accessed, everything: everything,
                 trim: trim,
