@@ -27,7 +27,9 @@ extension FoundItem {
     /// Reads a result as the daemon tells it; `nil` if it is none.
     init?(_ object: JSONObject, in mountPoint: String) {
         guard let path = object.path("path"), let item = object["item"]?.integer,
-            let document = object["document"]?.string, let size = object["size"]?.integer,
+            let document = object["document"]?.string,
+            // The size of a sparse file can be beyond the integers that all readers of JSON know.
+            case .number(let sizeText)? = object["size"], let size = Int(sizeText.text),
             let modified = object["modified"]?.string,
             let isPromise = object["promise"]?.boolean, let isFolder = object["folder"]?.boolean
         else { return nil }

@@ -86,12 +86,16 @@ struct ObjectReader {
     mutating func number() -> Int? {
         let start = place
         var value = 0
+        var isTooLarge = false
         while place < bytes.count, bytes[place] &- UInt8(ascii: "0") < 10 {
-            value = value &* 10 &+ Int(bytes[place] - UInt8(ascii: "0"))
+            let (tenfold, overflows) = value.multipliedReportingOverflow(by: 10)
+            let sum = tenfold.addingReportingOverflow(Int(bytes[place] - UInt8(ascii: "0")))
+            value = sum.partialValue
+            if overflows || sum.overflow { isTooLarge = true }
             place += 1
         }
         let isOne = place == start + 1 || place > start && bytes[start] != UInt8(ascii: "0")
-        return isOne && place - start <= 18 ? value : nil
+        return isOne && !isTooLarge ? value : nil
     }
 
     mutating func flag() -> Bool? { takes("true") ? true : takes("false") ? false : nil }

@@ -65,7 +65,7 @@ extension Volume {
             }
         }
         guard !found.isEmpty, (try? remove(found)) != nil else { return 0 }
-        return found.reduce(0) { $0 + UInt64($1.1.size) }
+        return found.reduce(0) { $0 + Weeding.counted($1.1.size) }
     }
 
     /// Removes the blobs of versions that count on them no more, unless others do. Those without a

@@ -18,6 +18,10 @@ extension Weeding {
         var opened: Timestamp
     }
 
+    /// A content's bytes in a sum. A sparse file, or one that a damaged catalog counts, can be so large that
+    /// a few of them are beyond all numbers.
+    static func counted(_ size: Int64) -> UInt64 { UInt64(min(max(size, 0), 1 << 44)) }
+
     /// What came of a content that did not become whole.
     private struct Part {
         var hash: ContentHash
@@ -107,7 +111,7 @@ extension Weeding {
                 var bytes: UInt64 = 0
                 while bytes < excess, let next = chosen.popFirst() {
                     batch.append(next.node)
-                    bytes += UInt64(next.size)
+                    bytes += Self.counted(next.size)
                 }
                 let gone = volume.letGo(batch)
                 total -= min(total, gone)
@@ -163,7 +167,7 @@ extension Weeding {
                         }
                         return
                     }
-                    total += UInt64(record.size)
+                    total += Self.counted(record.size)
                     guard record.place == .stored || record.place == .promised else { return }
                     candidates.append(
                         Candidate(

@@ -51,6 +51,37 @@ import Testing
         }
     }
 
+    /// On a disk that takes files so long.
+    @Test(.enabled(if: access("/dev/shm", W_OK) == 0, "needs /dev/shm"))
+    func `files as long as can be are counted, found and kept`() throws {
+        let home = "/dev/shm/shapeedit-test-\(getpid())"
+        defer { _ = try? run(["rm", "-rf", home]) }
+        let container = try Container(dataHome: home, store: "folder")
+        defer { container.remove() }
+        try container.mount(options: ["quota=1G"])
+        let agent = try Agent(in: container.mountPoint)
+        defer { agent.end() }
+        let longest = Int(Int64.max)
+        for name: ByteString in ["one", "two", "three"] {
+            storeSparse(name, size: longest, by: agent)
+        }
+        // All of them count against the quota now.
+        agent.store("small", "content")
+        let small = agent.open("small", O_RDONLY)
+        agent.synchronize(small)
+        agent.close(small)
+        usleep(2_500_000)
+        let found = try container.command("find", container.mountPoint, "--sort", "size", "--json")
+        #expect(found.status == 0 && found.text.contains("\"size\": \(longest)"), "\(found)")
+        for name: ByteString in ["one", "two", "three"] {
+            #expect(agent.status(name).size == longest)
+        }
+        agent.end()
+        try container.unmount()
+        let check = try container.check()
+        #expect(check.status == 0, "\(check)")
+    }
+
     /// Stores a file that begins with "beginning" and is a hole behind that.
     private func storeSparse(_ name: ByteString, size: Int, by agent: Agent) {
         let file = agent.open(name, O_RDWR | O_CREAT)
