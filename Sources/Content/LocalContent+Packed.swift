@@ -77,9 +77,11 @@ extension LocalContent {
     package func removeUnusedPacks(ending: Bool) {
         let unused = packed.takeUnused(ending: ending)
         if unused.isEmpty { return }
-        if let folder = try? OwnedDescriptor.open(folder.path, O_RDONLY) {
-            // If that fails the packs stay: the next mount looks again.
-            guard (try? folder.synchronizeFileSystem()) != nil else { return }
+        do throws(Errno) {
+            try OwnedDescriptor.open(folder.path, O_RDONLY).synchronizeFileSystem()
+        } catch {
+            // The packs stay: the next mount looks again.
+            return
         }
         for path in unused { unlink(path) }
     }

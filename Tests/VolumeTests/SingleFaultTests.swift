@@ -1,4 +1,5 @@
 import Catalog
+import Content
 import Coordination
 import Glibc
 import Model
@@ -215,5 +216,49 @@ struct SingleFaultTests {
             }
         }
         #expect(count > 20, "the making has only \(count) steps")
+    }
+
+    @Test func `a copy that cannot be told where data is fails, and has no zeros for it`() throws {
+        try InsideContainer.withFolder { path in
+            try Directories.make(path)
+            let (one, other) = (path + "/one", path + "/other")
+            let source = try OwnedDescriptor.open(one, O_RDWR | O_CREAT, mode: 0o600)
+            let bytes = [UInt8](repeating: 7, count: 1 << 20)
+            try source.write(bytes, at: 0)
+            var count = 0
+            var consumed = true
+            while consumed, count < 100 {
+                count += 1
+                let target = try OwnedDescriptor.open(
+                    other, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+                FaultInjection.arm(after: count, error: EIO)
+                let size = Int64(bytes.count)
+                let isCopied = (try? target.copyContent(of: source, size: size)) != nil
+                consumed = FaultInjection.left == 0
+                FaultInjection.arm(after: 0, error: 0)
+                #expect(isCopied == !consumed, "system call \(count) failed")
+                if isCopied { #expect(try WholeFile.read(target) == bytes) }
+            }
+        }
+    }
+
+    @Test func `packs stay as long as what was in them may not be on the disk`() throws {
+        try InsideContainer.withFolder { path in
+            let folder = ContainerFolder(path: path)
+            try folder.make(isNew: true)
+            let content = LocalContent(folder: folder)
+            let node = NodeNumber(ItemNumber(rawValue: 2), 1)
+            try #require(content.beginPacked(node), "the disk is nearly full")
+            let room = [UInt8](repeating: 0, count: PackedContents.header)
+            #expect(content.writePacked(room + [1, 2, 3], at: 0, to: node))
+            try content.record(node)
+            try content.spill(node)
+            for call in 1...2 {
+                FaultInjection.arm(after: call, error: EMFILE)
+                content.removeUnusedPacks(ending: true)
+                FaultInjection.arm(after: 0, error: 0)
+                #expect(try Directories.names(in: folder.packs) == ["1"], "call \(call) failed")
+            }
+        }
     }
 }

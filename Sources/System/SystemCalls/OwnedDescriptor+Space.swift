@@ -56,10 +56,13 @@ extension OwnedDescriptor {
         try check { ftruncate(number, off_t(size)) }
         var position: Int64 = 0
         while position < size {
-            guard let start = try? source.seek(data: true, from: position), start < size else {
-                break
+            let start: Int64
+            do throws(Errno) { start = try source.seek(data: true, from: position) } catch {
+                // Only a hole is left. After any other error there may be data.
+                if error.code == ENXIO { return }
+                throw error
             }
-            let end = min((try? source.seek(data: false, from: start)) ?? size, size)
+            let end = min(try source.seek(data: false, from: start), size)
             position = start
             while position < end {
                 let count = try copyRange(
