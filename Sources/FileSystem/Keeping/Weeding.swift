@@ -1,6 +1,7 @@
 internal import Catalog
 internal import Content
 internal import Coordination
+internal import Glibc
 internal import Model
 internal import SystemCalls
 
@@ -9,6 +10,9 @@ final class Weeding: Sendable {
     /// Below this share of the disk, or this many bytes, nothing is kept for convenience.
     private static let tightShare: UInt64 = 20
     private static let tightBytes: UInt64 = 64 << 20
+    /// Documents whose versions are looked at in one hold of the catalog, and microseconds in between.
+    private static let together = 128
+    private static let breath: UInt32 = 200
     /// The share of the disk that earlier versions may take: a tenth.
     static let versionShare: UInt64 = 10
 
@@ -235,14 +239,16 @@ final class Weeding: Sendable {
     private func superfluous(
         _ now: Timestamp, keeping pinned: Set<NodeNumber>, budget: Int64
     ) -> [VersionRow] {
-        let found: [VersionRow]? = try? volume.container.query { (database) throws(Failure) in
+        do throws(Failure) {
             var documents: [DocumentID] = []
-            try database.documentsWithEarlierVersions { documents.append($0) }
+            try volume.container.query { (database) throws(Failure) in
+                try database.documentsWithEarlierVersions { documents.append($0) }
+            }
             var drop: [VersionRow] = []
             // There may be a great many versions: they are compared with each other, and so in memory
             // together, only if what age leaves of them takes too much.
             var bytes: Int64 = 0
-            for document in documents {
+            try look(at: documents) { (document, database) throws(Failure) in
                 let (versions, old, _) = try aged(document, database, keeping: pinned, now: now)
                 drop += old
                 bytes += Retention.bytesHere(versions.dropLast()) - Retention.bytesHere(old)
@@ -250,14 +256,30 @@ final class Weeding: Sendable {
             if bytes <= budget { return drop }
             let gone = Set(drop.map(\.node))
             var kept: [[VersionRow]] = []
-            for document in documents {
+            try look(at: documents) { (document, database) throws(Failure) in
                 kept.append(try database.versions(of: document).filter { !gone.contains($0.node) })
             }
             return drop
                 + Retention.exceeding(
                     kept, keeping: pinned, durableUntil: content.durableUntil(), budget: budget)
+        } catch {
+            return []
         }
-        return found ?? []
+    }
+
+    /// Looks at documents, a few at a time: who waits for an answer of the catalog comes in between.
+    private func look(
+        at documents: [DocumentID],
+        _ body: (DocumentID, CatalogDatabase) throws(Failure) -> Void
+    ) throws(Failure) {
+        for start in stride(from: 0, to: documents.count, by: Self.together) {
+            let part = documents[start..<min(start + Self.together, documents.count)]
+            try volume.container.query { (database) throws(Failure) in
+                for document in part { try body(document, database) }
+            }
+            // Else this would mostly have the lock again before they wake.
+            usleep(Self.breath)
+        }
     }
 
     /// The versions of a document, which of them their age drops, and whether it will drop more of them
