@@ -99,4 +99,21 @@ import Testing
         let kept = recents.settleAll().kept
         #expect(kept == [document(1): moment(0)])
     }
+
+    @Test func `after a clock was set back what is opened by hand counts again`() {
+        var recents = RecentOpens()
+        // One process goes through documents, and then many, one each.
+        for number in 1...30 as ClosedRange<UInt64> {
+            recents.note(document(number), by: 7, at: moment(Double(number) * 0.01))
+            recents.note(
+                document(100 + number), by: 100 + Int32(number), at: moment(Double(number) * 0.01))
+        }
+        #expect(listed(recents) == [])
+        _ = recents.settle(now: moment(-3_600))
+        recents.note(document(50), by: 7, at: moment(-3_599))
+        recents.note(document(51), by: 8, at: moment(-3_590))
+        #expect(listed(recents) == [51, 50])
+        #expect(recents.settle(now: moment(-3_570)).kept.count == 2)
+        #expect(recents.isSettled)
+    }
 }

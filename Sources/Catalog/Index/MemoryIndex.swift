@@ -153,13 +153,14 @@ package final class MemoryIndex {
             namesUsed += 1
         }
         let directory = items[parent]
+        if directory.pointee.nextSequence > Self.lastSequence { renumber(parent) }
         let record = names[position]
         record.pointee = NameRecord(
             parent: parent, item: item, place: bytes.store(name), hash: nameHash(parent, name),
             previous: directory.pointee.lastChild, next: 0,
             sequence: directory.pointee.nextSequence,
             lengthAndRank: UInt32(name.count) | min(rank, NameRecord.lastRank) << 12)
-        directory.pointee.nextSequence &+= 1
+        directory.pointee.nextSequence += 1
         directory.pointee.childCount += 1
         if record.pointee.previous == 0 {
             directory.pointee.firstChild = position
@@ -235,10 +236,25 @@ package final class MemoryIndex {
         return children
     }
 
-    /// A cursor that stands on the name; at least 2^31 only after two thousand million names.
+    /// A cursor that stands on the name.
     @inline(__always)
     package func cursor(_ position: Position) -> UInt64 {
-        UInt64(names[position].pointee.sequence & 0x7fff_ffff) << 32 | UInt64(position)
+        UInt64(names[position].pointee.sequence) << 32 | UInt64(position)
+    }
+
+    /// The last one that a name gets in its directory: cursors have to be positive for the kernel.
+    static let lastSequence: UInt32 = 0x7fff_ffff
+
+    /// Counts the names of a directory anew, after two thousand million have come. A listing that is under
+    /// way then ends early.
+    private func renumber(_ directory: Position) {
+        var (sequence, name) = (UInt32(0), items[directory].pointee.firstChild)
+        while name != 0 {
+            names[name].pointee.sequence = sequence
+            sequence += 1
+            name = names[name].pointee.next
+        }
+        items[directory].pointee.nextSequence = sequence
     }
 
     // MARK: Hashing

@@ -52,7 +52,7 @@ package struct RecentOpens: Sendable {
             sweepers[process] = time
             return
         }
-        if let sweep, time.secondsSince(sweep.upperBound) < 1 {
+        if let sweep, abs(time.secondsSince(sweep.upperBound)) < 1 {
             self.sweep = sweep.lowerBound...max(sweep.upperBound, time)
             return
         }
@@ -97,16 +97,18 @@ package struct RecentOpens: Sendable {
     package mutating func settle(
         now: Timestamp
     ) -> (kept: [DocumentID: Timestamp], dropped: [DocumentID]) {
+        // What is of before a clock was set back is as old as what it comes after by so much.
+        let isOld = { (time: Timestamp) in abs(now.secondsSince(time)) >= Self.window }
         var kept: [DocumentID: Timestamp] = [:]
-        for open in counting where now.secondsSince(open.time) >= Self.window {
+        for open in counting where isOld(open.time) {
             if settled[open.document].map({ $0 < open.time }) ?? true {
                 settled[open.document] = open.time
                 kept[open.document] = open.time
             }
         }
-        fresh.removeAll { now.secondsSince($0.time) >= Self.window }
-        sweepers = sweepers.filter { now.secondsSince($0.value) < Self.window }
-        if let last = sweep?.upperBound, now.secondsSince(last) >= Self.window { sweep = nil }
+        fresh.removeAll { isOld($0.time) }
+        sweepers = sweepers.filter { !isOld($0.value) }
+        if let last = sweep?.upperBound, isOld(last) { sweep = nil }
         let surplus = settled.sorted { $0.value > $1.value }.dropFirst(Self.limit).map(\.key)
         for document in surplus {
             settled[document] = nil

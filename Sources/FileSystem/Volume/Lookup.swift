@@ -109,6 +109,21 @@ extension VolumeState {
     }
 }
 
+/// How often the kernel was told of a node and has not given that back.
+///
+/// It asks for each use of a document's name while that is being written, which can be for weeks. A count
+/// that is full stays so: the node is known until the unmount.
+extension UInt32 {
+    @inline(__always)
+    mutating func countLookup() {
+        if self < .max { self += 1 }
+    }
+
+    mutating func countForgotten(_ count: UInt64) {
+        if self < .max { self -= UInt32(Swift.min(count, UInt64(self))) }
+    }
+}
+
 extension Volume {
     /// The kernel gives back `count` lookups of `node`.
     func forget(_ node: NodeNumber, _ count: UInt64) {
@@ -116,19 +131,17 @@ extension Volume {
             let position = state.index.find(node.item)
             if position == 0 { return false }
             let record = state.index[item: position]
-            let fewer = { (lookups: UInt32) in UInt64(lookups) > count ? lookups - UInt32(count) : 0
-            }
             var unknown = false
             if let session = state.session(of: node, at: position) {
-                session.lookups = fewer(session.lookups)
+                session.lookups.countForgotten(count)
                 if session.lookups == 0, session.handles == 0 {
                     state.drop(session, at: position)
                     unknown = true
                 }
             } else if record.pointee.node == node {
-                record.pointee.lookups = fewer(record.pointee.lookups)
+                record.pointee.lookups.countForgotten(count)
             } else if var old = state.oldNode(node) {
-                old.lookups = fewer(old.lookups)
+                old.lookups.countForgotten(count)
                 if old.lookups == 0 {
                     state.dropOldNode(node, at: position)
                     unknown = true

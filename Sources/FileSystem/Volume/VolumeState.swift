@@ -290,11 +290,11 @@ final class VolumeState {
     /// Counts a lookup of `node`.
     func countLookup(_ node: NodeNumber, at position: MemoryIndex.Position) {
         if let session = session(of: node, at: position) {
-            session.lookups += 1
+            session.lookups.countLookup()
         } else if index[item: position].pointee.node == node {
-            index[item: position].pointee.lookups += 1
+            index[item: position].pointee.lookups.countLookup()
         } else {
-            oldNodes[node.item.rawValue]?[node.rawValue]?.lookups += 1
+            oldNodes[node.item.rawValue]?[node.rawValue]?.lookups.countLookup()
         }
     }
 
