@@ -123,11 +123,6 @@ extension FuseSession {
     ) {
         let ticket = volume.lockTicket()
         answerInterrupts(of: request, .lock, ticket)
-        if let end {
-            volume.scheduler.at(end) { [self] in
-                if volume.interruptLock(ticket) { request.fail(Errno(EAGAIN)) }
-            }
-        }
         volume.acquire(wanted, through: handle, ticket: ticket) { [self] problem in
             guard let problem else { return request.succeed() }
             guard problem.code == ERESTART else { return request.fail(problem) }
@@ -135,6 +130,12 @@ extension FuseSession {
                 take(wanted, request, handle, wait: true)
             } else {
                 request.fail(Errno(EAGAIN))
+            }
+        }
+        // After it: who was interrupted before it had a place would be told of a signal.
+        if let end {
+            volume.scheduler.at(end) { [self] in
+                if volume.interruptLock(ticket) { request.fail(Errno(EAGAIN)) }
             }
         }
     }

@@ -101,10 +101,13 @@ extension VirtualTree {
     private func content(
         _ item: ItemNumber, _ ordinal: UInt32
     ) throws(Errno) -> SharedDescriptor? {
-        let version = try row(item, ordinal)
-        return try volume.content.open(
-            ContentReference(
-                node: version.node, place: version.place, hash: version.hash, size: version.size))
+        try volume.followingMoves { () throws(Errno) in
+            let version = try row(item, ordinal)
+            return try volume.content.open(
+                ContentReference(
+                    node: version.node, place: version.place, hash: version.hash,
+                    size: version.size))
+        }
     }
 
     /// lseek(2) with SEEK_DATA or SEEK_HOLE of a version; of all else EINVAL, which tools take for data.

@@ -49,7 +49,8 @@ extension VirtualTree {
     /// Lets go of what a listing began with: nobody goes on with it.
     func forget(_ listing: VirtualListing, of directory: VirtualNode) {
         state.withLock { state in
-            state.listings[directory]?.removeAll { $0.serial == listing.serial }
+            let others = state.listings[directory]?.filter { $0.serial != listing.serial }
+            state.listings[directory] = others?.isEmpty == true ? nil : others
         }
     }
 }
