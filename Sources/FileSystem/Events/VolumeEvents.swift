@@ -31,8 +31,8 @@ package final class VolumeEvents: Sendable {
         /// There may be something to tell, or room for it.
         var stirred = false
         var ended = false
-        /// The contents that are on their way, in a container with a store.
-        var downloads: Downloads?
+        /// What brings contents, from a store and from sources.
+        var downloads: @Sendable () -> [Downloads] = { [] }
     }
     private let state = Monitor(State())
     private let container: Container
@@ -44,7 +44,11 @@ package final class VolumeEvents: Sendable {
     }
 
     /// Tells of the progress of these, too.
-    func follow(_ downloads: Downloads) { state.withLock { $0.downloads = downloads } }
+    ///
+    /// - Parameter downloads: what there is of the kind; more may come.
+    func follow(_ downloads: @escaping @Sendable () -> [Downloads]) {
+        state.withLock { $0.downloads = downloads }
+    }
 
     // MARK: Open files
 
@@ -109,9 +113,10 @@ package final class VolumeEvents: Sendable {
         var backlogs: [UInt64: Backlog] = [:]
         var told: [ContentHash: Int64] = [:]
         while true {
-            let downloads = state.withLock { $0.downloads }
+            // The import that brings the first source is a change, which ends the wait.
+            let downloads = state.withLock { $0.downloads }()
             let deadline = MonotonicClock.after(milliseconds: Self.pace)
-            _ = state.wait(until: downloads == nil ? .max : deadline) { state -> Bool? in
+            _ = state.wait(until: downloads.isEmpty ? .max : deadline) { state -> Bool? in
                 state.stirred || state.ended || state.followers.isEmpty ? true : nil
             }
             let followers = state.signal { state -> [UInt64: Follower]? in
@@ -128,7 +133,7 @@ package final class VolumeEvents: Sendable {
             for (handle, follower) in followers {
                 tell(follower, &backlogs[handle, default: Backlog()])
             }
-            guard let downloads else { continue }
+            if downloads.isEmpty { continue }
             let progress = progressLines(downloads, &told)
             for follower in followers.values where follower.stream.wantsLines {
                 follower.stream.append(progress)
@@ -189,9 +194,9 @@ package final class VolumeEvents: Sendable {
 
     /// Lines about contents whose share that is here has changed.
     private func progressLines(
-        _ downloads: Downloads, _ told: inout [ContentHash: Int64]
+        _ downloads: [Downloads], _ told: inout [ContentHash: Int64]
     ) -> [UInt8] {
-        let active = downloads.active
+        let active = downloads.flatMap(\.active)
         var text = ""
         var now: [ContentHash: Int64] = [:]
         for (blob, received, nodes) in active where blob.size > 0 {

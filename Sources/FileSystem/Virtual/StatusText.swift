@@ -7,13 +7,17 @@ internal import SystemCalls
 
 extension Volume {
     /// `.shapeedit/status.json`: what `shapeedit status` shows of this mount.
-    package func statusText() -> [UInt8] {
-        let body = statusFields().map { "  \"\($0.0)\": \($0.1)" }.joined(separator: ",\n")
+    ///
+    /// - Parameter namesDocuments: whether those are named that are on their way, which is nobody's business
+    ///   but the owner's of the mount: they may be in folders that others cannot look into.
+    package func statusText(namesDocuments: Bool = true) -> [UInt8] {
+        let body = statusFields(namesDocuments: namesDocuments).map { "  \"\($0.0)\": \($0.1)" }
+            .joined(separator: ",\n")
         return Array("{\n\(body)\n}\n".utf8)
     }
 
     /// What the status says: names and finished JSON values.
-    func statusFields() -> [(String, String)] {
+    func statusFields(namesDocuments: Bool = true) -> [(String, String)] {
         let facts = state.withLock { state in
             (
                 items: state.index.count, sessions: state.sessions.count,
@@ -46,7 +50,7 @@ extension Volume {
                 ("downloads", String(active.count)),
                 ("downloadingBytes", String(active.reduce(0) { $0 + $1.blob.size })),
                 ("downloadedBytes", String(active.reduce(0) { $0 + $1.received })),
-                ("transfers", transfers(active)),
+                ("transfers", transfers(namesDocuments ? active : [])),
             ]
         }
         if let link {

@@ -35,7 +35,7 @@ extension VirtualTree {
                 return
             }
         }
-        if let text = generated(node) {
+        if let text = generated(node, for: request.caller) {
             info.pointee.fh = hold(text)
             info.pointee.direct_io = 1
         }
@@ -58,9 +58,13 @@ extension VirtualTree {
     }
 
     /// What a file shows that is made when it is opened.
-    func generated(_ node: VirtualNode) -> [UInt8]? {
+    ///
+    /// - Parameter caller: who opens it; `nil`: the owner of the mount.
+    func generated(_ node: VirtualNode, for caller: Caller? = nil) -> [UInt8]? {
         switch node {
-        case .status: volume.statusText()
+        case .status:
+            volume.statusText(
+                namesDocuments: caller.map { $0.user == 0 || $0.user == geteuid() } ?? true)
         case .metrics: volume.metricsText()
         case .grants: grantLines()
         case .grantedNames(let application): grantedNames(to: application)

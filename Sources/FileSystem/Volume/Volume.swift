@@ -179,7 +179,7 @@ package final class Volume: @unchecked Sendable {
         pictures?.start()
         texts?.start()
         recentFiles?.start()
-        if let link { events.follow(link.downloads) }
+        events.follow { [weak self] in self?.downloads ?? [] }
         if !container.unsealed.isEmpty { keeper.published() }
         resumeUploads()
         Threads.waitForRoom()

@@ -109,6 +109,45 @@ struct ServerImportTests {
         }
     }
 
+    /// Runs `body` while somebody reads "in/large", which the server does not give.
+    private func withReader(_ name: String, _ body: (Volume) throws -> Void) throws {
+        try withServer(.webDAV, name) { volume, server in
+            let agent = try volume.agent()
+            agent.shell("mkdir ../made; head -c 5000000 /dev/urandom > ../made/large")
+            try server.request("MKCOL", "/")
+            try server.request("PUT", "/large", "\(volume.root)/made/large")
+            try volume.shapeedit("import", "--promise", server.address, "@in")
+            try server.plan("GET hang")
+            let reader = try RunningProgram(
+                ["tail", "-c", "1", "in/large"].map { Array($0.utf8) }, directory: volume.directory)
+            try body(volume)
+            try server.plan()
+            _ = reader.wait(seconds: 60)
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("curl"), "needs curl"))
+    func `how far a content is that comes from a source is told to those who follow`() throws {
+        try withReader("progress") { volume in
+            let line = #""kind": "progress".*"path": "work/in/large""#
+            let events = "\(volume.root.text)/.shapeedit/events"
+            let told = try run(["timeout", "60", "grep", "-qm1", line, events])
+            #expect(told.status == 0, "\(told)")
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("curl"), "needs curl"))
+    func `which documents are on their way is told to the owner of the mount alone`() throws {
+        try withReader("transfers") { volume in
+            guard DataPath.isPrivileged else { return }
+            let status = "cat '\(volume.root.text)/.shapeedit/status.json'"
+            let (owner, other) = (try volume.agent(), try volume.agent(user: nobody))
+            waitUntil { owner.shell(status).contains("work/in/large") }
+            let told = other.shell(status)
+            #expect(told.contains("\"transfers\": []") && !told.contains("large"), "\(told)")
+        }
+    }
+
     @Test(.enabled(if: isInstalled("curl"), "needs curl"))
     func `names on a server that are not UTF-8 are shown and read, and what is in them`() throws {
         try withServer(.webDAV, "bytes") { volume, server in
