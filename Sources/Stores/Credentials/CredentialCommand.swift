@@ -27,6 +27,8 @@ struct CredentialCommand {
             process = try start(output: writing.number)
         }
         var status: Int32 = 0
+        // Afterwards its number may be another process's.
+        var isReaped = false
         do throws(StoreError) {
             let text = try readAll(reading, call)
             // It has closed its output and is about to end; if not, it is ended.
@@ -35,6 +37,7 @@ struct CredentialCommand {
                 if MonotonicClock.now > end { throw problem("it does not end") }
                 try call.cancellation.sleep(nanoseconds: 2_000_000, at: address)
             }
+            isReaped = true
             guard status == 0 else {
                 let code =
                     status & 0x7f == 0 ? "status \(status >> 8 & 0xff)" : "signal \(status & 0x7f)"
@@ -42,7 +45,7 @@ struct CredentialCommand {
             }
             return text
         } catch {
-            if kill(process, 0) == 0 {
+            if !isReaped {
                 kill(-process, SIGKILL)
                 waitpid(process, &status, 0)
             }
