@@ -70,6 +70,20 @@ import Testing
         }
     }
 
+    @Test func `a new name that cannot be had is told, and nothing is lost`() throws {
+        let place = try Workplace("ball.shape", Self.scene)
+        _ = try run(["mkdir", place.folder + "/taken"])
+        let terminal = try browse(place, options: ["--graphics", "none"])
+        #expect(terminal.shows("> ball.shape", seconds: 60))
+        terminal.type("\u{1B}OQ\u{15}taken\r")
+        #expect(terminal.shows("taken: File exists", seconds: 60))
+        terminal.type("\u{1B}OQ\u{15}none/new.shape\r")
+        #expect(terminal.shows("none/new.shape: No such file or directory", seconds: 60))
+        #expect(try place.names(with: "ball.shape").count == 1)
+        terminal.type("\u{11}")
+        #expect(terminal.end(seconds: 60) == 0)
+    }
+
     @Test func `titles are shown and found`() throws {
         try withVolume(.noPassthrough) { volume in
             let place = try Workplace("ball.shape", Self.scene, in: volume.directory)

@@ -110,9 +110,7 @@ final class BrowserHand: Sendable {
                 try create(tree.file(name))
                 return .done("made \(name)", isBad: false, select: name)
             case .rename(let old, let new):
-                try act(on: old) { () throws(Errno) in
-                    try Directories.renameExclusively(tree.file(old), tree.file(new))
-                }
+                try rename(old, to: new, tree)
                 return .done("", isBad: false, select: new)
             case .delete(let path):
                 try act(on: path) { () throws(Errno) in
@@ -144,6 +142,19 @@ final class BrowserHand: Sendable {
             throw Failure(.software, error.description)
         }
         try DocumentFile.create(path, document)
+    }
+
+    private static func rename(
+        _ old: String, to new: String, _ tree: BrowsedTree
+    ) throws(Failure) {
+        do throws(Errno) {
+            try Directories.renameExclusively(tree.file(old), tree.file(new))
+        } catch {
+            let isOfNew =
+                [EEXIST, ENOTDIR, ENAMETOOLONG, ELOOP].contains(error.code)
+                || error.code == ENOENT && access(tree.file(old).cPath, F_OK) == 0
+            throw Failure(.system, "\(isOfNew ? new : old): \(error)")
+        }
     }
 
     private static func act(on path: String, _ body: () throws(Errno) -> Void) throws(Failure) {
