@@ -85,7 +85,14 @@ void shim_terminal_leave(void) {
         /* The settings first: writing may have to wait for a terminal that does not read. */
         tcsetattr(terminal, TCSANOW, &original);
         struct pollfd output = {.fd = terminal, .events = POLLOUT};
-        if (poll(&output, 1, 200) == 1 && output.revents & POLLOUT) {
+        int is_ready = poll(&output, 1, 200) == 1;
+        if (!is_ready) {
+            /* It does not read, but may later. What it did not read of the screen it need not: it is to
+               go back to the other one. */
+            tcflush(terminal, TCOFLUSH);
+            is_ready = poll(&output, 1, 0) == 1;
+        }
+        if (is_ready && output.revents & POLLOUT) {
             ssize_t written = write(terminal, leaving, (size_t)leaving_count);
             (void)written;
         }

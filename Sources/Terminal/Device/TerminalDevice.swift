@@ -51,9 +51,10 @@ public final class TerminalDevice {
     /// in the next: a character that takes more cells than it should must not, least of all in the last.
     private static let entering =
         "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h\u{1B}[?1000h\u{1B}[?1002h\u{1B}[?1006h"
+    /// What was written last may have been cut off: within a picture, or before all is to be shown at once.
     private static let leaving =
-        "\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?1000l\u{1B}[?2004l\u{1B}[?7h\u{1B}[0m\u{1B}[?25h"
-        + "\u{1B}[?1049l"
+        "\u{1B}\\\u{1B}[?2026l\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?1000l\u{1B}[?2004l"
+        + "\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
 
     /// Says why an editor cannot work here; nothing is changed or written.
     public static func check(terminal name: String) throws(TerminalError) {

@@ -103,6 +103,10 @@ import Testing
         }
         #expect(isOver)
         #expect(terminal.end() == 128 + Int(SIGTERM))
+        // When it reads again it is told that it is given back, whatever was cut off before.
+        #expect(terminal.isRestored)
+        let told = String(decoding: terminal.output.suffix(120), as: UTF8.self)
+        #expect(told.contains("\u{1B}\\\u{1B}[?2026l") && told.hasSuffix("\u{1B}[?1049l"))
     }
 
     @Test func `closing the window saves`() throws {
