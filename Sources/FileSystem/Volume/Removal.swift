@@ -92,7 +92,9 @@ extension VolumeState {
     func noteIfDead(_ position: MemoryIndex.Position) -> Bool {
         let record = index[item: position]
         guard record.pointee.links == 0, !isKnown(position) else { return false }
-        dying[record.pointee.number] = MonotonicClock.now
+        // One that never had a name is nobody's document that could be made again.
+        dying[record.pointee.number] =
+            record.pointee.flags.contains(.isLinkable) ? 0 : MonotonicClock.now
         lastTypes[number(position)] = nil
         return true
     }

@@ -125,7 +125,8 @@ final class VolumeState {
     var recents: RecentOpens
     /// Those that were forgotten on demand, for whoever keeps the user's list of recent files.
     var forgottenRecents: [(document: DocumentID, time: Timestamp)] = []
-    /// Unlinked items that the kernel has forgotten, with the moment from which they may go.
+    /// Unlinked items that the kernel has forgotten, with the moment from which their time runs; 0 for those
+    /// that go at once.
     var dying: [UInt64: UInt64] = [:]
     /// Documents with a history that no item may be any more, with the moment since when.
     var abandoned: [DocumentID: UInt64] = [:]

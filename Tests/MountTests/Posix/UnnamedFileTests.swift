@@ -1,4 +1,5 @@
 import Glibc
+import Probing
 import TestSupport
 import Testing
 
@@ -52,6 +53,30 @@ struct UnnamedFileTests {
             agent.close(second)
             #expect(agent.names(".").filter { $0 != ".shapeedit" } == [])
             // The check at the end finds what is left.
+        }
+    }
+
+    /// A document without a name waits 15 s for a program that makes it again; programs make large temporary
+    /// files one after the other.
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `what gets no name takes no room for long`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            for size in [100, 1 << 20, 5 << 20] {
+                let file = agent.open(".", O_RDWR | Self.unnamed)
+                agent.write(file, ByteString(repeating: 120, count: size))
+                agent.close(file)
+            }
+            let container = try #require(volume.container)
+            let isGone = {
+                try container.command("status", "--json").text.contains("\"unlinked\": 0,")
+            }
+            try waitUntil(seconds: 3) { try isGone() }
+            #expect(try isGone())
+            let files = try run(
+                ["find", "blobs", "staging", "-type", "f", "-size", "+0"],
+                directory: container.folder)
+            #expect(files.status == 0 && files.text == "", "\(files)")
         }
     }
 
