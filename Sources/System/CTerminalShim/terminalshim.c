@@ -137,8 +137,9 @@ static void when_ending(int signal) {
 }
 
 static void when_late(int signal) {
-    (void)signal;
-    shim_terminal_die(ending ? ending : SIGTERM);
+    /* From somebody else it asks for an end as the others do. */
+    if (!ending) return when_ending(signal);
+    shim_terminal_die(ending);
 }
 
 /* Was reset to its default on delivery. */

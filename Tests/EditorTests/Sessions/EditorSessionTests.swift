@@ -35,7 +35,9 @@ import Testing
         #expect(String(decoding: terminal.output, as: UTF8.self).contains("\u{1B}[?1049l"))
     }
 
-    @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGPWR])
+    @Test(arguments: [
+        SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGXCPU, SIGPWR, SIGALRM,
+    ])
     func `a signal saves, gives the terminal back and ends`(_ signal: Int32) throws {
         let place = try Workplace("a.shape", Self.scene)
         let terminal = try place.start()
