@@ -224,8 +224,8 @@ let package = Package(
         .testTarget(
             name: "EditorTests",
             dependencies: [
-                "Editor", "Browser", "Editing", "Documents", "Drawing", "PathText", "Terminal",
-                "TestSupport", "Probing",
+                "Editor", "Browser", "Editing", "Documents", "Drawing", "PathText", "SystemCalls",
+                "Terminal", "TestSupport", "Probing",
             ],
             path: "Tests/EditorTests", swiftSettings: strict),
         .executableTarget(

@@ -109,10 +109,14 @@ package struct DocumentFile: Sendable {
     /// Changes the document under its lock: what others wrote before is read first, so that two
     /// changes of different parts both last.
     ///
-    /// - Parameter describedAs: what ``history()`` shows.
+    /// - Parameters:
+    ///   - describedAs: what ``history()`` shows.
+    ///   - successor: given the path of the file that takes the document's name, before it does, if there is to
+    ///     be another one.
     /// - Returns: what changed; nothing is written if that is nothing, or on a dry run.
     package func edit(
         dryRun: Bool = false, describedAs description: String,
+        successor: (String) -> Void = { _ in },
         _ change: (inout EditableDocument) throws(Failure) -> [Change]
     ) throws(Failure) -> Edited {
         if dryRun {
@@ -126,7 +130,7 @@ package struct DocumentFile: Sendable {
         let edited = Edited(try change(&document), repairs: parsed.repairs)
         if edited.changes.isEmpty { return edited }
         let after = try encode(document, replacing: before)
-        try write(after, over: before, claim, describedAs: description)
+        try write(after, over: before, claim, describedAs: description, successor)
         try claim.end(name)
         return edited
     }
@@ -181,11 +185,12 @@ package struct DocumentFile: Sendable {
 
     private func write(
         _ after: [UInt8], over before: [UInt8], _ claim: borrowing FileClaim,
-        describedAs description: String
+        describedAs description: String,
+        _ successor: (String) -> Void = { _ in }
     ) throws(Failure) {
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
-        let successor = try put(after, claim)
-        defer { withExtendedLifetime(successor) {} }
+        let written = try put(after, claim, successor)
+        defer { withExtendedLifetime(written) {} }
         // The document is what matters: a history that cannot be written is said, not fatal.
         journal.record(after, over: before, describedAs: description, at: path)
     }
@@ -193,7 +198,8 @@ package struct DocumentFile: Sendable {
     /// Writes the document. If another file has its name then, that one, locked: the claim goes on
     /// with it until the history is written too.
     private func put(
-        _ bytes: [UInt8], _ claim: borrowing FileClaim
+        _ bytes: [UInt8], _ claim: borrowing FileClaim,
+        _ successor: (String) -> Void
     ) throws(Failure) -> OwnedDescriptor? {
         do throws(Errno) {
             if claim.isCoordinated {
@@ -202,7 +208,10 @@ package struct DocumentFile: Sendable {
                 }
                 return nil
             }
-            return try WholeFile.save(path, with: bytes, over: claim.file) { claim.handOver($0) }
+            return try WholeFile.save(path, with: bytes, over: claim.file) { file, temporary in
+                claim.handOver(file)
+                successor(temporary)
+            }
         } catch { throw Failure(writing: name, error) }
     }
 
@@ -243,12 +252,22 @@ package struct DocumentFile: Sendable {
     }
 
     /// Goes one step back; `nil` if there is none.
-    package func undo() throws(Failure) -> HistoryStep? { try step(-1) }
+    ///
+    /// - Parameter successor: as of ``edit(dryRun:describedAs:successor:_:)``.
+    package func undo(
+        successor: (String) -> Void = { _ in }
+    ) throws(Failure) -> HistoryStep? { try step(-1, successor) }
 
     /// Takes the last undo back; `nil` if there is none.
-    package func redo() throws(Failure) -> HistoryStep? { try step(1) }
+    ///
+    /// - Parameter successor: as of ``edit(dryRun:describedAs:successor:_:)``.
+    package func redo(
+        successor: (String) -> Void = { _ in }
+    ) throws(Failure) -> HistoryStep? { try step(1, successor) }
 
-    private func step(_ direction: Int) throws(Failure) -> HistoryStep? {
+    private func step(
+        _ direction: Int, _ successor: (String) -> Void
+    ) throws(Failure) -> HistoryStep? {
         let claim = try FileClaim(path)
         let now = try read(claim)
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
@@ -273,8 +292,8 @@ package struct DocumentFile: Sendable {
                         + "it cannot be kept in \(HistoryPlace.root ?? "a history")")
             }
         }
-        let successor = try put(bytes, claim)
-        defer { withExtendedLifetime(successor) {} }
+        let written = try put(bytes, claim, successor)
+        defer { withExtendedLifetime(written) {} }
         var undone = direction < 0 ? steps.currentStep : target
         undone?.passedOver = target.passedOver
         steps.move(direction)

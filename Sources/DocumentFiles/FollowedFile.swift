@@ -72,6 +72,16 @@ package struct FollowedFile: ~Copyable {
         access(path.cPath, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
     }
 
+    /// A file is about to take the document's name: that one is the document then, also if others move it
+    /// before anybody looks for it.
+    ///
+    /// - Parameter path: which it has until then.
+    package mutating func follow(successor path: String) {
+        // By its path: the kernel knows a file that was made without a name by the name it got later.
+        held = FileStamp(path: path)
+        item = try? OwnedDescriptor.open(path, OwnedDescriptor.pathOnly)
+    }
+
     private mutating func take(_ path: String) -> Whereabouts {
         if Self.isTrash(path) { return .deleted }
         let isMoved = path != file.path

@@ -96,14 +96,15 @@ package enum WholeFile {
     /// content or the new one. Mode, owner and extended attributes are those of `model`.
     ///
     /// - Parameters:
-    ///   - lastly: given the new file when all is done but the renaming; if it throws, everything stays
+    ///   - lastly: given the new file, and the path that it has until then, when all is done but the
+    ///     renaming; if it throws, everything stays
     ///     as it is.
     ///   - write: fills the file; if it throws, everything stays as it is.
     /// - Returns: the new file, locked (flock) since before it had its name: whoever waits for the
     ///   lock waits on until this is closed.
     package static func replace(
         _ path: String, like model: borrowing OwnedDescriptor,
-        lastly: (borrowing OwnedDescriptor) throws(Errno) -> Void = { _ in },
+        lastly: (borrowing OwnedDescriptor, String) throws(Errno) -> Void = { _, _ in },
         write: (borrowing OwnedDescriptor) throws(Errno) -> Void
     ) throws(Errno) -> OwnedDescriptor {
         let status = try model.status()
@@ -114,7 +115,7 @@ package enum WholeFile {
             name: { file, temporary throws(Errno) in
                 // Where there are no locks, writing whole must be enough.
                 _ = flock(file.number, LOCK_EX | LOCK_NB)
-                try lastly(file)
+                try lastly(file, temporary)
                 _ = try check { rename(temporary.cPath, path.cPath) }
             })
     }
@@ -164,7 +165,7 @@ package enum WholeFile {
     /// As the other one, with all bytes of the new content.
     package static func replace(
         _ path: String, with bytes: [UInt8], like model: borrowing OwnedDescriptor,
-        lastly: (borrowing OwnedDescriptor) throws(Errno) -> Void = { _ in }
+        lastly: (borrowing OwnedDescriptor, String) throws(Errno) -> Void = { _, _ in }
     ) throws(Errno) -> OwnedDescriptor {
         try checkLength(bytes.count)
         return try replace(path, like: model, lastly: lastly) { (file) throws(Errno) in
@@ -179,11 +180,12 @@ package enum WholeFile {
     ///
     /// - Parameters:
     ///   - file: the same file, open.
-    ///   - lastly: given the new file, locked, before it has the name, if there is to be one.
+    ///   - lastly: given the new file, locked, and the path that it has until it gets the name, if there is to
+    ///     be one.
     /// - Returns: the new file, locked, if another one has the name now.
     package static func save(
         _ path: String, with bytes: [UInt8], over file: borrowing OwnedDescriptor,
-        lastly: (borrowing OwnedDescriptor) throws(Errno) -> Void = { _ in }
+        lastly: (borrowing OwnedDescriptor, String) throws(Errno) -> Void = { _, _ in }
     ) throws(Errno) -> OwnedDescriptor? {
         try checkWritable(path)
         try checkLength(bytes.count)

@@ -1,6 +1,7 @@
 import Documents
 import Glibc
 import Probing
+import SystemCalls
 import TestSupport
 import Testing
 
@@ -16,6 +17,11 @@ import Testing
         return scene.nodes.compactMap {
             if case .solid(let solid) = $0 { solid.shape.kind } else { nil }
         }
+    }
+
+    private static func inode(_ path: String) -> UInt64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
     }
 
     private func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
@@ -95,6 +101,31 @@ import Testing
 
     @Test func `a document that others move is followed, with its new name`() throws {
         try checkMoves(try Workplace("a.shape", Self.scene))
+    }
+
+    /// Outside of mounts each save makes another file.
+    @Test func `a document that is moved in the moment after a save is followed`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start(columns: 120)
+        #expect(terminal.shows("Ball"))
+        var path = place.file
+        for (number, key) in ["5", "6", "3", "4", "2"].enumerated() {
+            let other = place.folder + "/\(number).shape"
+            let (from, before) = (path, Self.inode(path))
+            // Without a rest, as the moment is short, and beside the terminal, which has to be read.
+            Threads.start("mover") {
+                let end = MonotonicClock.after(milliseconds: 15_000)
+                while Self.inode(from) == before, MonotonicClock.now < end {}
+                rename(from, other)
+            }
+            terminal.type(key)
+            path = other
+            #expect(terminal.shows("\(number).shape"))
+        }
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+        #expect(kinds(path) == [.cube, .cube])
+        #expect(try place.names(with: "shape") == ["4.shape"])
     }
 
     @Test func `a document that others delete comes back only on demand`() throws {

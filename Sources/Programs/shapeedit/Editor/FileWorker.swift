@@ -137,7 +137,9 @@ private struct FileHand: ~Copyable {
             var refusal: EditError?
             do throws(Failure) {
                 let step = steps[done]
-                _ = try file.edit(describedAs: step.description) { document throws(Failure) in
+                _ = try file.edit(
+                    describedAs: step.description, successor: { place.follow(successor: $0) }
+                ) { document throws(Failure) in
                     do throws(EditError) { return try step.apply(to: &document) } catch {
                         refusal = error
                         throw Failure(.badData, error.description)
@@ -180,7 +182,10 @@ private struct FileHand: ~Copyable {
     private mutating func step(isUndo: Bool) {
         do throws(Failure) {
             guard find() else { throw Failure(.noInput, "There is no document to go back in") }
-            let made = isUndo ? try file.undo() : try file.redo()
+            let made =
+                isUndo
+                ? try file.undo { place.follow(successor: $0) }
+                : try file.redo { place.follow(successor: $0) }
             let document = try load()
             inbox.put(.stepped(made?.description, isUndo: isUndo, file: document))
         } catch { inbox.put(.stepFailed(error.message)) }
