@@ -60,7 +60,7 @@ package final class ChangeLog: @unchecked Sendable {
     private let queue: Monitor<Queue>
     /// Tells of changes when the journal has them.
     package let feed: ChangeFeed
-    /// The journal could not be written: nothing more may be acknowledged.
+    /// The journal could not be written, or not brought to the disk: nothing more may be acknowledged.
     private let isBroken = Atomic(false)
     /// Changes that can be read again.
     private let kept: Int
@@ -92,7 +92,7 @@ package final class ChangeLog: @unchecked Sendable {
     /// Says whether another mutation can be taken: waits a little while SQLite is far behind.
     ///
     /// - Throws: ENOSPC when SQLite cannot write and the journal is nearly full, EIO when the
-    ///   journal cannot be written. Nothing has been changed then.
+    ///   journal could not be written, or not brought to the disk. Nothing has been changed then.
     package func admit() throws(Errno) {
         // Not under the writer's lock, which is held while the journal is written.
         if isBroken.load(ordering: .acquiring) { throw Errno(5) }
@@ -141,12 +141,24 @@ package final class ChangeLog: @unchecked Sendable {
     package func announce() { feed.announce() }
 
     /// Returns when everything appended so far survives power loss.
+    ///
+    /// - Throws: what the disk said; from then on EIO, until the container is opened again.
     package func synchronize() throws(Errno) {
         try writer.withLock { (state) throws(Errno) in
             try write(&state)
             if state.synchronized == state.flushed { return }
-            try journal.synchronize()
+            try makeDurable { () throws(Errno) in try journal.synchronize() }
             state.synchronized = state.flushed
+        }
+    }
+
+    /// A step that brings the journal to the disk. The kernel tells only once that it could not, and takes
+    /// the pages for written then: the next step would succeed without them, and after a loss of power
+    /// everything behind the hole would be missing.
+    private func makeDurable(_ step: () throws(Errno) -> Void) throws(Errno) {
+        do throws(Errno) { try step() } catch {
+            isBroken.store(true, ordering: .releasing)
+            throw error
         }
     }
 
@@ -212,7 +224,7 @@ package final class ChangeLog: @unchecked Sendable {
             return queue.problem == nil ? nil : false
         }
         guard free == true else { throw Errno(28) }
-        try journal.rotate()
+        try makeDurable { () throws(Errno) in try journal.rotate() }
         queue.signal { $0.wantDurable = max($0.wantDurable, state.flushed) }
     }
 
