@@ -40,7 +40,7 @@ extension Volume {
     /// end of the claim, or a signal.
     func locking(_ lock: LockRequest, wait: Bool) -> Operation? {
         operation(
-            on: NodeNumber(lock.item, 0), lock.kind == .shared ? .read : .write, .locking,
+            on: NodeNumber(lock.item, 0), lock.access, .locking,
             wait ? Self.lockPatience : 0, Errno(EWOULDBLOCK))
     }
 

@@ -68,7 +68,7 @@ extension Volume {
                 holder: ClaimHolder(
                     process: lock.process, command: CallerProcess.command(of: lock.process)),
                 origin: .locking,
-                targets: [ClaimTarget(path, lock.kind == .shared ? .read : .write)],
+                targets: [ClaimTarget(path, lock.access)],
                 phase: .granted, since: lock.since)
         }
         return coordinator.obstacles(to: request) + held

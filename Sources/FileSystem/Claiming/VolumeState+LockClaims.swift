@@ -38,7 +38,7 @@ extension VolumeState {
         guard coordinator.isClaimed, let agent = operators[lock.process] else { return true }
         let position = index.find(lock.item)
         let paths = position == 0 ? [] : self.paths(of: position)
-        let targets = paths.map { ClaimTarget($0, lock.kind == .shared ? .read : .write) }
+        let targets = paths.map { ClaimTarget($0, lock.access) }
         if targets.isEmpty { return true }
         guard coordinator.isHeldUp(agent.request(targets, .locking, deadline: .max)) else {
             return true
@@ -70,7 +70,7 @@ extension VolumeState {
         // New ones first: nobody gets in between when a lock changes hands.
         for (owner, lock) in wanted where claims[owner] == nil && !paths.isEmpty {
             guard let agent = operators[lock.process] else { continue }
-            let targets = paths.map { ClaimTarget($0, lock.kind == .shared ? .read : .write) }
+            let targets = paths.map { ClaimTarget($0, lock.access) }
             var request = agent.request(targets, .locking, deadline: .max)
             request.since = lock.since
             claims[owner] = LockClaim(id: coordinator.note(request), kind: lock.kind)
@@ -78,4 +78,9 @@ extension VolumeState {
         lockClaims[item] = claims.isEmpty ? nil : claims
         coordinator.release(ended)
     }
+}
+
+extension LockRequest {
+    /// What a claim is for that stands for the lock.
+    var access: ClaimAccess { kind == .shared ? .read : .write }
 }

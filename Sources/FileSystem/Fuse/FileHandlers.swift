@@ -34,7 +34,7 @@ extension FuseSession {
     }
 
     /// Whether a CREATE is of O_TMPFILE: the kernel gives it a name then that no file can have.
-    static func isUnnamed(_ name: UnsafeRawBufferPointer) -> Bool {
+    static func isUnnamed(_ name: some Collection<UInt8>) -> Bool {
         name.first == UInt8(ascii: "/")
     }
 

@@ -122,10 +122,9 @@ package final class FuseSession: @unchecked Sendable {
         }
         for flag in [
             FUSE_CAP_ASYNC_READ, FUSE_CAP_ATOMIC_O_TRUNC, FUSE_CAP_EXPORT_SUPPORT,
-            FUSE_CAP_SPLICE_WRITE, FUSE_CAP_FLOCK_LOCKS, FUSE_CAP_POSIX_LOCKS, FUSE_CAP_READDIRPLUS,
-            FUSE_CAP_READDIRPLUS_AUTO,
-            FUSE_CAP_PARALLEL_DIROPS, FUSE_CAP_CACHE_SYMLINKS,
-            FUSE_CAP_EXPLICIT_INVAL_DATA,
+            FUSE_CAP_SPLICE_WRITE, FUSE_CAP_FLOCK_LOCKS, FUSE_CAP_POSIX_LOCKS,
+            FUSE_CAP_READDIRPLUS, FUSE_CAP_READDIRPLUS_AUTO, FUSE_CAP_PARALLEL_DIROPS,
+            FUSE_CAP_CACHE_SYMLINKS, FUSE_CAP_EXPLICIT_INVAL_DATA,
         ] { want(Int32(flag)) }
         // A request that comes through a pipe costs a call more, and O_TMPFILE is not seen there.
         want(Int32(FUSE_CAP_SPLICE_READ), false)

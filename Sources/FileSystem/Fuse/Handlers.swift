@@ -21,8 +21,9 @@ extension FuseSession {
             return
         }
         if volume.isPictured(parent, name) { return try lookUp(request, parent, name) }
-        let kept = Kept(Array(name))
-        volume.whenPictured(parent, kept.bytes) { [self] in
+        let bytes = Array(name)
+        volume.whenPictured(parent, bytes) { [self] in
+            let kept = Kept(bytes)
             defer { withExtendedLifetime(kept) {} }
             do throws(Errno) { try lookUp(request, parent, kept.bytes) } catch {
                 request.fail(error)

@@ -7,15 +7,15 @@ internal import SystemCalls
 
 /// Files that programs make beside granted documents, to save by renaming.
 extension FuseSession {
-    /// CREATE; EOPNOTSUPP without a name, EROFS for a name that would be taken for a document. One that only a document beside it
-    /// tells from that has to be new. The name of a document is what it is if it was renamed to a backup:
-    /// the document is made anew.
+    /// CREATE; EOPNOTSUPP without a name, EROFS for a name that would be taken for a document. One that only
+    /// a document beside it tells from that has to be new. The name of a document is what it is if it was
+    /// renamed to a backup: the document is made anew.
     func createScratch(
         _ request: Request, _ granted: GrantedTree, _ parent: UInt64, _ name: String,
         _ mode: mode_t, _ flags: Int32
     ) throws(Errno) {
         // Programs do without O_TMPFILE where it is not known.
-        if name == "/" { throw Errno(EOPNOTSUPP) }
+        if Self.isUnnamed(name.utf8) { throw Errno(EOPNOTSUPP) }
         let owner = try Self.scratchOwner(granted, parent)
         let caller = request.caller
         let process = CallerProcess.process(of: caller.thread)

@@ -56,11 +56,11 @@ extension Volume {
 
     /// Calls `then` when ``isPictured(_:_:)``, or when that takes too long.
     func whenPictured(
-        _ parent: NodeNumber, _ name: UnsafeRawBufferPointer,
-        then: @escaping @Sendable () -> Void
+        _ parent: NodeNumber, _ name: [UInt8], then: @escaping @Sendable () -> Void
     ) {
+        let place = ReplayStep.Place(parent: parent.item, name: name)
         guard let pictures, let desktop = pictures.desktop,
-            let item = state.withLock({ $0.regularFile(name, in: parent.item) })
+            let item = state.withLock({ $0.regularFile(at: place) })
         else { return then() }
         desktop.lookedUp(
             item, until: MonotonicClock.after(milliseconds: pictures.patience), scheduler,
@@ -69,14 +69,9 @@ extension Volume {
 }
 
 extension VolumeState {
-    fileprivate func regularFile(_ name: UnsafeRawBufferPointer, in parent: ItemNumber)
-        -> ItemNumber?
-    {
-        let directory = index.find(parent)
-        let found = directory == 0 ? 0 : index.lookup(directory, name)
-        guard found != 0 else { return nil }
-        let position = index[name: found].pointee.item
-        return index[item: position].pointee.isRegular ? number(position) : nil
+    fileprivate func regularFile(at place: ReplayStep.Place) -> ItemNumber? {
+        let position = item(at: place)
+        return position != 0 && index[item: position].pointee.isRegular ? number(position) : nil
     }
 
     /// What is to be drawn when a session's last close is acknowledged; nil if nothing is.

@@ -91,12 +91,6 @@ static ssize_t write_reply(int fd, struct iovec *iov, int count, void *userdata)
     return writev(fd, iov, count);
 }
 
-static ssize_t receive(int in, off_t *in_offset, int out, off_t *out_offset, size_t length,
-                       unsigned int flags, void *userdata) {
-    (void)userdata;
-    return splice(in, in_offset, out, out_offset, length, flags);
-}
-
 static ssize_t send_spliced(int in, off_t *in_offset, int out, off_t *out_offset, size_t length,
                             unsigned int flags, void *userdata) {
     (void)userdata;
@@ -107,7 +101,6 @@ int shim_attach(struct fuse_session *session, struct shim_connection *connection
     static const struct fuse_custom_io io = {
         .writev = write_reply,
         .read = read_request,
-        .splice_receive = receive,
         .splice_send = send_spliced,
     };
     current = connection;

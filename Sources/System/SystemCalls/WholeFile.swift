@@ -97,8 +97,7 @@ package enum WholeFile {
     ///
     /// - Parameters:
     ///   - lastly: given the new file, and the path that it has until then, when all is done but the
-    ///     renaming; if it throws, everything stays
-    ///     as it is.
+    ///     renaming; if it throws, everything stays as it is.
     ///   - write: fills the file; if it throws, everything stays as it is.
     /// - Returns: the new file, locked (flock) since before it had its name: whoever waits for the
     ///   lock waits on until this is closed.
