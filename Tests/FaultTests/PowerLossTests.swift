@@ -14,10 +14,9 @@ struct PowerLossTests {
         let seed = TestSeed.value
         print("power loss test: SHAPEEDIT_TEST_SEED=\(seed)")
         var random = SplitMix(seed: seed)
-        let disk = try FragileDisk(mebibytes: 1024)
-        defer { disk.remove() }
-        let container = try Container(dataHome: "\(disk.mountPoint)/data")
-        defer { container.remove() }
+        let machine = try FragileMachine(mebibytes: 1024)
+        defer { machine.remove() }
+        let container = machine.container
         // The container itself was made durable by the command that made it.
         let writers = try (0..<Self.writerCount).map {
             try LoggedWriter(number: $0, container: container, seed: seed, survival: .power)
@@ -31,14 +30,13 @@ struct PowerLossTests {
             for writer in writers { writer.waitFor(acknowledgements: 3) }
             usleep(100_000 + UInt32(random.below(1_500_000)))
             for writer in writers { writer.freeze() }
-            try disk.losePower()
+            try machine.disk.losePower()
             kill(pid_t(daemon), SIGKILL)
             for writer in writers { writer.join() }
             acknowledged += writers.reduce(0) { $0 + $1.acknowledgements }
             container.waitForEnd(of: daemon)
             MountTable.detach(container.mountPoint)
-            try disk.returnPower()
-            try bootAgain(container)
+            try machine.returnPower()
             try container.mount()
             let problems = writers.flatMap { $0.verify() }
             for problem in problems.prefix(5) { Issue.record("round \(round): \(problem)") }
@@ -52,20 +50,10 @@ struct PowerLossTests {
         print("power loss test: \(Self.rounds) rounds, \(acknowledged) acknowledged by fsync")
     }
 
-    /// A machine that lost power has booted: the container sees that another boot wrote it.
-    private func bootAgain(_ container: Container) throws {
-        let result = try run([
-            "sqlite3", "\(container.folder)/catalog.sqlite",
-            "update meta set value = 'another' where key = 'boot'; select changes();",
-        ])
-        try #require(result.text == "1\n", "\(result)")
-    }
-
     @Test func `a synchronized copy of what has just come from the store survives`() throws {
-        let disk = try FragileDisk(mebibytes: 512)
-        defer { disk.remove() }
-        let container = try Container(dataHome: "\(disk.mountPoint)/data", store: "folder")
-        defer { container.remove() }
+        let machine = try FragileMachine(store: "folder")
+        defer { machine.remove() }
+        let container = machine.container
         try container.mount()
         let writer = try Agent(in: container.mountPoint)
         defer { writer.end() }
@@ -81,13 +69,7 @@ struct PowerLossTests {
         defer { agent.end() }
         // What comes is made durable after some seconds; the copy has the same bytes, and is at once.
         agent.shell("cp one two && sync two")
-        try disk.losePower()
-        try container.killDaemon()
-        agent.end()
-        try disk.returnPower()
-        try bootAgain(container)
-        try container.mount()
-        let reader = try Agent(in: container.mountPoint)
+        let reader = try machine.restart(ending: [agent])
         defer { reader.end() }
         #expect(reader.shell("sha256sum < two; sha256sum < one") == sum + sum)
         reader.end()
@@ -109,10 +91,9 @@ struct PowerLossTests {
     func `what came from the store before the container was closed is right`(_ closing: Closing)
         throws
     {
-        let disk = try FragileDisk(mebibytes: 512)
-        defer { disk.remove() }
-        let container = try Container(dataHome: "\(disk.mountPoint)/data", store: "folder")
-        defer { container.remove() }
+        let machine = try FragileMachine(store: "folder")
+        defer { machine.remove() }
+        let container = machine.container
         try container.mount()
         let writer = try Agent(in: container.mountPoint)
         defer { writer.end() }
@@ -156,10 +137,9 @@ struct PowerLossTests {
                 #expect(moved.status == Int(EX_UNAVAILABLE), "\(moved)")
             }
         }
-        try disk.losePower()
-        try disk.returnPower()
+        try machine.disk.losePower()
+        try machine.returnPower()
         rename(blob + ".away", blob)
-        try bootAgain(container)
         try container.mount()
         let reader = try Agent(in: container.mountPoint)
         defer { reader.end() }
@@ -169,10 +149,9 @@ struct PowerLossTests {
     }
 
     @Test func `what an app saved by renaming survives if its folder was synchronized`() throws {
-        let disk = try FragileDisk(mebibytes: 512)
-        defer { disk.remove() }
-        let owner = try Container(dataHome: "\(disk.mountPoint)/data")
-        defer { owner.remove() }
+        let machine = try FragileMachine()
+        defer { machine.remove() }
+        let owner = machine.container
         try owner.mount()
         let app = try Container(name: "notes", dataHome: owner.dataHome)
         defer { app.remove() }
@@ -190,12 +169,11 @@ struct PowerLossTests {
             cd "in "* && printf two > .goutputstream-Q7K2PD && sync .goutputstream-Q7K2PD &&
             mv .goutputstream-Q7K2PD a.txt && sync .
             """)
-        try disk.losePower()
+        try machine.disk.losePower()
         for container in [app, owner] { try container.killDaemon() }
         agent.end()
         writer.end()
-        try disk.returnPower()
-        try bootAgain(owner)
+        try machine.returnPower()
         try owner.mount()
         let reader = try Agent(in: owner.mountPoint)
         defer { reader.end() }
@@ -205,10 +183,9 @@ struct PowerLossTests {
     }
 
     @Test func `what was closed is safe by itself after some seconds`() throws {
-        let disk = try FragileDisk(mebibytes: 512)
-        defer { disk.remove() }
-        let container = try Container(dataHome: "\(disk.mountPoint)/data")
-        defer { container.remove() }
+        let machine = try FragileMachine()
+        defer { machine.remove() }
+        let container = machine.container
         try container.mount()
         let agent = try Agent(in: container.mountPoint)
         defer { agent.end() }
@@ -216,13 +193,7 @@ struct PowerLossTests {
         try CarefulCalls(agent).store("closed", content, flags: O_TRUNC)
         // Promised are five; a machine under load is not what is tested.
         sleep(10)
-        try disk.losePower()
-        try container.killDaemon()
-        agent.end()
-        try disk.returnPower()
-        try bootAgain(container)
-        try container.mount()
-        let reader = try Agent(in: container.mountPoint)
+        let reader = try machine.restart(ending: [agent])
         defer { reader.end() }
         #expect(try CarefulCalls(reader).content("closed").get() == content)
         reader.end()
@@ -232,10 +203,9 @@ struct PowerLossTests {
     @Test func `what fsync returned for survives also when more was written before the close`()
         throws
     {
-        let disk = try FragileDisk(mebibytes: 512)
-        defer { disk.remove() }
-        let container = try Container(dataHome: "\(disk.mountPoint)/data")
-        defer { container.remove() }
+        let machine = try FragileMachine()
+        defer { machine.remove() }
+        let container = machine.container
         try container.mount()
         let agent = try Agent(in: container.mountPoint)
         defer { agent.end() }
@@ -256,14 +226,7 @@ struct PowerLossTests {
         #expect(try CarefulCalls(witness).content("log").get() == first + second)
         let folder = try CarefulCalls(witness).open(".", O_RDONLY | O_DIRECTORY)
         try CarefulCalls(witness).synchronize(folder)
-        try disk.losePower()
-        witness.end()
-        try container.killDaemon()
-        agent.end()
-        try disk.returnPower()
-        try bootAgain(container)
-        try container.mount()
-        let reader = try Agent(in: container.mountPoint)
+        let reader = try machine.restart(ending: [witness, agent])
         defer { reader.end() }
         let found = try CarefulCalls(reader).content("log").get() ?? []
         #expect(Array(found.prefix(first.count)) == first, "\(found.count) bytes")
@@ -274,10 +237,9 @@ struct PowerLossTests {
     @Test func `a document that is saved all the time goes back to a save that reached the disk`()
         throws
     {
-        let disk = try FragileDisk(mebibytes: 512)
-        defer { disk.remove() }
-        let container = try Container(dataHome: "\(disk.mountPoint)/data")
-        defer { container.remove() }
+        let machine = try FragileMachine()
+        defer { machine.remove() }
+        let container = machine.container
         try container.mount()
         let agent = try Agent(in: container.mountPoint)
         defer { agent.end() }
@@ -296,13 +258,7 @@ struct PowerLossTests {
             return stat("\(container.folder)/durable", &status) == 0 && status.st_size == 8
         }
         for _ in 0..<6 { try save() }
-        try disk.losePower()
-        try container.killDaemon()
-        agent.end()
-        try disk.returnPower()
-        try bootAgain(container)
-        try container.mount()
-        let reader = try Agent(in: container.mountPoint)
+        let reader = try machine.restart(ending: [agent])
         defer { reader.end() }
         let found = try CarefulCalls(reader).content("notes").get() ?? []
         #expect(saves.contains(found), "\(found.count) bytes")
