@@ -62,7 +62,7 @@ package final class FuseSession: @unchecked Sendable {
             + options.fuse.flatMap { ["-o", $0] }
         var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
         defer { for pointer in pointers { free(pointer) } }
-        var operations = granted == nil ? Self.operations() : Self.appOperations()
+        var operations = granted == nil ? Self.operations() : Self.replayingAppOperations()
         session = pointers.withUnsafeMutableBufferPointer { words in
             var arguments = fuse_args(
                 argc: Int32(words.count), argv: words.baseAddress, allocated: 0)
@@ -91,6 +91,7 @@ package final class FuseSession: @unchecked Sendable {
         guard let session else { return }
         Memory.serve()
         volume.start()
+        volume.grantedResults?.start()
         // Leases are only asked for to learn whether they can be had.
         signal(SIGIO, SIG_IGN)
         fuse_set_signal_handlers(session)

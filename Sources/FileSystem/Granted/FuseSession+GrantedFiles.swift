@@ -166,17 +166,21 @@ extension FuseSession {
     func flushGranted(_ request: Request, _ granted: GrantedTree, _ handle: UInt64) throws(Errno) {
         let file = try granted.file(handle)
         guard file.writes else { return request.succeed() }
-        forwardSteps(request, granted, to: file.owner) { (ticket) throws(Errno) in
-            do throws(Errno) {
-                let copy = try check { fcntl(file.descriptor.number, F_DUPFD_CLOEXEC, 0) }
-                if close(copy) != 0 { throw Errno.last }
-            } catch { throw GrantOwners.answer(error) }
+        forwardSteps(request, granted, to: file.owner) { [self] (ticket) throws(Errno) in
+            try changing(file.document, of: file.owner, granted) { () throws(Errno) in
+                do throws(Errno) {
+                    let copy = try check { fcntl(file.descriptor.number, F_DUPFD_CLOEXEC, 0) }
+                    if close(copy) != 0 { throw Errno.last }
+                } catch { throw GrantOwners.answer(error) }
+            }
             if let (document, content) = file.takeChanged() {
                 do throws(Errno) {
-                    try Self.save(file, granted, over: document, unlessNot: content) {
-                        () throws(Errno) in
-                        // Nothing else has it: no signal ends the close from here on.
-                        try granted.forwarding.goOn(ticket, toTheEnd: true)
+                    try changing(document, of: file.owner, granted) { () throws(Errno) in
+                        try Self.save(file, granted, over: document, unlessNot: content) {
+                            () throws(Errno) in
+                            // Nothing else has it: no signal ends the close from here on.
+                            try granted.forwarding.goOn(ticket, toTheEnd: true)
+                        }
                     }
                 } catch {
                     // Another close may bring it there.
@@ -210,7 +214,12 @@ extension FuseSession {
 
     func releaseGranted(_ granted: GrantedTree, _ handle: UInt64) {
         guard let file = granted.letGo(handle) else { return }
-        granted.forwarding.post(file.owner) { withExtendedLifetime(file) {} }
+        let (owner, document) = (file.owner, file.writes ? file.document : nil)
+        let last = Lock<GrantedFile?>(file)
+        granted.forwarding.post(owner) { [self] in
+            // The owner may have the next version only now.
+            try? changing(document, of: owner, granted) { last.withLock { $0 = nil } }
+        }
     }
 
     func synchronizeGranted(_ request: Request, _ granted: GrantedTree, _ handle: UInt64)

@@ -109,7 +109,7 @@ extension FuseSession {
         // RENAME_NOREPLACE, and nothing else.
         guard flags & ~1 == 0 else { throw Errno(EINVAL) }
         let isExclusive = flags != 0
-        forwardSteps(request, granted, to: owner) { (ticket) throws(Errno) in
+        forwardSteps(request, granted, to: owner) { [self] (ticket) throws(Errno) in
             let scratch = granted.owners.scratch
             let path = scratch.path(owner, name)
             let documents = try granted.documents(of: owner)
@@ -130,9 +130,11 @@ extension FuseSession {
                 let writers = granted.writers(inode: UInt64(try source.status().st_ino))
                 for file in writers { file.follow(target.document) }
                 do throws(Errno) {
-                    try granted.owners.replace(target.document, of: owner, with: source) {
-                        (toTheEnd) throws(Errno) in
-                        try granted.forwarding.goOn(ticket, toTheEnd: toTheEnd)
+                    try changing(target.document, of: owner, granted) { () throws(Errno) in
+                        try granted.owners.replace(target.document, of: owner, with: source) {
+                            (toTheEnd) throws(Errno) in
+                            try granted.forwarding.goOn(ticket, toTheEnd: toTheEnd)
+                        }
                     }
                 } catch {
                     for file in writers { file.follow(nil) }

@@ -85,12 +85,22 @@ final class GrantedResults: Sendable {
     private let state = Lock(State())
     private let granted: GrantedTree
     private let watch: OwnerWatch
+    /// Tells those who watch with inotify; `nil` where changes are not repeated.
+    let replay: GrantedReplay?
     private unowned let volume: Volume
 
     init(_ volume: Volume, _ granted: GrantedTree) {
         self.volume = volume
         self.granted = granted
         watch = OwnerWatch(granted.owners, granted.forwarding)
+        replay = volume.replayer.map { GrantedReplay(volume, granted, $0) }
+    }
+
+    /// Owners are followed for those who watch with inotify, until ``stop()``.
+    func start() {
+        guard let replay else { return }
+        follow(Self.everything)
+        ask(Self.everything) { replay.begin() }
     }
 
     /// Whether a result of this number is a document of another container.
@@ -254,6 +264,14 @@ final class GrantedResults: Sendable {
                 news.shown = before.map { Shown.before($0) } ?? .since(state.since)
             }
             return news
+        }
+        if key == Self.everything, let replay {
+            let folder = GrantedTree.folderName(owner, volume.hasAtRoot)
+            if answer.isSilent {
+                replay.noteSilence(of: owner, folder: folder)
+            } else {
+                replay.note(answer.found, in: answer.grants ? folder : nil, of: owner, serial)
+            }
         }
         if let end = news.end { askAgain(owner, at: end) }
         if let shown = news.shown { tellPresenters(shown, answer.found) }

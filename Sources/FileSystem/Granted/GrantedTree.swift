@@ -155,6 +155,17 @@ final class GrantedTree: Sendable {
         state.withLock { $0.nodes.number(of: .folder(owner: owner)) != nil }
     }
 
+    /// The numbers of all nodes of a document that the kernel knows, but for one.
+    func numbers(
+        of document: DocumentID, in owner: String, but current: GrantedNode?
+    ) -> [UInt64] {
+        state.withLock { state in
+            state.nodes.nodes.filter {
+                $0.document == document && $0.owner == owner && $0 != current
+            }.compactMap { state.nodes.number(of: $0) }
+        }
+    }
+
     func forget(_ number: UInt64, _ count: UInt64) {
         state.withLock { state in
             guard let node = state.nodes.forget(number, count) else { return }

@@ -61,7 +61,9 @@ extension FuseSession {
         if case .former? = try? virtual.node(parent) {
             let node = volume.replayer?.former(name, in: parent)
             let entry = node.flatMap { node in
-                volume.state.withLock { $0.replayedEntry(former: node) }
+                GrantedTree.has(node.rawValue)
+                    ? replayedEntry(grantedFormer: node.rawValue)
+                    : volume.state.withLock { $0.replayedEntry(former: node) }
             }
             request.answer(entry ?? Entry(node: 0, status: stat(), timeout: 0))
             return true

@@ -8,6 +8,8 @@ internal import Thumbnailing
 enum ReplayCall: Equatable, Sendable {
     /// A file is made, and written if it has a size.
     case file(path: [UInt8], size: Int64)
+    /// A file is made, and not opened.
+    case name([UInt8])
     case folder([UInt8])
     case symlink([UInt8], target: [UInt8])
     /// A file gets a content of that size.
@@ -29,6 +31,7 @@ enum ReplayCall: Equatable, Sendable {
         }
         switch self {
         case .file(let path, let size): return fields("f", path, Array(String(size).utf8))
+        case .name(let path): return fields("n", path)
         case .folder(let path): return fields("d", path)
         case .symlink(let path, let target): return fields("l", path, target)
         case .write(let path, let size): return fields("w", path, Array(String(size).utf8))
@@ -49,6 +52,7 @@ enum ReplayCall: Equatable, Sendable {
         case ("f", let size?): self = .file(path: path, size: size)
         case ("w", let size?): self = .write(path, size: size)
         case ("c", let size?): self = .change(path, size: size)
+        case ("n", _): self = .name(path)
         case ("d", _): self = .folder(path)
         case ("l", _): self = .symlink(path, target: second)
         case ("u", _): self = .unlink(path)
@@ -70,8 +74,9 @@ enum ReplayCall: Equatable, Sendable {
             } catch {
                 if error.code == EEXIST { throw error }
                 // Somebody has it open in a way that does not allow this: at least the name.
-                try Self.call(path) { mknod($0, S_IFREG | 0o600, 0) }
+                try Self.make(path)
             }
+        case .name(let path): try Self.make(path)
         case .write(let path, let size):
             do throws(Errno) {
                 try Self.write(path, 0, size)
@@ -101,6 +106,10 @@ enum ReplayCall: Equatable, Sendable {
                 String(path: path), String(path: target))
         case .touch(let path): try Self.setTimes(path)
         }
+    }
+
+    private static func make(_ path: [UInt8]) throws(Errno) {
+        try call(path) { mknod($0, S_IFREG | 0o600, 0) }
     }
 
     private static func call(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Int32) throws(Errno)

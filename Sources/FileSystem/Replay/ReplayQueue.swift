@@ -19,6 +19,8 @@ struct ReplayQueue: Sendable {
         case query(QueryEntry)
         /// The item of a node that no name leads to has another version, or none.
         case former(NodeNumber)
+        /// Another container granted something else to the app whose mount this is.
+        case granted(GrantedStep)
     }
 
     private var work: [Work] = []
@@ -53,6 +55,10 @@ struct ReplayQueue: Sendable {
 
     mutating func add(query entry: QueryEntry, now: UInt64) {
         if hasRoom(now) { work.append(.query(entry)) }
+    }
+
+    mutating func add(granted step: GrantedStep, now: UInt64) {
+        if hasRoom(now) { work.append(.granted(step)) }
     }
 
     mutating func add(former node: NodeNumber) {

@@ -30,6 +30,7 @@ final class Replayer: Sendable {
         /// It has found, in its call, what that step is about at its place.
         var isFound = false
         var entry: QueryEntry?
+        var granted: GrantedStep?
         var former: NodeNumber?
         /// The number of the folder that it looked that up in last.
         var formerFolder: UInt64 = 0
@@ -86,6 +87,14 @@ final class Replayer: Sendable {
     func add(former nodes: [NodeNumber]) {
         add { queue in
             for node in nodes { queue.add(former: node) }
+        }
+    }
+
+    /// What owners granted otherwise, in the mount of an app.
+    func add(granted steps: [GrantedStep]) {
+        add { queue in
+            let now = MonotonicClock.now
+            for step in steps { queue.add(granted: step, now: now) }
         }
     }
 
@@ -157,6 +166,12 @@ final class Replayer: Sendable {
             defer { state.withLock { $0.entry = nil } }
             return ask(call(for: entry), worker) != nil
         case .former(let node): return tell(former: node, worker)
+        case .granted(let step):
+            state.withLock { $0.granted = step }
+            defer { state.withLock { $0.granted = nil } }
+            guard ask(step.call(below: root), worker) != nil else { return false }
+            volume.grantedResults?.replay?.tellFormer(step)
+            return true
         case .step(let step):
             state.withLock { $0.current = step }
             defer { state.withLock { $0.current = nil } }
@@ -185,12 +200,7 @@ final class Replayer: Sendable {
 
     /// Tells who watches a former node what happened to its item.
     private func tell(former node: NodeNumber, _ worker: WorkerProcess) -> Bool {
-        let found = volume.state.withLock { state -> (size: Int64, isGone: Bool)? in
-            let position = state.index.find(node.item)
-            guard position != 0, let old = state.oldNode(node) else { return nil }
-            return (old.content.size, state.index[item: position].pointee.links == 0)
-        }
-        guard let found else { return true }
+        guard let found = former(node) else { return true }
         state.withLock { $0.former = node }
         let name = Array(String(node.rawValue).utf8)
         let path = root + VirtualTree.formerFolder.utf8 + name
@@ -208,6 +218,18 @@ final class Replayer: Sendable {
             }
         }
         return answer != nil
+    }
+
+    /// The size of a former node, and whether its item is gone; nil if the kernel does not know it.
+    private func former(_ node: NodeNumber) -> (size: Int64, isGone: Bool)? {
+        if GrantedTree.has(node.rawValue) {
+            return volume.grantedResults?.replay?.former(node.rawValue)
+        }
+        return volume.state.withLock { state in
+            let position = state.index.find(node.item)
+            guard position != 0, let old = state.oldNode(node) else { return nil }
+            return (old.content.size, state.index[item: position].pointee.links == 0)
+        }
     }
 
     /// What the helper said; nil if it is gone, or is ended because it takes too long.
@@ -329,6 +351,9 @@ final class Replayer: Sendable {
             return entry
         }
     }
+
+    /// What the helper is at of what owners granted.
+    var grantedStep: GrantedStep? { state.withLock { $0.granted } }
 
     /// The former node that the helper is at, if it has this name in the folder of that number.
     func former(_ name: [UInt8], in folder: UInt64) -> NodeNumber? {

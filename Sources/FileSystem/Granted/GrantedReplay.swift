@@ -1,0 +1,189 @@
+internal import Glibc
+internal import Model
+internal import PathText
+internal import Synchronization
+internal import SystemCalls
+
+/// Has those told who watch what other containers grant, in the mount of an app, with inotify: the kernel
+/// knows nothing of what the owners do.
+///
+/// Any thread. Compares what an owner says with what it said before (``GrantedResults``) and has the
+/// difference repeated on the mount (``Replayer``). What the app does itself the kernel tells of.
+final class GrantedReplay: Sendable {
+    /// What an owner granted when it last said so.
+    private struct Known {
+        struct Document {
+            /// From the root.
+            var path: String
+            /// Bytes.
+            var size: Int64
+            var modified: Timestamp
+        }
+        /// The owner's folder, from the root; `nil` if it grants nothing.
+        var folder: String?
+        var documents: [DocumentID: Document] = [:]
+    }
+    private struct Own: Hashable {
+        var owner: String
+        var document: DocumentID
+    }
+    private struct State {
+        /// All owners have been asked once: what comes now was not there before.
+        var isBegun = false
+        var known: [String: Known] = [:]
+        var serials: [String: UInt64] = [:]
+        /// How many changes of the app itself are under way.
+        var changing: [Own: Int] = [:]
+    }
+    private let state = Lock(State())
+    private let granted: GrantedTree
+    private let replayer: Replayer
+    private unowned let volume: Volume
+
+    /// How long the kernel gets to let go of the nodes of former versions by itself, in nanoseconds.
+    private static let delay: UInt64 = 50_000_000
+    /// Nodes of one document that are told about; further ones are of programs that keep files open.
+    private static let most = 64
+
+    init(_ volume: Volume, _ granted: GrantedTree, _ replayer: Replayer) {
+        self.volume = volume
+        self.granted = granted
+        self.replayer = replayer
+    }
+
+    /// All owners have been asked.
+    func begin() { state.withLock { $0.isBegun = true } }
+
+    // MARK: What the app does itself
+
+    /// The app is about to change a document; nothing is told of it until ``endChange(of:in:_:)``.
+    func beginChange(of document: DocumentID, in owner: String) {
+        state.withLock { $0.changing[Own(owner: owner, document: document), default: 0] += 1 }
+    }
+
+    /// The kernel has told of the change, after which the document is as said; `nil`: not known.
+    func endChange(of document: DocumentID, in owner: String, _ status: stat?) {
+        let own = Own(owner: owner, document: document)
+        let isOther = state.withLock { state -> Bool in
+            let left = (state.changing[own] ?? 1) - 1
+            state.changing[own] = left > 0 ? left : nil
+            guard let status, let known = state.known[owner]?.documents[document] else {
+                return false
+            }
+            let (size, modified) = (Int64(status.st_size), Timestamp(status.st_mtim))
+            state.known[owner]?.documents[document]?.size = size
+            state.known[owner]?.documents[document]?.modified = modified
+            return known.size != size || known.modified != modified
+        }
+        // The kernel has told of the node that was written.
+        if isOther { tellFormer(of: document, in: owner, isThere: true) }
+    }
+
+    // MARK: What owners do
+
+    /// An owner has said what it grants.
+    ///
+    /// - Parameters:
+    ///   - folder: the owner's, from the root; `nil` if it grants nothing.
+    ///   - serial: grows; what was said earlier does not count any more.
+    func note(_ found: [Found], in folder: String?, of owner: String, _ serial: UInt64) {
+        var now = Known(folder: folder)
+        for one in found where !one.isFolder {
+            now.documents[one.document] = Known.Document(
+                path: one.path, size: one.size, modified: one.modified)
+        }
+        let steps = state.withLock { [now] state -> [GrantedStep] in
+            guard state.serials[owner] ?? 0 < serial else { return [] }
+            state.serials[owner] = serial
+            var now = now
+            guard let before = state.known[owner] ?? (state.isBegun ? Known() : nil) else {
+                state.known[owner] = now
+                return []
+            }
+            for id in now.documents.keys {
+                if state.changing[Own(owner: owner, document: id)] == nil { continue }
+                guard let known = before.documents[id] else { continue }
+                now.documents[id]?.size = known.size
+                now.documents[id]?.modified = known.modified
+            }
+            state.known[owner] = now
+            return Self.steps(from: before, to: now, owner)
+        }
+        if steps.isEmpty { return }
+        let isKnown = granted.knowsFolder(of: owner)
+        // Nobody watches what the kernel does not know; the root it always does.
+        replayer.add(granted: steps.filter { isKnown || $0.document == nil })
+    }
+
+    /// An owner does not answer. Its folder is there, and empty; it is compared with what it grants when
+    /// it says so again.
+    func noteSilence(of owner: String, folder: String) {
+        state.withLock { state in
+            if state.known[owner] == nil { state.known[owner] = Known(folder: folder) }
+        }
+    }
+
+    /// In an order in which each name is free when something comes to it. That a folder goes is not told: the
+    /// kernel would not let those use it who stand in it when it comes again.
+    private static func steps(
+        from before: Known, to now: Known, _ owner: String
+    ) -> [GrantedStep] {
+        var (away, here): ([GrantedStep], [GrantedStep]) = ([], [])
+        if before.folder == nil, let path = now.folder {
+            away.append(GrantedStep(kind: .made, owner: owner, path: path))
+        }
+        let taken = Set(before.documents.values.map { PathKey($0.path) })
+        for id in Set(before.documents.keys).union(now.documents.keys) {
+            func step(_ kind: GrantedStep.Kind, _ place: Known.Document) -> GrantedStep {
+                GrantedStep(
+                    kind: kind, owner: owner, document: id, path: place.path, size: place.size)
+            }
+            switch (before.documents[id], now.documents[id]) {
+            case (let known?, nil): away.append(step(.removed, known))
+            case (let known?, let found?):
+                let (old, new) = (PathKey(known.path), PathKey(found.path))
+                if old != new, !taken.contains(new) {
+                    away.append(step(.moved(to: found.path), known))
+                } else if old != new {
+                    away.append(step(.removed, known))
+                    here.append(step(.made, found))
+                }
+                if known.size != found.size || known.modified != found.modified {
+                    here.append(step(.written, found))
+                }
+            case (nil, let found?): here.append(step(.made, found))
+            case (nil, nil): break
+            }
+        }
+        return away + here
+    }
+
+    // MARK: Former versions
+
+    /// The change has been told by the document's name. Who watches the document itself has a watch on the
+    /// kernel's inode, which is the node of one version: those are told, too, a little later.
+    func tellFormer(_ step: GrantedStep) {
+        guard let document = step.document else { return }
+        switch step.kind {
+        case .written: tellFormer(of: document, in: step.owner, isThere: true)
+        case .removed: tellFormer(of: document, in: step.owner, isThere: false)
+        case .made, .moved: break
+        }
+    }
+
+    private func tellFormer(of document: DocumentID, in owner: String, isThere: Bool) {
+        volume.scheduler.at(MonotonicClock.now + Self.delay) { [self] in
+            let current = isThere ? granted.latest(document, of: owner) : nil
+            let nodes = granted.numbers(of: document, in: owner, but: current)
+            replayer.add(former: nodes.prefix(Self.most).map { NodeNumber(rawValue: $0) })
+        }
+    }
+
+    /// The size of a document's node, and whether the document is not granted any more; `nil` for a node
+    /// that the kernel does not know.
+    func former(_ number: UInt64) -> (size: Int64, isGone: Bool)? {
+        guard let node = try? granted.node(number), let document = node.document else { return nil }
+        let isGone = state.withLock { $0.known[node.owner]?.documents[document] == nil }
+        return (Int64(granted.lastShown(node)?.st_size ?? 0), isGone)
+    }
+}
