@@ -7,8 +7,8 @@ internal import SystemCalls
 
 /// Files that programs make beside granted documents, to save by renaming.
 extension FuseSession {
-    /// CREATE; EOPNOTSUPP without a name, EROFS for a name that would be taken for a document. One that only
-    /// a document beside it tells from that has to be new. The name of a document is what it is if it was
+    /// CREATE; EOPNOTSUPP without a name, EROFS for a name that would be taken for a document, EEXIST if it
+    /// may have been made up all the same. One that only a document beside it tells from that has to be new. The name of a document is what it is if it was
     /// renamed to a backup: the document is made anew.
     func createScratch(
         _ request: Request, _ granted: GrantedTree, _ parent: UInt64, _ name: String,
@@ -26,7 +26,7 @@ extension FuseSession {
                 return try Self.makeAnew(request, granted, found, of: owner, flags)
             }
             guard ScratchFolder.admits(name, beside: documents, isNew: flags & O_EXCL != 0)
-            else { throw Errno(EROFS) }
+            else { throw ScratchFolder.refusal(name, beside: documents, flags) }
             let descriptor = try granted.owners.scratch.open(
                 owner, name, passed, mode: mode & 0o777)
             // Who mounted it for others makes their files theirs, as everywhere in the mount.

@@ -38,22 +38,44 @@ struct ScratchFolder: Sendable {
     /// An ending in small letters or in digits alone is somebody's own, unless the name is hidden:
     /// "note.txt.signed", "note.txt.261224".
     static func replaced(by name: String) -> [String] {
+        guard let (start, _, isOwn) = madeUp(name) else { return [] }
+        var found: [String] = []
+        if !isOwn { found.append(String(path: start)) }
+        if start.first == UInt8(ascii: "."), start.count > 1 {
+            found.append(String(path: start.dropFirst()))
+        }
+        return found
+    }
+
+    /// Why a file of a name that is not admitted cannot be made: EROFS; EEXIST if its name may have been
+    /// made up, though it looks like somebody's own. Who makes names up makes up another one then; one in
+    /// a hundred of those would fail else.
+    ///
+    /// - Parameter flags: of open(2). What programs save through they open for reading, too, which patch
+    ///   alone does not.
+    static func refusal(_ name: String, beside documents: GrantedNames, _ flags: Int32) -> Errno {
+        guard flags & O_EXCL != 0, let (start, point, isOwn) = madeUp(name), isOwn,
+            documents[String(path: start)] != nil,
+            flags & O_ACCMODE == O_RDWR || point.utf8.count > 1
+        else { return Errno(EROFS) }
+        return Errno(EEXIST)
+    }
+
+    /// The parts of a name that may be one of those: what stands before the point, the point with the
+    /// letter that patch sets behind it, and whether the ending looks like somebody's own.
+    private static func madeUp(
+        _ name: String
+    ) -> (start: ArraySlice<UInt8>, point: String, isOwn: Bool)? {
         let bytes = name.pathBytes
         let ending = bytes.suffix(6)
         let point = [".", ".o", ".r"].first { point in
             let count = point.utf8.count + 6
             return bytes.count > count && isRandom(Array(bytes.suffix(count)), after: point, 6)
         }
-        guard let point else { return [] }
-        let start = bytes.dropLast(point.utf8.count + 6)
-        var found: [String] = []
+        guard let point else { return nil }
         let isWord = ending.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
         let isNumber = ending.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        if !isWord, !isNumber { found.append(String(path: start)) }
-        if start.first == UInt8(ascii: "."), start.count > 1 {
-            found.append(String(path: start.dropFirst()))
-        }
-        return found
+        return (bytes.dropLast(point.utf8.count + 6), point, isWord || isNumber)
     }
 
     /// The document, by what it may be called, that a file of the name stands beside by habit, as a

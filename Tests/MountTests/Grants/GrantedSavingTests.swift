@@ -112,6 +112,32 @@ struct GrantedSavingTests {
     }
 
     @Test(arguments: DataPath.mounts.prefix(1))
+    func `who made up a name that looks like somebody's own makes up another one`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let there = try both.appAgent()
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            // patch's, Qt's and mkstemp's; in one of a hundred there are small letters alone.
+            let names: [(ByteString, Int32)] = [
+                ("a.txt.oabcdef", O_WRONLY), ("a.txt.r123456", O_WRONLY), ("a.txt.abcdef", O_RDWR),
+                ("a.txt.123456", O_RDWR),
+            ]
+            for (name, access) in names {
+                let flags = access | O_CREAT
+                there.open("in test/" + name, flags | O_EXCL, mode: 0o600, fails: EEXIST)
+                // Who gives a name that stays is told why it cannot be had.
+                there.open("in test/" + name, flags, mode: 0o600, fails: EROFS)
+            }
+            for name: ByteString in ["b.txt.oabcdef", "a.txt.oabcdefg", "a.txt.oabc.def"] {
+                there.open(
+                    "in test/" + name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600, fails: EROFS)
+            }
+            #expect(there.names("in test") == ["a.txt"])
+        }
+    }
+
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `what is saved by renaming is a version before it has the document's name`(
         _ place: DataPath
     ) throws {
