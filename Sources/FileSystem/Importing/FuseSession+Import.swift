@@ -13,6 +13,7 @@ extension FuseSession {
             volume.replayer?.add(announced: [])
             throw error
         }
+        volume.replayer?.expect(stale.steps)
         request.fail(Errno(EINPROGRESS))
         // Only now: the kernel holds the folder's lock while the request lasts, and needs it to forget
         // a name in it. Names that nothing led to are among what it has to forget.

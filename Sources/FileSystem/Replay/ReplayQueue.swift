@@ -37,16 +37,17 @@ struct ReplayQueue: Sendable {
 
     var isEmpty: Bool { next == work.count }
 
-    /// Adds what somebody may watch, at a moment of `MonotonicClock`.
-    mutating func add(_ step: ReplayStep, now: UInt64) {
-        guard step.isWatchable || made.contains(step.place.parent) else { return }
-        if hasRoom(now) {
-            work.append(.step(step))
-            if case .made = step.kind { made.insert(step.node.item) }
-        } else {
-            add(directory: step.place.parent)
-            if case .moved(let target) = step.kind { add(directory: target.parent) }
+    /// Adds what somebody may watch, at a moment of `MonotonicClock`; false if it is not told by its name.
+    @discardableResult
+    mutating func add(_ step: ReplayStep, now: UInt64) -> Bool {
+        guard step.isWatchable || made.contains(step.place.parent) else { return false }
+        guard hasRoom(now) else {
+            for place in step.places { add(directory: place.parent) }
+            return false
         }
+        work.append(.step(step))
+        if case .made = step.kind { made.insert(step.node.item) }
+        return true
     }
 
     mutating func add(path: [UInt8], now: UInt64) {

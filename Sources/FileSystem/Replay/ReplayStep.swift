@@ -5,7 +5,7 @@ internal import Model
 /// mount so that those who watch it are told.
 struct ReplayStep: Sendable {
     /// A name in a directory.
-    struct Place: Equatable, Sendable {
+    struct Place: Hashable, Sendable {
         var parent: ItemNumber
         var name: [UInt8]
 
@@ -32,6 +32,11 @@ struct ReplayStep: Sendable {
     var folder: [UInt8] = []
     /// Whether the kernel knew a directory that somebody may watch for this.
     var isWatchable: Bool
+
+    /// The names that it is about.
+    var places: [Place] {
+        if case .moved(let target) = kind { [place, target] } else { [place] }
+    }
 }
 
 extension VolumeState {

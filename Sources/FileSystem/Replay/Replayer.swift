@@ -19,6 +19,8 @@ final class Replayer: Sendable {
     private static let rest: UInt64 = 3_000
     /// A name that somebody has looked up meanwhile has to be forgotten by the kernel again.
     private static let attempts = 4
+    /// What a call says when the kernel knew something else of the name than it is to find there.
+    private static let misled: Set<Int32> = [EEXIST, ENOENT, ENOTDIR, EISDIR]
 
     private struct State {
         var queue = ReplayQueue()
@@ -40,6 +42,8 @@ final class Replayer: Sendable {
     private let state = Monitor(State())
     /// The helper's process; 0 while there is none.
     private let helper = Atomic<Int32>(0)
+    /// The names of steps that are expected or wait.
+    private let names = ReplayedNames()
     private unowned let volume: Volume
     private let program: String
     /// Absolute, with a slash behind it.
@@ -63,12 +67,23 @@ final class Replayer: Sendable {
     /// Changes are about to be made; their steps come by ``add(announced:)``, none if it comes to nothing.
     func announce() { state.withLock { $0.announced += 1 } }
 
-    /// Changes that were made, in their order, and that the kernel has forgotten the names of.
+    /// These changes were made; their steps come when the kernel has forgotten the names.
+    func expect(_ steps: [ReplayStep]) { names.note(steps) }
+
+    /// Whether the kernel must not keep what is found at a name.
+    @inline(__always)
+    func isExpected(_ parent: NodeNumber, _ name: UnsafeRawBufferPointer) -> Bool {
+        names.has(parent, name)
+    }
+
+    /// The changes that were expected, in their order.
     func add(announced steps: [ReplayStep]) {
+        let now = MonotonicClock.now
+        var dropped: [ReplayStep] = []
         add { queue in
-            let now = MonotonicClock.now
-            for step in steps { queue.add(step, now: now) }
+            for step in steps where !queue.add(step, now: now) { dropped.append(step) }
         }
+        names.end(dropped)
         state.signal { $0.arrived += 1 }
     }
 
@@ -174,7 +189,10 @@ final class Replayer: Sendable {
             return true
         case .step(let step):
             state.withLock { $0.current = step }
-            defer { state.withLock { $0.current = nil } }
+            defer {
+                state.withLock { $0.current = nil }
+                names.end([step])
+            }
             for _ in 0..<Self.attempts {
                 guard let call = call(for: step) else {
                     // The step by which things are otherwise may be on its way.
@@ -183,7 +201,7 @@ final class Replayer: Sendable {
                 }
                 state.withLock { $0.isFound = false }
                 guard let answer = ask(call, worker) else { return false }
-                guard answer == EEXIST else { return true }
+                guard Self.misled.contains(answer) else { return true }
                 forgetNames(of: step)
             }
             return true
@@ -246,10 +264,8 @@ final class Replayer: Sendable {
 
     /// Has the kernel forget what somebody has looked up since the change. Waits for that.
     private func forgetNames(of step: ReplayStep) {
-        var places = [step.place]
-        if case .moved(let target) = step.kind { places.append(target) }
         let names = volume.state.withLock { state in
-            places.compactMap { place -> (parent: UInt64, name: [UInt8])? in
+            step.places.compactMap { place -> (parent: UInt64, name: [UInt8])? in
                 let directory = state.index.find(place.parent)
                 if directory == 0 { return nil }
                 return (state.index[item: directory].pointee.node.rawValue, place.name)

@@ -99,6 +99,30 @@ struct ReplayTests {
         }
     }
 
+    @Test func `what goes is told also where somebody looks for it all the while`() throws {
+        try withVolume(.passthrough) { volume in
+            let source = try #require(volume.container).base + "/home/source"
+            let agent = try volume.agent()
+            let names = (0..<8).map { "f\($0)" }
+            let list = names.joined(separator: " ")
+            agent.shell("mkdir \(source); cd \(source); mkdir \(list); : > x")
+            try volume.shapeedit("import", "--promise", source, "@in")
+            let mounted = try Transcript(volume, volume.directory + "/in")
+            // The kernel learns that the names are free before the watchers are told.
+            let loop = "cd \"$0\"; while :; do for n in \"$@\"; do [ -e $n ]; done; done"
+            let looks = try volume.start(["sh", "-c", loop, volume.directory + "/in"] + names)
+            agent.shell("cd \(source); rmdir \(list)")
+            try volume.shapeedit("import", "--refresh", "@in")
+            let told = mounted.events()
+            looks.kill(signal: SIGKILL)
+            _ = looks.wait(seconds: 10)
+            mounted.end()
+            for name in names {
+                #expect(told[name]?.contains("DELETE,ISDIR") == true, "\(name): \(told)")
+            }
+        }
+    }
+
     @Test func `an import is told in the folder that is watched`() throws {
         try withVolume(.passthrough) { volume in
             let source = try #require(volume.container).base + "/home/source"
