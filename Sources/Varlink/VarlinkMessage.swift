@@ -27,8 +27,9 @@ package struct VarlinkCall: Sendable {
         case .object(let members): parameters = members
         default: return nil
         }
-        more = object["more"]?.boolean ?? false
         isOneWay = object["oneway"]?.boolean ?? false
+        // Who takes no reply takes no several ones.
+        more = !isOneWay && object["more"]?.boolean ?? false
     }
 
     /// The message with its end.

@@ -99,6 +99,18 @@ with connect() as connection:
     assert "error" not in reply(connection)
     assert reply(connection) is None
 
+# Who takes no reply gets none, whatever else the call says; the next call is answered.
+for method, parameters in [
+    ("Query", {"query": "name=*"}), ("Events", {}), ("Progress", {}), ("Present", {"path": ""}),
+    ("Status", {}), ("Nothing", {}),
+]:
+    with connect() as connection:
+        call = json.loads(message("org.shapeedit.Control." + method, **parameters)[:-1])
+        connection.sendall(json.dumps(call | {"more": True, "oneway": True}).encode() + b"\0")
+        connection.sendall(message("org.shapeedit.Control.Last"))
+        assert reply(connection)["parameters"]["method"].endswith("Last"), method
+is_well()
+
 # Many small calls in one piece are answered each. Who has long replies come and reads none is cut off.
 with connect() as connection:
     sender = os.fork()
