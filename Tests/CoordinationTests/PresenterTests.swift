@@ -187,6 +187,10 @@ import Testing
                 .message(shown, .changed), .message(shown, .versionGained),
                 .message(above, .subitemChanged(item)),
             ])
+        #expect(
+            try change(.exchanged, "a") == [
+                .message(shown, .changed), .message(above, .subitemChanged(try path("a"))),
+            ])
         #expect(try change(.versionLost, "a/b") == [.message(shown, .versionLost)])
         #expect(try change(.versionConflict, "a/b") == [.message(shown, .versionConflict)])
         #expect(

@@ -67,6 +67,24 @@ import Testing
         }
     }
 
+    @Test func `who shows what is in a folder that changes places is told it is another`() throws {
+        try withVolume(.passthrough) { volume in
+            let agent = try volume.agent()
+            agent.shell(
+                "mkdir -p one/deep two; for n in one/a two/a one/deep/b; do echo $n > $n; done")
+            let shows = ["one/a", "two/a", "one/deep/b", "one"].map { ($0, Shows()) }
+            let shown = try shows.map { name, shows in
+                try FilePresentation(of: "\(volume.directory)/\(name)", shows)
+            }
+            agent.rename("one", "two", flags: 2)
+            for (_, told) in shows { told.expect("changed") }
+            // They stay with their names.
+            agent.store("one/a", "other")
+            shows[0].1.expect("changed", "version")
+            for presentation in shown { presentation.end() }
+        }
+    }
+
     @Test func `a package stays where it is when something is moved out of it or into it`() throws {
         try withVolume(.passthrough) { volume in
             let agent = try volume.agent()

@@ -107,6 +107,9 @@ extension ClaimTable {
         case .changed:
             tell(presenterTree.at(path), .changed)
             tell(presenterTree.above(path), .subitemChanged(path))
+        case .exchanged:
+            tell(presenterTree.at(path) + presenterTree.below(path), .changed)
+            tell(presenterTree.above(path), .subitemChanged(path))
         case .published:
             tell(presenterTree.at(path), .changed)
             tell(presenterTree.at(path), .versionGained)
@@ -141,19 +144,16 @@ extension ClaimTable {
     /// Presenters of the process that made a change.
     private func agents(of change: ItemChange) -> Set<PresenterID> {
         if change.process == 0 || presenters.isEmpty { return [] }
-        var found: Set<PresenterID> = []
-        for id in presenterTree.at(change.path) + presenterTree.above(change.path)
-        where presenters[id]?.holder.process == change.process {
-            found.insert(id)
+        let path = change.path
+        var told = presenterTree.at(path) + presenterTree.above(path)
+        switch change.kind {
+        case .moved(let source, _):
+            told += presenterTree.at(source) + presenterTree.above(source)
+            told += presenterTree.below(source) + presenterTree.below(path)
+        case .exchanged: told += presenterTree.below(path)
+        default: break
         }
-        if case .moved(let source, _) = change.kind {
-            for id in presenterTree.at(source) + presenterTree.above(source)
-                + presenterTree.below(source) + presenterTree.below(change.path)
-            where presenters[id]?.holder.process == change.process {
-                found.insert(id)
-            }
-        }
-        return found
+        return Set(told.filter { presenters[$0]?.holder.process == change.process })
     }
 
     /// Presenters on whose behalf a change was made: those that the claims name under which it was.

@@ -6,6 +6,8 @@ package struct ItemChange: Hashable, Sendable {
         /// Content or attributes are others.
         case changed
         case deleted
+        /// The name leads to another item, which led to this one's place: so do those below it.
+        case exchanged
         /// Renamed from there; `replacing` if another item had the new name.
         case moved(from: ClaimPath, replacing: Bool)
         /// A version was published: content, and one version more.

@@ -108,7 +108,7 @@ extension VolumeState {
                 (source, wasInside) = (former, former.names.last != old)
             }
         }
-        guard let source, source != place else { return tell(.changed, place) }
+        guard let source, source != place else { return tell(.exchanged, place) }
         guard wasInside || isInside else {
             return tell(.moved(from: source, replacing: isReplacing), place)
         }
