@@ -73,6 +73,26 @@ import Testing
         #expect(try database.title(of: DocumentID(rawValue: 2)) == "Ελλάδα")
     }
 
+    @Test func `marks and symbols are no words, and none of them is a fault`() throws {
+        let database = try TextDatabase(path: path)
+        defer { database.close() }
+        try database.apply(
+            [row(1, "first\0second\0third"), row(2, "hello 🅰 Ⓐ world", title: "zero\0end")],
+            without: [], mark: nil)
+        for (words, documents) in [
+            ("first", [1]), ("second", [1]), ("\"second third\"", [1]), ("second\0third", [1]),
+            ("hello 🅰", [2]), ("Ⓐ world", [2]), ("hello \u{93f}", [2]), ("end", [2]),
+            ("hello \"\u{301}", [2]), ("\"\u{301}world", [2]), ("\"hello\"\u{fe0f} first", []),
+            ("\"hello \u{301}world\"", [2]), ("hello \u{301}world", [2]), ("(hello", [2]),
+            ("hello AND", []), ("* world", [2]),
+        ] as [(String, [UInt64])] {
+            #expect(try found(database, text: words) == documents, "\(words)")
+        }
+        for words in ["🅰", "\"", "\"\u{301}", "\0", "Ⓐ\"Ⓑ\"", "\u{93f}", "* - \u{345}"] {
+            #expect(TextPattern(text: words, title: nil) == nil, "\(words)")
+        }
+    }
+
     @Test(.enabled(if: access("/usr/bin/sqlite3", X_OK) == 0, "sqlite3 is not installed"))
     func `words of an earlier version are kept and taken apart`() throws {
         let old = try TextDatabase(path: path)

@@ -85,8 +85,12 @@ package final class TextDatabase {
     }
 
     /// What is kept of a text, and looked for: version 2 has it as ``UnspacedText`` takes it apart, version 3
-    /// as ``FoldedText`` does, too.
-    static func kept(_ text: String) -> String { UnspacedText.apart(FoldedText.folded(text)) }
+    /// as ``FoldedText`` does, too. A zero would end it for SQLite; it stands between words.
+    static func kept(_ text: String) -> String {
+        let kept = UnspacedText.apart(FoldedText.folded(text))
+        guard kept.utf8.contains(0) else { return kept }
+        return String(decoding: kept.utf8.map { $0 == 0 ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
+    }
 
     /// Brings earlier versions up to this one. What is only in the store by now could not be read again.
     private static func renew(_ connection: Connection) throws(Failure) {

@@ -14,11 +14,12 @@ package struct TextPattern: Sendable, Equatable {
     /// kept (``TextDatabase/kept(_:)``).
     private static func phrases(_ text: String) -> [String] {
         var phrases: [String] = []
-        for (index, part) in text.split(separator: "\"", omittingEmptySubsequences: false)
-            .enumerated()
-        {
+        // Not by characters: a quotation mark with an accent behind it would be another one.
+        for (index, part) in text.unicodeScalars.split(
+            separator: "\"", omittingEmptySubsequences: false
+        ).enumerated() {
             let isWhole = index % 2 == 1
-            let words = isWhole ? [part] : part.split(whereSeparator: \.isWhitespace)
+            let words = isWhole ? [part] : part.split(whereSeparator: \.properties.isWhitespace)
             for word in words.lazy.map({ TextDatabase.kept(String($0)) }) where hasWords(word) {
                 phrases.append("\"\(word)\"" + (isWhole ? "" : " *"))
             }
@@ -26,10 +27,17 @@ package struct TextPattern: Sendable, Equatable {
         return phrases
     }
 
-    /// FTS5 takes a phrase of nothing but marks for one that everything or nothing has.
+    /// FTS5 takes a phrase of nothing but marks for one that nothing has. What it takes for words are
+    /// letters and numbers, and not the symbols that are made of letters.
     private static func hasWords(_ text: String) -> Bool {
         text.unicodeScalars.contains { scalar in
-            scalar.properties.isAlphabetic || scalar.properties.numericType != nil
-        } && !text.utf8.contains(0)
+            switch scalar.properties.generalCategory {
+            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter,
+                .otherLetter,
+                .decimalNumber, .letterNumber, .otherNumber, .privateUse:
+                true
+            default: false
+            }
+        }
     }
 }
