@@ -2,6 +2,7 @@ internal import Catalog
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import Pictures
 internal import SystemCalls
 internal import Thumbnailing
 
@@ -9,13 +10,18 @@ internal import Thumbnailing
 extension TextIndexer {
     /// Documents that are written down at a time.
     private static let portion = 64
+    /// How often the reading of a version may be told to end: then that is a failure of the document,
+    /// whose reading may take so much of the machine that somebody ends it.
+    private static let endingLimit = 3
 
     /// Has items, or all, read and their words written down, and notes that all is there up to a
-    /// change.
+    /// change. A document whose reading was told to end keeps those after it from nothing; if it
+    /// happens again in one round, the reason is another.
     func look(at items: Set<ItemNumber>, scan: Bool, _ head: ChangeSequence) throws(Failure) {
         var items = items
         if scan { items.formUnion(try all()) }
         var rest = Array(items)
+        var problem: String?
         while !rest.isEmpty {
             let part = rest.suffix(Self.portion)
             var rows: [TextRow] = []
@@ -28,6 +34,9 @@ extension TextIndexer {
                     gone.append(item)
                     if let document { wordless.append(document) }
                 case .row(let row): rows.append(row)
+                case .ended(let how):
+                    if problem != nil { throw Failure(.unavailable, how) }
+                    problem = how
                 }
             }
             rest.removeLast(part.count)
@@ -36,6 +45,7 @@ extension TextIndexer {
                 try database.apply(rows, without: gone, documents: wordless, mark: nil)
             }
         }
+        if let problem { throw Failure(.unavailable, problem) }
         // What it says to be complete up to is there after a crash.
         do throws(Errno) { try volume.log.flush(upTo: head) } catch {
             throw Failure(.inputOutput, "the journal: \(error)")
@@ -65,6 +75,8 @@ extension TextIndexer {
         /// item before.
         case gone(DocumentID?)
         case row(TextRow)
+        /// Its reading was told to end: how.
+        case ended(String)
     }
 
     private func looked(at item: ItemNumber) throws(Failure) -> Looked {
@@ -100,10 +112,20 @@ extension TextIndexer {
             switch error {
             // Not asked again before there is another version.
             case .refused, .died, .timedOut: break
-            case .cancelled, .ended, .unavailable: throw Failure(.unavailable, error.description)
+            case .ended where isLastEnding(of: subject.node): break
+            case .ended: return .ended(error.description)
+            case .cancelled, .unavailable: throw Failure(.unavailable, error.description)
             }
         }
         return .row(row)
+    }
+
+    private func isLastEnding(of node: NodeNumber) -> Bool {
+        endings.withLock { endings in
+            let count = (endings[node] ?? 0) + 1
+            endings.insert(count, for: node, weight: 1)
+            return count >= Self.endingLimit
+        }
     }
 
     /// The words of a version; nil if it is gone.

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import Pictures
 internal import SystemCalls
 internal import Thumbnailing
 
@@ -51,6 +52,8 @@ final class TextIndexer: Sendable {
     }
     private let state = Monitor(State())
     private let database = Lock<TextDatabase?>(nil)
+    /// How often the reading of a version was told to end.
+    let endings = Lock(Recent<NodeNumber, Int>(limit: 1_024))
     let worker: ThumbnailWorker
     let cancellation: Cancellation?
     unowned let volume: Volume

@@ -36,6 +36,49 @@ struct WorkerFailureTests {
         }
     }
 
+    /// A worker that reads texts, and ends over one as if somebody had told it to.
+    private static let endingReader = """
+        exec python3 -c '
+        import os, signal, struct
+
+        def exact(count):
+            data = b""
+            while len(data) < count:
+                part = os.read(0, count - len(data))
+                if not part:
+                    os._exit(0)
+                data += part
+            return data
+
+        def say(message):
+            os.write(0, struct.pack("<I", len(message)) + message)
+
+        say(bytes([0, 0]))
+        while True:
+            message = exact(struct.unpack("<I", exact(4))[0])
+            if b"poison" in message:
+                os.kill(os.getpid(), signal.SIGTERM)
+            say(bytes([3, 0]) + message[2:] if message[0] in (2, 3) else b"\\2no")
+        '
+        """
+
+    @Test func `a document over which the worker is told to end keeps no other from being found`()
+        throws
+    {
+        try withPictures(thumbnailer: Self.endingReader) { desk in
+            desk.agent.store("bad.txt", "poison sheep")
+            for number in 0..<100 { desk.agent.store("\(number).txt", "sheep \(number)") }
+            let arguments = ["find", "--text", "sheep", desk.container.mountPoint]
+            // Nobody who asks waits for the document itself.
+            #expect(
+                try waitUntil {
+                    try desk.container.command(arguments).text.split(separator: "\n").count == 100
+                })
+            let result = try desk.container.command(arguments)
+            #expect(result.errorText.contains("SIGTERM") || result.errorText.contains("signal 15"))
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `a worker that never answers holds nobody up`(_ dataPath: DataPath) throws {
         var daemon = 0
