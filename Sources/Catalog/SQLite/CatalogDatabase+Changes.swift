@@ -51,15 +51,18 @@ extension CatalogDatabase {
         return last == wanted
     }
 
+    /// What a log goes on after has room behind it: no container comes near to this.
+    private static let largestFound = Int64(largestSequence >> 1)
+
     /// Says which changes are missing from the log or should not be there; empty if it is whole.
     /// At most 100 lines.
     package func changeLogGaps() throws(Failure) -> [String] {
         let mostLines = 100
         var gaps: [String] = []
-        let largest = Int64(Self.largestSequence)
+        let largest = Self.largestFound
         let pruned = try counter(.pruned)
         if !(0...largest ~= pruned) { gaps.append("it cannot begin after change \(pruned)") }
-        if appliedSequence > Self.largestSequence {
+        if appliedSequence > UInt64(largest) {
             gaps.append("it cannot go to change \(appliedSequence)")
         }
         var next = min(max(pruned, 0), largest) + 1
@@ -78,7 +81,7 @@ extension CatalogDatabase {
             if sequence > next { gaps.append(Self.gap(from: next, to: sequence - 1)) }
             next = sequence + 1
         }
-        if appliedSequence > Self.largestSequence { return gaps }
+        if appliedSequence > UInt64(largest) { return gaps }
         let applied = Int64(bitPattern: appliedSequence)
         if gaps.count < mostLines, next <= applied {
             gaps.append(Self.gap(from: next, to: applied))
@@ -91,12 +94,12 @@ extension CatalogDatabase {
     /// Makes the log whole where ``changeLogGaps()`` found it is not, in one transaction: what comes
     /// before the last gap is taken out of it, as if for its age, and so is what cannot be.
     package func closeChangeLogGaps() throws(Failure) {
-        let largest = Int64(Self.largestSequence)
+        let largest = Self.largestFound
         try connection.transaction { () throws(Failure) in
             try connection.execute("DELETE FROM change WHERE seq NOT BETWEEN 1 AND \(largest)")
         }
         let newest = try connection.integer("SELECT max(seq) FROM change")
-        let isCounter = appliedSequence <= Self.largestSequence
+        let isCounter = appliedSequence <= UInt64(largest)
         let applied = max(newest, isCounter ? Int64(bitPattern: appliedSequence) : 0)
         // The last change whose predecessor is missing begins the log.
         let first = try connection.integer(

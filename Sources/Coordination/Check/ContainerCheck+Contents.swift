@@ -7,7 +7,7 @@ internal import SystemCalls
 /// Versions and their bytes: every hash is calculated anew.
 extension ContainerCheck {
     /// What the bytes of a version are.
-    private enum Verdict {
+    enum Verdict {
         case whole
         /// They are what was saved; the catalog has another size.
         case wrongSize(Int64)
@@ -37,9 +37,12 @@ extension ContainerCheck {
         var known: [ContentHash: Verdict] = [:]
         for node in order {
             guard let version = versions[node] else { continue }
-            let verdict = version.hash.flatMap { known[$0] } ?? verdict(of: version)
-            if let hash = version.hash, version.place.isBlob { known[hash] = verdict }
+            let verdict = verdict(of: version, &known)
             let name = "\(path(version.item)), version \(version.ordinal)"
+            if let told = toldElsewhere(version, verdict, name) {
+                versions[node] = told
+                continue
+            }
             switch verdict {
             case .damaged(let problem) where isUnasked(version):
                 find(
@@ -54,14 +57,13 @@ extension ContainerCheck {
                 lost.insert(node)
                 find("\(name): \(problem)", repaired: false)
             case .unreadable(let problem): find("\(name): \(problem)", repaired: false)
-            case .wrongSize(let size) where version.size != size:
+            case .wrongSize(let size):
                 var right = version
                 right.size = size
                 versions[node] = right
                 fix(
                     "\(name) counted \(version.size) bytes instead of \(size)", version.item,
                     [.putVersion(right)])
-            case .wrongSize: break
             case .whole: if let again = checkStored(version, name) { versions[node] = again }
             }
         }
@@ -86,7 +88,10 @@ extension ContainerCheck {
         let documents = Set(rows.values.map(\.document))
         var gone: [NodeNumber] = []
         for version in versions
-        where !documents.contains(version.document) && rows[version.item]?.node != version.node {
+        where !documents.contains(version.document)
+            && (rows[version.item]?.node != version.node
+                || !NodeNumber.isItem(version.document.rawValue))
+        {
             guard let row = rows[version.item] else {
                 gone.append(version.node)
                 continue
@@ -113,7 +118,7 @@ extension ContainerCheck {
     }
 
     /// Whether the store has the content, as far as is known.
-    private func isStored(_ version: VersionRow) -> Bool {
+    func isStored(_ version: VersionRow) -> Bool {
         guard let stored, let hash = version.hash else { return true }
         return stored[hash] == version.size
     }
@@ -169,7 +174,21 @@ extension ContainerCheck {
         return moved
     }
 
-    private func verdict(of version: VersionRow) -> Verdict {
+    /// Equal contents are looked at once, whatever sizes are told of them.
+    private func verdict(of version: VersionRow, _ known: inout [ContentHash: Verdict]) -> Verdict {
+        guard let hash = version.hash, version.place.isBlob else { return verdict(of: version) }
+        let verdict = known[hash] ?? verdict(of: version)
+        switch verdict {
+        case .whole: known[hash] = .wrongSize(version.size)
+        case .wrongSize(let size):
+            known[hash] = verdict
+            return size == version.size ? .whole : verdict
+        case .damaged, .unreadable: known[hash] = verdict
+        }
+        return verdict
+    }
+
+    func verdict(of version: VersionRow) -> Verdict {
         var reference = ContentReference(
             node: version.node, place: version.place, hash: version.hash, size: version.size)
         defer { content.forget(version.node) }
@@ -181,6 +200,7 @@ extension ContainerCheck {
         if version.place == .elsewhere { return .whole }
         do throws(Errno) {
             guard let file = try content.open(reference, anyLength: true) else {
+                if version.hash != nil { return .damaged("its content has no place") }
                 return version.size == 0 ? .whole : .wrongSize(0)
             }
             let size = try file.status().size
@@ -234,8 +254,9 @@ extension ContainerCheck {
         if versions[row.node] == nil { restoreVersion(of: row, &versions, &lost) }
         if lost.contains(row.node) {
             fallBack(row, histories, versions, lost)
-        } else if let version = versions[row.node],
-            row.size != version.size || row.place.isNamed && row.hash != version.hash
+        } else if let version = versions[row.node], !undecided.contains(row.node),
+            row.size != version.size || !row.place.isLike(version.place)
+                || row.place.isNamed && row.hash != version.hash
         {
             var right = row
             right.size = version.size

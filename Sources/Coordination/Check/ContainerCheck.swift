@@ -29,6 +29,8 @@ package struct ContainerCheck {
     private var mutations: [Mutation] = []
     var rows: [ItemNumber: ItemRow] = [:]
     var names: [ItemNumber: [Name]] = [:]
+    /// Current versions that are told in two ways of which neither is known to be wrong.
+    var undecided: Set<NodeNumber> = []
 
     /// A name of an item.
     struct Name {
@@ -123,6 +125,7 @@ package struct ContainerCheck {
                 "\(path(item)): what was saved last is damaged; what is left of it is in "
                     + content.folder.lost, repaired: false)
         }
+        try checkKinds()
         try checkNames()
         try checkAttributes()
         if try BookmarkKey.repair(database) {
@@ -164,6 +167,7 @@ package struct ContainerCheck {
     private mutating func recover() throws(Failure) -> RecoveryReport? {
         let journal = try Container.openJournal(content.folder, of: database)
         let replayed = try Container.replay(journal, into: database)
+        try checkReadable()
         try checkNumbers()
         let index = try MemoryIndex()
         var orphans: Set<ItemNumber> = []

@@ -183,7 +183,7 @@ struct DamagedTablesTests {
             says: ["the log goes on to change"]),
     ]
 
-    @Test(arguments: damages)
+    @Test(arguments: damages + contentDamages)
     func `check names and repairs a damaged row, and no document is lost`(
         _ damage: TableDamage
     ) throws {

@@ -1,0 +1,98 @@
+package import Model
+
+/// Rows that SQLite can read and ``CatalogDatabase`` cannot. Only to repair a catalog.
+extension CatalogDatabase {
+    private static let places =
+        "\(ContentPlace.none.rawValue) AND \(ContentPlace.elsewhere.rawValue)"
+
+    /// A condition on the columns of an item or a version, `table` with a dot behind it or nothing.
+    private static func isReadable(_ table: String = "") -> String {
+        """
+        (\(table)place BETWEEN \(places)
+            AND (\(table)hash IS NULL OR length(\(table)hash) IN (0, 32)))
+        """
+    }
+
+    /// Gives rows whose values are none that are known others, or takes them out, so that all tables can
+    /// be read; what was wrong, a line each. What is sound is not written to.
+    ///
+    /// An item and its current version tell the same of their content: what can be read of the one is
+    /// taken over. Else the place follows from the hash: in the folder or, if it `hasStore`, in the store.
+    package func mendUnreadableRows(hasStore: Bool) throws(Failure) -> [String] {
+        var problems = try lines(
+            """
+            SELECT 'item ' || id || ' had a content that cannot be' FROM item
+            WHERE NOT \(Self.isReadable())
+            UNION ALL
+            SELECT 'version ' || ordinal || ' of item ' || item || ' had a content that cannot be'
+            FROM version WHERE NOT \(Self.isReadable())
+            """)
+        var statements = problems.isEmpty ? [] : Self.contentRepairs(hasStore: hasStore)
+        let accesses = GrantedAccess.allCases.map { String($0.rawValue) }.joined(separator: ", ")
+        let grants = "document_grant WHERE access NOT IN (\(accesses))"
+        let lost = try lines(
+            """
+            SELECT 'a grant to ' || application || ' could not be read and was taken away: grant the '
+                || 'document again' FROM \(grants)
+            """)
+        if !lost.isEmpty { statements.append("DELETE FROM \(grants)") }
+        problems += lost
+        let kinds = ChangeKind.allCases.map { String($0.rawValue) }.joined(separator: ", ")
+        let unknown = try connection.integer(
+            "SELECT count(*) FROM change WHERE kind NOT IN (\(kinds))")
+        if unknown > 0 {
+            problems.append("\(unknown) changes in the change log were of no kind that there is")
+            statements.append(
+                """
+                UPDATE change SET kind = \(ChangeKind.repaired.rawValue), parent = NULL, name = NULL,
+                    from_parent = NULL, from_name = NULL WHERE kind NOT IN (\(kinds))
+                """)
+        }
+        if statements.isEmpty { return [] }
+        try connection.transaction { () throws(Failure) in
+            for sql in statements { try connection.execute(sql) }
+        }
+        return problems
+    }
+
+    private static func contentRepairs(hasStore: Bool) -> [String] {
+        let place = (hasStore ? ContentPlace.promised : .sealed).rawValue
+        let rest = """
+            hash = CASE WHEN length(hash) = 32 THEN hash END,
+            place = CASE WHEN length(hash) = 32 THEN \(place) ELSE \(ContentPlace.staged.rawValue) END
+            WHERE NOT \(isReadable())
+            """
+        return [
+            """
+            UPDATE item SET (place, hash) =
+                (SELECT place, hash FROM version AS own WHERE own.item = item.id
+                    AND own.ordinal = item.ordinal)
+            WHERE NOT \(isReadable()) AND EXISTS
+                (SELECT 1 FROM version AS own WHERE own.item = item.id
+                    AND own.ordinal = item.ordinal AND \(isReadable("own.")))
+            """,
+            """
+            UPDATE version SET (place, hash) =
+                (SELECT place, hash FROM item AS own WHERE own.id = version.item
+                    AND own.ordinal = version.ordinal)
+            WHERE NOT \(isReadable()) AND EXISTS
+                (SELECT 1 FROM item AS own WHERE own.id = version.item
+                    AND own.ordinal = version.ordinal AND \(isReadable("own.")))
+            """,
+            // What was never published has no content.
+            """
+            UPDATE item SET hash = NULL, place = \(ContentPlace.none.rawValue)
+            WHERE ordinal = 0 AND NOT \(isReadable())
+            """,
+            "UPDATE item SET \(rest)", "UPDATE version SET \(rest)",
+        ]
+    }
+
+    private func lines(_ sql: String) throws(Failure) -> [String] {
+        let select = try connection.statement(sql)
+        defer { select.reset() }
+        var lines: [String] = []
+        while try select.step() { lines.append(select.text(0) ?? "") }
+        return lines
+    }
+}
