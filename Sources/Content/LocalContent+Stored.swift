@@ -45,12 +45,7 @@ extension LocalContent {
     }
 
     /// Lets the blob go; who has it open or mapped keeps it, so its inode is not used again.
-    package func evictBlob(_ hash: ContentHash) {
-        let path = folder.blob(hash)
-        guard unlink(path) != 0, errno == EPERM else { return }
-        thaw(path)
-        unlink(path)
-    }
+    package func evictBlob(_ hash: ContentHash) { remove(folder.blob(hash)) }
 
     /// Removes what came of a content that nobody refers to any more, and what is known of its
     /// blocks.

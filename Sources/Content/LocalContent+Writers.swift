@@ -41,21 +41,36 @@ extension LocalContent {
     /// from here on is nobody's. Nothing is done where there is no room.
     package func takeFromWriters(_ node: NodeNumber) {
         // What has no file is written by nobody.
-        if packed.contains(node) || !isWritten(node) { return }
-        let path = folder.spare + "/" + String(takeSpare())
+        if packed.contains(node) { return }
+        let path = folder.staging(node)
+        if isLeftFrozen(node) {
+            thaw(path)
+            if !isLeftFrozen(node) { return }
+        } else if !isWritten(node) {
+            return
+        }
+        let spare = folder.spare + "/" + String(takeSpare())
         do throws(Errno) {
-            let source = try Self.openFile(folder.staging(node), O_RDONLY)
+            let source = try Self.openFile(path, O_RDONLY)
             let status = FileStatus(try source.status())
-            let copy = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+            let copy = try OwnedDescriptor.open(spare, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
             try copy.copyContent(of: source, size: status.size)
             try copy.setModified(status.modified.seconds, status.modified.nanoseconds)
             // An fsync may have returned for it.
             try check { fsync(copy.number) }
-            try check { rename(path, folder.staging(node)) }
+            thaw(path, isToGo: true)
+            try check { rename(spare, path) }
         } catch {
-            unlink(path)
+            unlink(spare)
+            thaw(path, isToGo: true)
         }
         forget(node)
+    }
+
+    /// Whether a staged content's file is immutable, as a crash leaves one that was frozen.
+    package func isLeftFrozen(_ node: NodeNumber) -> Bool {
+        // Only so it is refused to root.
+        access(folder.staging(node), W_OK) != 0 && errno == EPERM
     }
 
     /// Lets nobody change a content's file until ``thaw(_:)``, not by a mapping either that the kernel makes
@@ -67,22 +82,53 @@ extension LocalContent {
             let inode = try UInt64(file.status().st_ino)
             try frozen.withLock { (frozen) throws(Errno) in
                 try file.setImmutable(true)
-                frozen[inode, default: 0] += 1
+                frozen[inode, default: (content, 0)].count += 1
             }
         }
         return true
     }
 
     /// One of those for whom the content is frozen is done.
-    package func thaw(_ content: ContentReference) {
-        guard let file = try? open(content) else { return }
-        try? file.with { (file) throws(Errno) in
-            let inode = try UInt64(file.status().st_ino)
-            try frozen.withLock { (frozen) throws(Errno) in
-                let left = (frozen[inode] ?? 1) - 1
-                frozen[inode] = left > 0 ? left : nil
-                if left <= 0 { try file.setImmutable(false) }
+    ///
+    /// - Returns: `false` if it is not yet: it was the last one, and somebody can still write to the file. A
+    ///   mapping that the kernel passes through outlives its descriptor.
+    package func thaw(_ content: ContentReference) -> Bool {
+        // A writing descriptor of our own would count.
+        forget(content.node)
+        guard let file = try? openApart(content), let inode = try? UInt64(file.status().st_ino)
+        else { return true }
+        return frozen.withLock { frozen in
+            if let count = frozen[inode]?.count, count > 1 {
+                frozen[inode]?.count = count - 1
+                return true
             }
+            if file.isWritten { return false }
+            try? file.setImmutable(false)
+            frozen[inode] = nil
+            return true
+        }
+    }
+
+    /// The mount ends, and with it what contents were frozen for; not those that somebody can still write to,
+    /// as where it was taken away lazily.
+    package func thawAll() {
+        let contents = frozen.withLock { frozen in
+            defer { frozen = [:] }
+            return frozen.values.map(\.content)
+        }
+        for content in contents { thaw(path(of: content)) }
+    }
+
+    /// Takes the immutable flag away that a crash may have left; not that of a file which is frozen, nor
+    /// while a program of the mount that crashed can write to it by a mapping.
+    ///
+    /// - Parameter isToGo: the file is nobody's any more, whoever writes to it.
+    func thaw(_ path: String, isToGo: Bool = false) {
+        guard geteuid() == 0, let file = try? OwnedDescriptor.open(path, O_RDONLY),
+            let inode = try? UInt64(file.status().st_ino)
+        else { return }
+        frozen.withLock { frozen in
+            if frozen[inode] == nil, isToGo || !file.isWritten { try? file.setImmutable(false) }
         }
     }
 }

@@ -29,8 +29,8 @@ package final class LocalContent: Sendable {
     private static let spareLimit = 16_384
     private let spares = Lock((list: [Int](), next: 0))
 
-    /// Files that nobody may change just now, by inode, and for how many (``freeze(_:)``).
-    let frozen = Lock<[UInt64: Int]>([:])
+    /// Files that nobody may change just now, by inode, whose they are, and for how many (``freeze(_:)``).
+    let frozen = Lock<[UInt64: (content: ContentReference, count: Int)]>([:])
 
     /// Until when there is more room than can be used up meanwhile (monotonic nanoseconds).
     let ampleUntil = Lock<UInt64>(0)
@@ -148,7 +148,14 @@ package final class LocalContent: Sendable {
     package func removeStaging(_ node: NodeNumber) {
         if packed.remove(node) { return }
         cache.remove(node)
-        unlink(folder.staging(node))
+        remove(folder.staging(node))
+    }
+
+    /// Removes a file, also one that a crash left immutable.
+    func remove(_ path: String) {
+        if unlink(path) == 0 || errno != EPERM { return }
+        thaw(path, isToGo: true)
+        unlink(path)
     }
 
     /// Keeps the open file of a node for whoever asks next.
@@ -270,7 +277,7 @@ package final class LocalContent: Sendable {
             moved = number != nil && rename(path, spare) == 0
         }
         guard let number, moved else {
-            unlink(path)
+            remove(path)
             return
         }
         if truncate(spare, 0) == 0 {
@@ -286,16 +293,6 @@ package final class LocalContent: Sendable {
             if let number = spares.list.popLast() { return number }
             spares.next += 1
             return spares.next
-        }
-    }
-
-    /// Takes the immutable flag away that a crash may have left; not that of a file which is frozen.
-    func thaw(_ path: String) {
-        guard geteuid() == 0, let file = try? OwnedDescriptor.open(path, O_RDONLY),
-            let inode = try? UInt64(file.status().st_ino)
-        else { return }
-        frozen.withLock { frozen in
-            if frozen[inode] == nil { try? file.setImmutable(false) }
         }
     }
 
@@ -345,7 +342,7 @@ package final class LocalContent: Sendable {
                 if error.code == EEXIST {
                     number += 1
                 } else if error.code == EPERM, !isThawed {
-                    thaw(source)
+                    thaw(source, isToGo: true)
                     isThawed = true
                 } else {
                     throw error

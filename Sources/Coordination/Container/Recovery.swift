@@ -67,6 +67,10 @@ struct Recovery {
         recovery.report.lacksJournal = journal.isNew && !clean && !report.afterPowerLoss
         var kept: Set<NodeNumber> = []
         let sessions = try database.sessions()
+        // Before anybody reads them here: a mapping of the mount before can outlive it.
+        for version in versions where content.isLeftFrozen(version.node) {
+            content.takeFromWriters(version.node)
+        }
         try recovery.adoptPacked(sessions, versions)
         let unnamed = Set(orphans)
         for row in sessions {

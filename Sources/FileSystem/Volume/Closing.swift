@@ -133,7 +133,6 @@ extension Volume {
             if handle.isDirect, handle.isPassthrough {
                 let position = state.index.find(node.item)
                 if position != 0 { thaw = (try? state.content(of: node, at: position)) ?? nil }
-                if let thaw { state.frozen.remove(thaw.node) }
             }
             if mode.passthrough == 0, mode.backing != 0 {
                 channel?.releaseBacking(mode.backing)
@@ -144,11 +143,7 @@ extension Volume {
             if state.modes[node.rawValue] == nil { noteLastClose(node, state) }
             return (thaw, reading)
         }
-        if let thaw {
-            content.thaw(thaw)
-            // It may have waited to be sealed.
-            keeper.published()
-        }
+        if let thaw { self.thaw(thaw) }
         if let reading {
             reading.end()
             // What came of it may be too much.

@@ -189,6 +189,8 @@ package final class Volume: @unchecked Sendable {
     /// are recorded: the next open of the container publishes what was acknowledged.
     func stop() {
         endLeftSessions()
+        content.thawAll()
+        state.withLock { $0.frozen = UseCounts() }
         replayer?.stop()
         events.stop()
         coordinator.stop()

@@ -61,6 +61,10 @@ public enum Directories {
             for name in try names(in: path) { try removeTree(path + "/" + name) }
             try check { rmdir(path.cPath) }
         } else {
+            if unlink(path.cPath) == 0 { return }
+            guard Glibc.errno == EPERM, status.st_mode & S_IFMT == S_IFREG else { throw Errno.last }
+            // A crash may have left it immutable.
+            try? OwnedDescriptor.open(path, O_RDONLY).setImmutable(false)
             try check { unlink(path.cPath) }
         }
     }

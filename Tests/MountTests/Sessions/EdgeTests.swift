@@ -79,6 +79,40 @@ struct EdgeTests {
         }
     }
 
+    /// A mapping that the kernel passes through outlives its descriptor, of whose end alone is told.
+    @Test(.enabled(if: DataPath.isPrivileged, "needs passthrough"))
+    func `a mapping through /proc changes no published version, though its descriptor is closed`()
+        throws
+    {
+        try withVolume(.passthrough) { volume in
+            let agent = try volume.agent()
+            let content = ByteString(repeating: "A", count: 300_000)
+            agent.store("file", content)
+            let script = """
+                import ctypes, os, time
+                libc = ctypes.CDLL(None, use_errno=True)
+                libc.mmap.restype = ctypes.c_void_p
+                libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+                reading = os.open("file", os.O_RDONLY)
+                os.pread(reading, 1, 0)
+                writing = os.open(f"/proc/self/fd/{reading}", os.O_RDWR)
+                place = libc.mmap(None, 300000, 3, 1, writing, 0)
+                os.close(writing)
+                # Its RELEASE comes after that.
+                time.sleep(1)
+                child = os.fork()
+                if child == 0:
+                    ctypes.memmove(place + 100, b"EVIL", 4)
+                    os._exit(0)
+                assert os.waitpid(child, 0)[1] != 0
+                assert os.pread(reading, 4, 100) == b"AAAA"
+                """
+            let result = agent.run("python3", "-c", ByteString(script))
+            #expect(result.status == 0, "\(result)")
+            #expect(agent.content("file") == content)
+        }
+    }
+
     /// No path is walked again, so the kernel had the version before under the file's names until it
     /// forgot them for another reason.
     @Test(arguments: DataPath.mountsOfAllUsers)
