@@ -16,17 +16,22 @@ extension WebDAVStore {
             $0.isCollection && $0.name.utf8.count == 2 && $0.name >= start.prefix(2)
         }
         for folder in folders.map(\.name).sorted() {
-            let blobs = try self.members(of: path + "/" + folder, call)
+            let found = try self.members(of: path + "/" + folder, call)
                 .filter { !$0.isCollection && $0.name > start && $0.name.hasPrefix(folder) }
                 .compactMap { member in
-                    ContentHash(name: member.name).map { Blob(hash: $0, size: member.size) }
+                    ContentHash(name: member.name).map { (hash: $0, size: member.size) }
                 }
                 .sorted { $0.hash.description < $1.hash.description }
-            let room = limit - page.blobs.count
-            page.blobs += blobs.prefix(room)
-            if blobs.count > room {
-                page.isLast = false
-                break
+            for (hash, told) in found {
+                guard page.blobs.count < limit else {
+                    page.isLast = false
+                    return page
+                }
+                var size = told
+                // Not every server tells it in a listing. It may have gone since.
+                if size == nil { size = try stat(hash, call) }
+                guard let size else { continue }
+                page.blobs.append(Blob(hash: hash, size: size))
             }
         }
         return page
@@ -48,7 +53,8 @@ extension WebDAVStore {
     private struct Member {
         var name: String
         var isCollection: Bool
-        var size: Int64
+        /// `nil` if it is not told.
+        var size: Int64?
     }
 
     /// What is directly in a collection; empty if it is gone.
@@ -71,7 +77,7 @@ extension WebDAVStore {
         guard case .member(let bytes) = subject, let name = String(validating: bytes, as: UTF8.self)
         else { return nil }
         let found = response.foundProperties
-        let size = Int64(found.text("getcontentlength")) ?? 0
-        return size < 0 ? nil : Member(name: name, isCollection: found.isCollection, size: size)
+        let size = Int64(found.text("getcontentlength")).flatMap { $0 < 0 ? nil : $0 }
+        return Member(name: name, isCollection: found.isCollection, size: size)
     }
 }

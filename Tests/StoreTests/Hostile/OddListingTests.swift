@@ -96,6 +96,42 @@ import Testing
             found.sorted() == ["closed1", "closed2", "open1", "open1/a", "open2", "open2/a"])
     }
 
+    @Test func `a store's server is asked for the size of what it lists without one`() throws {
+        let samples = [1, 2, 3].map { Sample(size: 10 * $0, seed: UInt64($0)) }
+            .sorted { $0.blob.hash.description < $1.blob.hash.description }
+        let server = try HostileServer { connection in
+            let path = String(connection.head.split(separator: " ")[1])
+            if connection.method == "HEAD" {
+                let sample = samples.first { path.hasSuffix($0.blob.hash.description) }
+                // The last one has gone since.
+                guard let sample, sample.blob != samples[2].blob else {
+                    return connection.answer("404 Not Found")
+                }
+                return connection.answer("200 OK", [], sample.bytes)
+            }
+            let folders = samples.map { Self.folder("/x/\($0.blob.hash.description.prefix(2))/") }
+            let files = samples.map(\.blob.hash.description).filter {
+                path == "/x/\($0.prefix(2))/"
+            }
+            .map { name in
+                Self.file("\(path)\(name)", 0, "")
+                    .replacing("<D:getcontentlength>0</D:getcontentlength>", with: "")
+            }
+            connection.answer(
+                "207 Multi-Status", [],
+                Self.listing(
+                    [Self.folder(path)] + files
+                        + (path == "/x/" ? folders + [Self.folder("/x/incoming/")] : [])))
+        }
+        defer { withExtendedLifetime(server) {} }
+        let store = try StoreAddress(parsing: "dav://127.0.0.1:\(server.port)/x?netrc=/nonexistent")
+            .connect()
+        let all = try store.list(after: nil, limit: 10, StoreCall())
+        #expect(all.blobs == samples[..<2].map(\.blob) && all.isLast)
+        let first = try store.list(after: nil, limit: 1, StoreCall())
+        #expect(first.blobs == [samples[0].blob] && !first.isLast)
+    }
+
     @Test func `a collection that goes as a whole while it is listed is an error`() throws {
         let server = try server(rootStays: false)
         defer { withExtendedLifetime(server) {} }
