@@ -40,8 +40,11 @@ package final class S3Tree: SourceTree {
                     separator: 0x2f, omittingEmptySubsequences: false)
                 // A key that ends with a slash marks a folder.
                 let name = parts.removeLast()
+                let path = Array(key.dropFirst(prefix.count))
+                let tag = SourceTag.of(etag: entry.etag, modified: "")
                 guard parts.allSatisfy({ SourceEntry.isName($0) }),
-                    name.isEmpty || SourceEntry.isName(name)
+                    name.isEmpty || SourceEntry.isName(name),
+                    SourceEntry.isBounded(path, tag: tag)
                 else {
                     passedOver.note(entry.key)
                     continue
@@ -67,8 +70,7 @@ package final class S3Tree: SourceTree {
                 }
                 try visit(
                     SourceEntry(
-                        .file(size), path: Array(key.dropFirst(prefix.count)),
-                        tag: SourceTag.of(etag: entry.etag, modified: ""),
+                        .file(size), path: path, tag: tag,
                         modified: ISODate.seconds(entry.modified).map {
                             Timestamp(seconds: $0, nanoseconds: 0)
                         }))

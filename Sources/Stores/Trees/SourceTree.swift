@@ -31,7 +31,8 @@ package protocol SourceTree: Sendable {
     ) throws(StoreError)
 }
 
-/// Things of a tree that a directory cannot show: their names cannot be names, or no file is so large.
+/// Things of a tree that a directory cannot show: their names cannot be names, no file is so large, or more
+/// is told of them than can be kept.
 package struct PassedOver: Hashable, Sendable {
     package private(set) var count = 0
     /// The path or key of the first.
@@ -82,6 +83,16 @@ package struct SourceEntry: Hashable, Sendable {
 
     /// The largest file that is shown, in bytes: ext4 holds none that is larger.
     package static let largest: Int64 = 1 << 44
+
+    /// Bytes of what is told of a thing beside its kind, at most.
+    private static let longest = 48 << 10
+
+    /// Whether this can be passed on: servers may give things identities and tags of any length, and of
+    /// bytes that no text has.
+    static func isBounded(_ path: [UInt8], identity: [UInt8] = [], tag: [UInt8]) -> Bool {
+        path.count + identity.count + tag.count <= longest && !identity.contains(0)
+            && !tag.contains(0)
+    }
 
     /// Whether a directory can have this name.
     static func isName(_ name: some Collection<UInt8>) -> Bool {

@@ -84,7 +84,9 @@ package final class WebDAVTree: SourceTree {
         ) { (response, subject) throws(StoreError) in
             guard case .member(let name) = subject else { return }
             let place = folder.isEmpty ? name : folder + [0x2f] + name
-            if SourceEntry.isName(name), let entry = try member(response, at: place, call) {
+            if SourceEntry.isName(name), let entry = try member(response, at: place, call),
+                SourceEntry.isBounded(place, identity: entry.identity, tag: entry.tag)
+            {
                 try visit(entry)
             } else {
                 strange(place)

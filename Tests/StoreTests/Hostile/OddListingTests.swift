@@ -132,6 +132,28 @@ import Testing
         #expect(first.blobs == [samples[0].blob] && !first.isLast)
     }
 
+    @Test func `what more is told of than can be kept is passed over, all else is shown`() throws {
+        let long = String(repeating: "x", count: 60_000)
+        let tags = ["e", long, "e", "e"].map { "<D:getetag>\"\($0)\"</D:getetag>" }
+        let identities = ["1", "2", long, "&#0;"].map {
+            "<o:fileid xmlns:o=\"http://owncloud.org/ns\">\($0)</o:fileid>"
+        }
+        let files = zip(tags, identities).enumerated().map {
+            Self.file("/x/\($0.offset)", 5, $0.element.0 + $0.element.1)
+        }
+        let server = try HostileServer { connection in
+            connection.answer(
+                "207 Multi-Status", [], Self.listing([Self.folder("/x/")] + files))
+        }
+        defer { withExtendedLifetime(server) {} }
+        var found: [String] = []
+        let passedOver = try tree(server).walk(StoreCall()) { (entry) throws(StoreError) in
+            found.append(String(decoding: entry.path, as: UTF8.self))
+        }
+        #expect(found == ["0"])
+        #expect(passedOver.count == 3 && passedOver.first == "1")
+    }
+
     @Test func `a collection that goes as a whole while it is listed is an error`() throws {
         let server = try server(rootStays: false)
         defer { withExtendedLifetime(server) {} }
