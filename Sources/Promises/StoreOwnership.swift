@@ -7,13 +7,16 @@ internal import SystemCalls
 /// the page Promises.
 ///
 /// The store has a mark: the owner's token, which is another one from mount to mount, or that it is
-/// shared. The container's folder has the same token. Any thread; blocks on the store.
+/// shared. The container's folder has the same token, and which folder that is: a copy may have the token
+/// that the store has, and goes its own way all the same. Any thread; blocks on the store.
 package final class StoreOwnership: Sendable {
     /// What is known here of one store.
     private enum Known: Equatable {
         case nothing
         /// The token that was written to the store last, and one that may have been.
         case owner(String, String)
+        /// It was the container that this one is a copy of.
+        case ownerOfCopied
         case shared
     }
 
@@ -76,37 +79,31 @@ package final class StoreOwnership: Sendable {
     func isStillOwner(_ call: StoreCall) throws(StoreError) -> Bool {
         guard try isOwner(call), case .owner(let token, _) = known() else { return false }
         if try mark(call) == token { return true }
-        try lose(call)
-        verdict.withLock { $0 = false }
-        return false
+        // Whose mark it is removes things perhaps: nothing there counts before they have noticed.
+        verdict.withLock { $0 = nil }
+        return try isOwner(call)
     }
 
     private func look(_ call: StoreCall) throws(StoreError) -> Bool {
-        let known = known()
         let mark = try mark(call)
-        if case .owner(let token, let other) = known {
-            guard mark == token || mark == other else {
-                // A copy of this container has been here, or another container.
-                try lose(call)
-                return false
-            }
+        switch known() {
+        case .owner(let token, let other) where mark == token || mark == other:
             let next = Self.token()
             try keep(.owner(mark ?? token, next))
             try put(next, call)
             try keep(.owner(next, next))
             return true
+        case .nothing where mark == nil: return false
+        // Another's mark would be one that was put late, over ours: they have not seen that.
+        case .shared where mark == nil || mark == Self.shared: return false
+        default: break
         }
-        if known == .shared || mark == nil { return false }
+        // Another container has been here, or a copy of this one, or what this one is a copy of.
         if mark != Self.shared { try put(Self.shared, call) }
         waits()
         try call.cancellation.sleep(nanoseconds: Self.notice, at: store.address)
         try keep(.shared)
         return false
-    }
-
-    private func lose(_ call: StoreCall) throws(StoreError) {
-        try put(Self.shared, call)
-        try keep(.shared)
     }
 
     private static func token() -> String {
@@ -126,16 +123,29 @@ package final class StoreOwnership: Sendable {
         try store.put(name, Array(text.utf8), call)
     }
 
-    /// Lines of an address and tokens: a container may have had other stores.
+    /// Lines of an address, tokens and the folder: a container may have had other stores.
     private func lines() -> [[Substring]] {
         SmallFile.text(path).split(separator: "\n").map { $0.split(separator: "\t") }
+    }
+
+    /// The container's folder, by what no copy of it has.
+    private var folder: String {
+        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        guard let opened = try? OwnedDescriptor.open(folder, O_RDONLY | O_DIRECTORY),
+            let status = try? opened.status()
+        else { return "0" }
+        return "\(status.st_ino)-\(Directories.birthTime(of: opened))"
     }
 
     private func known() -> Known {
         let words = lines().last { $0.first.map(String.init) == address } ?? []
         switch words.count {
         case 2: return .shared
+        // Earlier releases did not keep the folder.
         case 3: return .owner(String(words[1]), String(words[2]))
+        case 4:
+            return words[3] == folder
+                ? .owner(String(words[1]), String(words[2])) : .ownerOfCopied
         default: return .nothing
         }
     }
@@ -144,9 +154,10 @@ package final class StoreOwnership: Sendable {
         var lines = lines().filter { $0.first.map(String.init) != address }
             .map { $0.joined(separator: "\t") }
         switch known {
-        case .nothing: break
+        case .nothing, .ownerOfCopied: break
         case .shared: lines.append("\(address)\t\(Self.shared)")
-        case .owner(let token, let other): lines.append("\(address)\t\(token)\t\(other)")
+        case .owner(let token, let other):
+            lines.append("\(address)\t\(token)\t\(other)\t\(folder)")
         }
         do throws(Errno) {
             try SmallFile.replace(path, lines.map { $0 + "\n" }.joined())

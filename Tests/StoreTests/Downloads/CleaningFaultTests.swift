@@ -1,5 +1,6 @@
 import Logging
 import Model
+import Probing
 import Promises
 import Stores
 import SystemCalls
@@ -58,5 +59,114 @@ import Testing
             until: MonotonicClock.after(milliseconds: 60_000)
         ) { $0 ? true : nil }
         #expect(isDeleted == true)
+    }
+
+    /// A store that carries a removal out long after it has been given up.
+    private final class SlowStore: InertStore {
+        struct State {
+            var mark: [UInt8]?
+            var blobs: Set<ContentHash> = []
+            var removals: [ContentHash] = []
+        }
+        let address = "slow"
+        let state = Monitor(State())
+
+        func put(_ companion: Companion, _ bytes: [UInt8], _ call: StoreCall) throws(StoreError) {
+            state.withLock { $0.mark = bytes }
+        }
+        func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
+            state.withLock { $0.mark }
+        }
+        func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
+            -> BlobPage
+        {
+            let blobs = state.withLock { $0.blobs }
+            return BlobPage(
+                blobs: hash == nil ? blobs.map { Blob(hash: $0, size: 10) } : [], isLast: true)
+        }
+        func put(_ blob: Blob, from source: any BlobSource, _ call: StoreCall) throws(StoreError) {
+            state.withLock { _ = $0.blobs.insert(blob.hash) }
+        }
+        func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) {
+            let isFirst = state.signal { state -> Bool in
+                state.removals.append(hash)
+                return state.removals.count == 1
+            }
+            if isFirst { throw StoreError(.timedOut, at: address, "no answer") }
+            state.withLock { _ = $0.blobs.remove(hash) }
+        }
+
+        /// What was given up is carried out.
+        func catchUp() { state.withLock { state in state.blobs.subtract(state.removals) } }
+    }
+
+    @Test func `a copy of a container that is at the store takes nothing over and removes nothing`()
+        throws
+    {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        try run("mkdir", "\(folder)/one")
+        let store = SlowStore()
+        func ownership(_ name: String, _ waits: @escaping @Sendable () -> Void = {})
+            -> StoreOwnership
+        {
+            StoreOwnership(
+                store, address: store.address, path: "\(folder)/\(name)/owner", waits: waits)
+        }
+        let first = ownership("one")
+        try first.claim(StoreCall())
+        #expect(try first.isOwner(StoreCall()))
+        // As it is, with the token that the store has, while the first is mounted.
+        try run("cp", "-a", "\(folder)/one", "\(folder)/two")
+        let cancellation = Cancellation()
+        let call = StoreCall(cancellation: cancellation)
+        // What it says before it gives the first the time to notice.
+        let copy = ownership("two") { cancellation.cancel() }
+        #expect(kind { () throws(StoreError) in _ = try copy.isOwner(call) } == .cancelled)
+        #expect(store.state.withLock { $0.mark } == Array("shared".utf8))
+        // The first does not remove anything either any more, now and when it is mounted again; under
+        // another name it is still the first.
+        try run("mv", "\(folder)/one", "\(folder)/three")
+        let again = ownership("three") { cancellation.cancel() }
+        #expect(kind { () throws(StoreError) in _ = try again.isOwner(call) } == .cancelled)
+    }
+
+    @Test
+    func `a mark that comes late over the word that others use the store is taken away again`()
+        throws
+    {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let store = SlowStore()
+        try run("sh", "-c", "printf 'slow\\tshared\\n' > \(folder)/owner")
+        store.state.withLock { $0.mark = Array("1-2".utf8) }
+        let cancellation = Cancellation()
+        let shared = StoreOwnership(store, address: store.address, path: folder + "/owner") {
+            cancellation.cancel()
+        }
+        #expect(
+            kind { () throws(StoreError) in
+                _ = try shared.isOwner(StoreCall(cancellation: cancellation))
+            } == .cancelled)
+        #expect(store.state.withLock { $0.mark } == Array("shared".utf8))
+        // Once that is there, nobody waits again.
+        let again = StoreOwnership(store, address: store.address, path: folder + "/owner")
+        #expect(try !again.isOwner(StoreCall()))
+    }
+
+    @Test func `a container that is moved on its disk goes on to own its store`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        try run("mkdir", "\(folder)/one")
+        let store = SlowStore()
+        let first = StoreOwnership(store, address: store.address, path: "\(folder)/one/owner")
+        try first.claim(StoreCall())
+        try run("mv", "\(folder)/one", "\(folder)/two")
+        let moved = StoreOwnership(store, address: store.address, path: "\(folder)/two/owner")
+        #expect(try moved.isOwner(StoreCall()))
+    }
+
+    private func run(_ words: String...) throws {
+        #expect(try Probing.run(words).status == 0)
     }
 }
