@@ -135,7 +135,10 @@ package final class StoreCleaning: Sendable {
             guard needed([hash]) == [false] else { continue }
             var call = call
             call.cancellation = Cancellation(deadline: looked + StoreOwnership.notice / 2)
-            try store.delete(hash, call)
+            do throws(StoreError) { try store.delete(hash, call) } catch {
+                uploads.doubt(hash)
+                throw error
+            }
             logger.info("\(hash) was removed from the store: nothing has needed it for a while")
         }
     }

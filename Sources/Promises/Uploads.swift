@@ -29,6 +29,8 @@ package final class Uploads: Sendable {
     private static let rest: UInt64 = 60_000_000_000
     /// The longest wait that a store is granted which asks to be left alone, in seconds: it may be wrong.
     private static let longestAsked: Double = 600
+    /// A request that the store has not answered may be carried out for so long, in nanoseconds.
+    private static let longestDoubt: UInt64 = 600_000_000_000
     /// A content that failed so often in a row does not keep the others waiting any more.
     private static let patience = 3
 
@@ -40,6 +42,8 @@ package final class Uploads: Sendable {
         /// What is being put, how often, and what must not be for now.
         var sending: [ContentHash: Int] = [:]
         var reserved: Set<ContentHash> = []
+        /// What the store may yet remove, and until when that is thought, of ``MonotonicClock``.
+        var doubtful: [ContentHash: UInt64] = [:]
         var workers = 0
         /// Of all that wait or are on their way.
         var bytes: Int64 = 0
@@ -58,6 +62,11 @@ package final class Uploads: Sendable {
                 next = 0
             }
             return job
+        }
+
+        mutating func putAside(_ job: Job, until moment: UInt64) {
+            let next = aside.firstIndex { $0.from > moment } ?? aside.count
+            aside.insert((job, moment), at: next)
         }
 
         /// Puts those whose time has come back into the queue.
@@ -156,6 +165,11 @@ package final class Uploads: Sendable {
 
     func release(_ hash: ContentHash) { state.signal { _ = $0.reserved.remove(hash) } }
 
+    /// Notes that the store may yet remove a content, whatever is put before: it is put later.
+    func doubt(_ hash: ContentHash) {
+        state.withLock { $0.doubtful[hash] = MonotonicClock.now + Self.longestDoubt }
+    }
+
     private func work() {
         while let (job, cancellation) = take() { run(job, cancellation) }
     }
@@ -193,7 +207,9 @@ package final class Uploads: Sendable {
     private func run(_ job: Job, _ cancellation: Cancellation) {
         var failure: StoreError?
         do throws(StoreError) {
-            if let source = try source(job) { try put(job, source, cancellation) }
+            if let source = try source(job), let later = try put(job, source, cancellation) {
+                return putAside(job, until: later)
+            }
         } catch {
             failure = error
         }
@@ -218,7 +234,7 @@ package final class Uploads: Sendable {
                 let times = state.failures[job.node, default: 0] + 1
                 state.failures[job.node] = times
                 if times >= Self.patience {
-                    state.aside.append((job, now + Self.rest))
+                    state.putAside(job, until: now + Self.rest)
                     return
                 }
             }
@@ -229,16 +245,33 @@ package final class Uploads: Sendable {
         }
     }
 
+    /// Leaves a content for later whose removal may not be over.
+    private func putAside(_ job: Job, until moment: UInt64) {
+        failed(
+            job,
+            StoreError(
+                .unreachable, at: store.address,
+                "the same content was being removed there, and that may not be over"))
+        state.signal { state in
+            state.running[job.node] = nil
+            state.putAside(job, until: moment)
+        }
+    }
+
+    /// - Returns: when it is to be put, if not now.
     private func put(_ job: Job, _ source: any BlobSource, _ cancellation: Cancellation)
-        throws(StoreError)
+        throws(StoreError) -> UInt64?
     {
         let call = StoreCall(cancellation: cancellation, urgency: Urgency(awaited: false))
         let hash = job.blob.hash
-        let _: Bool? = state.wait { state in
+        let doubtEnd = state.wait { state -> UInt64? in
             if state.reserved.contains(hash) { return nil }
+            if let moment = state.doubtful[hash], moment > MonotonicClock.now { return moment }
+            state.doubtful[hash] = nil
             state.sending[hash, default: 0] += 1
-            return true
+            return 0
         }
+        if let doubtEnd, doubtEnd > 0 { return doubtEnd }
         defer {
             state.withLock { state in
                 let others = state.sending[hash, default: 1] - 1
@@ -248,5 +281,6 @@ package final class Uploads: Sendable {
         try ready(call)
         try store.put(job.blob, from: source, call)
         done(job)
+        return nil
     }
 }

@@ -34,7 +34,7 @@ package protocol ContentStore: Sendable {
     /// not answer `nil`, if the store itself is not there.
     func stat(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) -> Int64?
 
-    /// Removes a blob. One that is not there is not an error.
+    /// Removes a blob. One that is not there is not an error. If it throws, the server may still do it later.
     func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError)
 
     /// The blobs whose names come after `hash`, from the first on if it is `nil`. What is put or

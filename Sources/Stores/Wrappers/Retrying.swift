@@ -2,7 +2,8 @@ package import Model
 internal import SystemCalls
 
 /// Tries again what failed for a reason that may pass: after waits that grow and are not the same for
-/// all, or as long as the server asks, within a bounded time. A get goes on where it was cut off.
+/// all, or as long as the server asks, within a bounded time. A get goes on where it was cut off. A removal
+/// is not tried again: what was given up may still be carried out, when the blob has been put anew.
 package struct Retrying: ContentStore {
     /// When to try again, in seconds.
     package struct Policy: Sendable {
@@ -76,7 +77,7 @@ package struct Retrying: ContentStore {
     }
 
     package func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) {
-        try retrying(call) { () throws(StoreError) in try store.delete(hash, call) }
+        try store.delete(hash, call)
     }
 
     package func sweep(

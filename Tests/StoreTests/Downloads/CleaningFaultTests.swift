@@ -100,6 +100,44 @@ import Testing
         func catchUp() { state.withLock { state in state.blobs.subtract(state.removals) } }
     }
 
+    @Test func `what is saved again is not lost by a removal that was given up and is not over`()
+        throws
+    {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let slow = SlowStore()
+        let store = Retrying(slow)
+        let sample = Sample(size: 10, seed: 1)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let ownership = StoreOwnership(store, address: store.address, path: folder + "/owner")
+        try ownership.claim(StoreCall())
+        slow.state.withLock { _ = $0.blobs.insert(sample.blob.hash) }
+        let isStored = Monitor<Bool?>(nil)
+        let uploads = Uploads(
+            store: store, logger: logger, ready: { _ in },
+            source: { _ in MemorySource(sample.bytes) },
+            done: { _ in isStored.signal { $0 = true } },
+            failed: { _, _ in isStored.signal { $0 = $0 ?? false } })
+        defer { uploads.stop() }
+        let isNeeded = Lock(false)
+        let cleaning = StoreCleaning(
+            store, ownership, uploads, path: folder + "/unneeded", grace: 2, logger: logger
+        ) { hashes in hashes.map { _ in isNeeded.withLock { $0 } } }
+        cleaning.start()
+        defer { cleaning.stop() }
+        let removed: ContentHash? = slow.state.wait(
+            until: MonotonicClock.after(milliseconds: 60_000)
+        ) { $0.removals.first }
+        #expect(removed == sample.blob.hash)
+        isNeeded.withLock { $0 = true }
+        uploads.add([Uploads.Job(node: NodeNumber(rawValue: 1), blob: sample.blob)])
+        let told = isStored.wait(until: MonotonicClock.after(milliseconds: 60_000)) { $0 }
+        slow.catchUp()
+        let isThere = slow.state.withLock { $0.blobs.contains(sample.blob.hash) }
+        #expect(told == false || isThere, "it counts as stored, and is gone")
+        #expect(uploads.count == 1)
+    }
+
     @Test func `a copy of a container that is at the store takes nothing over and removes nothing`()
         throws
     {
