@@ -358,13 +358,12 @@ extension Downloads {
 
     /// How long a caller may take from its look to its question, in milliseconds.
     private static let hesitation: UInt64 = 1_000
-    /// With so many those that do not count any more are dropped.
-    private static let mostAdopted = 1_024
-
     private static func noteAdopted(_ hash: ContentHash, _ state: inout State) {
-        if state.adopted.count >= mostAdopted {
+        if state.adopted.count >= state.mostAdopted {
             let now = MonotonicClock.now
             state.adopted = state.adopted.filter { $0.value > now }
+            // All may count still: they are not looked through for each that comes then.
+            state.mostAdopted = max(1_024, state.adopted.count * 2)
         }
         state.adopted[hash] = MonotonicClock.after(milliseconds: hesitation)
     }

@@ -69,6 +69,8 @@ package final class Downloads: Sendable {
         /// Foreign contents that were taken over a moment ago, and how long that counts, of
         /// ``MonotonicClock``: who looked before may ask for them still.
         var adopted: [ContentHash: UInt64] = [:]
+        /// With so many those that do not count any more are dropped.
+        var mostAdopted = 1_024
         var idle = 0
         var fetched: UInt64 = 0
         /// When something came last, of ``MonotonicClock``.
