@@ -25,6 +25,8 @@ final class Download {
     var reading = ReadAhead()
     /// Somebody wants all of it, though nobody waits.
     var isWanted = false
+    /// The server sends all of it, whichever part it is asked for.
+    var isWithoutRanges = false
     /// All is there, and it is being moved among the blobs.
     var isFinishing = false
     /// What came of it goes when the pieces end that are on their way.
@@ -69,6 +71,7 @@ final class Download {
     /// there or on its way.
     func nextPiece(_ incoming: Incoming, awaited: Bool) -> Range<Int>? {
         let all = incoming.all
+        if isWithoutRanges { return nextStretch(incoming, awaited: awaited) }
         if awaited {
             for waiter in waiters {
                 let blocks = waiter.blocks ?? all
@@ -90,6 +93,17 @@ final class Download {
         return first..<run(from: first, to: end, incoming)
     }
 
+    /// The same where all that lies before it comes again with each piece: one brings all that is missing
+    /// up to where somebody waits, or to the end.
+    private func nextStretch(_ incoming: Incoming, awaited: Bool) -> Range<Int>? {
+        let all = incoming.all
+        guard pieces.isEmpty, awaited || wantsMore,
+            let first = all.first(where: { isOpen($0, incoming) })
+        else { return nil }
+        let end = waiters.map { $0.blocks?.upperBound ?? all.upperBound }.max() ?? all.upperBound
+        return first..<run(from: first, to: wantsMore ? all.upperBound : end, incoming, .max)
+    }
+
     /// How far more is to come from a block on.
     private func end(after block: Int, _ all: Range<Int>) -> Int {
         wantsAll ? all.upperBound : min(block + (isReadOn ? reading.count : 0), all.upperBound)
@@ -103,14 +117,17 @@ final class Download {
         !incoming.map.has(block) && !busy.contains(block)
     }
 
-    private func run(from first: Int, to end: Int, _ incoming: Incoming) -> Int {
+    private func run(
+        from first: Int, to end: Int, _ incoming: Incoming, _ longest: Int = longest
+    ) -> Int {
         var last = first + 1
-        while last < end, last - first < Self.longest, isOpen(last, incoming) { last += 1 }
+        while last < end, last - first < longest, isOpen(last, incoming) { last += 1 }
         return last
     }
 
     /// Takes blocks that somebody waits for out of a piece that will not reach them soon.
     func hurry(_ blocks: Range<Int>) {
+        if isWithoutRanges { return }
         for piece in pieces {
             guard let wanted = blocks.first(where: { $0 >= piece.next + Self.soon }),
                 wanted < piece.end

@@ -224,7 +224,11 @@ extension Downloads {
             ) { [self] (count, block) throws(StoreError) in
                 try note(download, incoming, piece, count, block)
             }
-            let call = StoreCall(cancellation: piece.cancellation, urgency: piece.urgency)
+            var call = StoreCall(cancellation: piece.cancellation, urgency: piece.urgency)
+            let hash = download.blob.hash
+            call.ignoresRange = { [state] in
+                state.withLock { $0.active[hash]?.isWithoutRanges = true }
+            }
             do throws(StoreError) {
                 try store.get(download.blob, range, into: sink, call)
                 if !incoming.isInBlocks { _ = try note(download, incoming, piece, 0, 0) }

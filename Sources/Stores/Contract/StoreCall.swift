@@ -21,6 +21,9 @@ package struct StoreCall: Sendable {
     /// Called on the caller's thread, often, with the bytes of the blob (or of the range) that have
     /// gone over so far. The count goes back when a transfer starts over.
     package var progress: (@Sendable (Int64) -> Void)?
+    /// Called on the caller's thread when a server that was asked for a part sends all of the blob: what
+    /// lies before the part comes as well, each time.
+    package var ignoresRange: (@Sendable () -> Void)?
 
     package init(
         cancellation: Cancellation = Cancellation(), urgency: Urgency = Urgency(awaited: true),

@@ -69,6 +69,7 @@ final class BlobReceiver: BodyReceiver {
         switch head.status {
         case 200:
             position = 0
+            if rangeField != nil { call.ignoresRange?() }
             if let length = head.contentLength {
                 try compare(size: length)
             } else if let problem = codingProblem(head, of: blob.size) {

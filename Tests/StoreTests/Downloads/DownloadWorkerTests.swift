@@ -1,4 +1,5 @@
 import Content
+import Glibc
 import Logging
 import Model
 import Promises
@@ -43,5 +44,69 @@ import Testing
         }
         let size = samples.reduce(0) { $0 + $1.bytes.count }
         #expect(downloads.fetchedBytes == UInt64(size))
+    }
+
+    @Test func `a server that sends all, whichever part it is asked for, sends it about once`()
+        throws
+    {
+        let size: Int64 = 96 << 20
+        let sent = Lock(Int64(0))
+        let server = try HostileServer { connection in
+            connection.send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: \(size)\r\n\r\n")
+            let mebibyte = 1 << 20
+            for number in 0..<Int(size) / mebibyte {
+                guard connection.send([UInt8](repeating: UInt8(number), count: mebibyte)) else {
+                    return
+                }
+                sent.withLock { $0 += Int64(mebibyte) }
+            }
+        }
+        defer { withExtendedLifetime(server) {} }
+        let place = ForeignContents.Place(
+            tree: "dav://127.0.0.1:\(server.port)?netrc=/nonexistent", path: Array("a".utf8),
+            tag: Array("ee".utf8))
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        #expect(mkdir(folder + "/incoming", 0o700) == 0)
+        let blob = Blob(hash: Sample([]).blob.hash, size: size)
+        let node = NodeNumber(rawValue: 1)
+        let isWhole = Monitor(false)
+        let downloads = Downloads(
+            .foreign, content: LocalContent(folder: ContainerFolder(path: folder)),
+            store: Retrying(ForeignContents(settings: StoreSettings()) { _ in place }),
+            patience: 60, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            adopt: { _, _ in isWhole.signal { $0 = true } }, came: { _ in }, failed: { _, _ in })
+        defer { downloads.stop() }
+        try downloads.opened(blob, for: node)
+        // As who reads it from the beginning to the end, with a look at its end before.
+        for number in [0, 95] + Array(1..<96) {
+            let told = Monitor<String??>(nil)
+            let range = Int64(number) << 20..<Int64(number + 1) << 20
+            downloads.await(blob, range, for: node, ticket: downloads.ticket { _ in }) { problem in
+                told.signal { $0 = .some(problem?.reason) }
+            }
+            let reason = told.wait(until: MonotonicClock.after(milliseconds: 60_000)) { $0 }
+            #expect(reason == .some(nil), "\(number): \(String(describing: reason))")
+            let (bytes, isHere) = try #require(downloads.bytes(blob.hash, range))
+            #expect(isHere)
+            guard case .range(let file, _, _) = bytes.part(of: blob) else {
+                Issue.record("it has no file")
+                return
+            }
+            var byte = [UInt8](repeating: 0, count: 1)
+            let count = try byte.withUnsafeMutableBytes { buffer in
+                try file.with { (file) throws(Errno) in
+                    try file.read(into: buffer, at: range.upperBound - 1)
+                }
+            }
+            #expect(count == 1 && byte == [UInt8(number)])
+        }
+        let end: Bool? = isWhole.wait(until: MonotonicClock.after(milliseconds: 60_000)) {
+            $0 ? true : nil
+        }
+        #expect(end == true)
+        downloads.closed(blob.hash, for: node)
+        // What was on its way when it had enough is not read.
+        #expect(sent.withLock { $0 } < size * 5 / 4)
     }
 }
