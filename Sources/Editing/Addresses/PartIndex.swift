@@ -39,7 +39,7 @@ struct PartIndex {
     private let reserved: Set<String>
     private let table: PartTable
     /// How many parts of each kind there are, and of those that `noun` names.
-    private var counts: [String: Int] = [:]
+    private var counts: [(kind: String, count: Int)] = []
 
     private var parts: [Part] { table.parts }
 
@@ -50,6 +50,7 @@ struct PartIndex {
         self.kinds = kinds
         self.reserved = reserved
         table = PartTable([])
+        table.reserve(parts.count)
         for part in parts { append(part) }
     }
 
@@ -69,9 +70,16 @@ struct PartIndex {
     func isNamed(_ index: Int) -> Bool { table.places(of: parts[index].name).count == 1 }
 
     private mutating func nextLabel(_ kind: String) -> PartLabel {
-        counts[kind, default: 0] += 1
-        return PartLabel(kind, counts[kind, default: 0])
+        // They are so few that a table would take longer.
+        guard let index = counts.firstIndex(where: { $0.kind == kind }) else {
+            counts.append((kind, 1))
+            return PartLabel(kind, 1)
+        }
+        counts[index].count += 1
+        return PartLabel(kind, counts[index].count)
     }
+
+    private func count(of kind: String) -> Int { counts.first { $0.kind == kind }?.count ?? 0 }
 
     /// How many parts there are.
     var count: Int { parts.count }
@@ -136,7 +144,7 @@ struct PartIndex {
 
     /// The error for the word for a part without a number.
     private func unnumbered(at path: String) -> EditError {
-        let count = counts[noun] ?? 0
+        let count = count(of: noun)
         return EditError(
             .notFound, at: path,
             count == 0
@@ -173,7 +181,7 @@ struct PartIndex {
     /// The part of a label such as `torus.2`.
     private func labelled(_ kind: String, _ number: Int) throws(EditError) -> Int {
         if let index = table.place(of: PartLabel(kind, number)) { return index }
-        let count = counts[kind] ?? 0
+        let count = count(of: kind)
         throw EditError(
             .notFound, at: "\(kind).\(number)",
             count == 0

@@ -6,8 +6,8 @@ protocol Selectable {
     func collection(_ word: String) -> [Int]?
     /// How many there are.
     var count: Int { get }
-    /// Whether a part has a value; nil if its kind has no such key.
-    func matches(_ index: Int, _ pair: KeyValue) -> Bool?
+    /// For each part whether it has a value; nil if its kind has no such key.
+    func matches(_ pair: KeyValue) -> [Bool?]
     /// All keys that parts of any kind have.
     var selectorKeys: [String] { get }
 }
@@ -30,8 +30,10 @@ extension Selectable {
             }
             return found
         case .selector(let pairs):
+            var found = Array(0..<count)
             for pair in pairs {
-                let isKnown = (0..<count).contains { matches($0, pair) != nil }
+                let matches = matches(pair)
+                let isKnown = matches.contains { $0 != nil }
                 guard isKnown || selectorKeys.contains(pair.key.lowercased()) else {
                     throw EditError(
                         .notFound, at: target.text,
@@ -40,9 +42,7 @@ extension Selectable {
                                 + "in double quotes"
                             : NearNames.unknown("key", pair.key, among: selectorKeys))
                 }
-            }
-            let found = (0..<count).filter { part in
-                pairs.allSatisfy { matches(part, $0) == true }
+                found.removeAll { matches[$0] != true }
             }
             guard !found.isEmpty else {
                 throw EditError(.notFound, at: target.text, "nothing here is so")

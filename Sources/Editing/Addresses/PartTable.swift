@@ -55,6 +55,9 @@ final class PartTable {
 
     init(_ parts: [PartIndex.Part]) { self.parts = parts }
 
+    /// Makes room for so many parts.
+    func reserve(_ count: Int) { parts.reserveCapacity(count) }
+
     /// Puts a part in after all others.
     func append(_ part: PartIndex.Part) {
         tables?.insert(part, at: parts.count)

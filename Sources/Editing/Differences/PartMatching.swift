@@ -15,34 +15,36 @@ struct PartMatching {
         newOfOld = oldOfNew
     }
 
+    /// Those that come after so many parts at the beginning which are equal.
     init<Part: Hashable, Identity: Hashable, Kind: Hashable>(
-        _ old: [Part], _ new: [Part], inPlace: Bool, identity: (Part) -> Identity?,
+        _ old: [Part], _ new: [Part], after same: Int, identity: (Part) -> Identity?,
         kind: (Part) -> Kind
     ) {
-        if inPlace, old.count == new.count {
-            oldOfNew = Array(old.indices)
-            newOfOld = oldOfNew
-            return
-        }
-        oldOfNew = Array(repeating: nil, count: new.count)
-        newOfOld = Array(repeating: nil, count: old.count)
-        match(old, new, by: identity)
-        match(old, new, by: { $0 })
-        match(old, new) { kind($0) }
+        oldOfNew = (0..<same).map { $0 } + Array(repeating: nil, count: new.count)
+        newOfOld = (0..<same).map { $0 } + Array(repeating: nil, count: old.count)
+        match(old, new, after: same, by: identity)
+        match(old, new, after: same, by: { $0 })
+        match(old, new, after: same) { kind($0) }
+    }
+
+    /// How many parts at the beginning are equal in both.
+    static func countEqual<Part: Equatable>(_ old: [Part], _ new: [Part]) -> Int {
+        let count = min(old.count, new.count)
+        return (0..<count).first { old[$0] != new[$0] } ?? count
     }
 
     private mutating func match<Part, Key: Hashable>(
-        _ old: [Part], _ new: [Part], by key: (Part) -> Key?
+        _ old: [Part], _ new: [Part], after same: Int, by key: (Part) -> Key?
     ) {
         var waiting: [Key: [Int]] = [:]
         // From the last to the first, so that the first comes off the end first.
-        for index in old.indices.reversed() where newOfOld[index] == nil {
-            if let key = key(old[index]) { waiting[key, default: []].append(index) }
+        for index in old.indices.reversed() where newOfOld[same + index] == nil {
+            if let key = key(old[index]) { waiting[key, default: []].append(same + index) }
         }
-        for index in new.indices where oldOfNew[index] == nil {
+        for index in new.indices where oldOfNew[same + index] == nil {
             guard let key = key(new[index]), let found = waiting[key]?.popLast() else { continue }
-            oldOfNew[index] = found
-            newOfOld[found] = index
+            oldOfNew[same + index] = found
+            newOfOld[found] = same + index
         }
     }
 
@@ -62,12 +64,12 @@ struct PartMatching {
             previous.append(low > 0 ? ends[low - 1] : nil)
             if low == ends.count { ends.append(position) } else { ends[low] = position }
         }
-        var moved = Set(row.map(\.new))
+        var stays = Array(repeating: false, count: row.count)
         var position = ends.last
         while let current = position {
-            moved.remove(row[current].new)
+            stays[current] = true
             position = previous[current]
         }
-        return moved
+        return Set(zip(row, stays).filter { !$1 }.map(\.0.new))
     }
 }

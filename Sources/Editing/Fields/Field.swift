@@ -30,6 +30,14 @@ struct Field<Owner>: Sendable {
         self.set = set
     }
 
+    /// The value that counts, or one of its numbers; nil if there is none.
+    func value(of owner: Owner, _ part: Int?) -> FieldValue? {
+        guard let text = get(owner) ?? standard(owner) else { return nil }
+        guard let part else { return FieldValue(text: text, form: form) }
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        return FieldValue(text: String(parts[part]), form: .number)
+    }
+
     /// Whether a word means this key.
     func isCalled(_ word: String) -> Bool {
         let lower = word.lowercased()
@@ -49,12 +57,10 @@ extension Fielded {
     /// The value of a key such as `position` or `position.x`.
     func value(of key: String) throws(EditError) -> FieldValue {
         let (field, part) = try field(key)
-        guard let text = field.get(self) ?? field.standard(self) else {
+        guard let value = field.value(of: self, part) else {
             throw EditError(.notFound, "not set")
         }
-        guard let part else { return FieldValue(text: text, form: field.form) }
-        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        return FieldValue(text: String(parts[part]), form: .number)
+        return value
     }
 
     /// Sets the value of a key such as `position` or `position.x`; nil takes it away.
@@ -121,18 +127,5 @@ extension Fielded {
             return before.isExactly(after)
                 ? nil : Change(.value, path(key), before: before, after: after)
         }
-    }
-
-    /// Whether a key has a value, told apart as values of that key are; nil if it has no such key.
-    func matches(_ pair: KeyValue) -> Bool? {
-        guard (try? field(pair.key)) != nil else { return nil }
-        guard let value = try? value(of: pair.key).text else { return pair.value == "none" }
-        if value == pair.value { return true }
-        let key = pair.key.lowercased()
-        if key.hasSuffix("color") || key == "fill" || key == "stroke" || key == "background" {
-            return ValueColor.isSame(value, pair.value)
-        }
-        if let left = Double(value), let right = Double(pair.value) { return left == right }
-        return value.lowercased() == pair.value.lowercased()
     }
 }

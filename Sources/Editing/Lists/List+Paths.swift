@@ -88,7 +88,7 @@ extension TaskList {
             otherEntries.map(\.shown), other.otherEntries.map(\.shown)
         ) { $0 }
         let matching = PartMatching(
-            items, other.items, inPlace: false, identity: { $0.id }, kind: { $0.id })
+            items, other.items, after: 0, identity: { $0.id }, kind: { $0.id })
         for index in items.indices where matching.newOfOld[index] == nil {
             changes.append(
                 Change(.part, "item.\(index + 1)", before: items[index].words, after: nil))

@@ -22,7 +22,10 @@ struct ListParts: Selectable {
 
     var count: Int { items.count }
 
-    func matches(_ index: Int, _ pair: KeyValue) -> Bool? { items[index].matches(pair) }
+    func matches(_ pair: KeyValue) -> [Bool?] {
+        var matchers = FieldMatchers<TaskItem, Bool>(pair)
+        return items.map { matchers.matches($0, of: true) }
+    }
 
     var selectorKeys: [String] { ["text", "completed", "done", "uuid"] }
 }

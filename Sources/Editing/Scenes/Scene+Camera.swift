@@ -12,7 +12,7 @@ extension Scene {
             let parts = SceneParts(self)
             let index = try parts.findOne(try words.target())
             try words.end()
-            camera.orientation = .target(origin(of: parts.entries[index].path))
+            camera.orientation = .target(origin(of: parts.path(of: index)))
             return
         }
         camera.orientation = .target(point)

@@ -40,6 +40,8 @@ private struct SceneComparison {
     private let old: SceneParts
     private let new: SceneParts
     private let isInPlace: Bool
+    /// So many parts at the beginning are equal.
+    private let same: Int
     private let matching: PartMatching
 
     init(_ old: Scene, _ new: Scene, inPlace: Bool) {
@@ -47,27 +49,30 @@ private struct SceneComparison {
         self.old = oldParts
         self.new = newParts
         isInPlace = inPlace && oldParts.count == newParts.count
+        // An edit leaves most parts as they were, and a script compares all of them after each line.
+        let same = oldParts.countEqual(newParts)
+        self.same = same
         matching =
             isInPlace
             ? PartMatching(inPlace: newParts.count)
             : PartMatching(
-                oldParts.entries.map { $0.node.alone }, newParts.entries.map { $0.node.alone },
-                inPlace: false,
+                oldParts.entries[same...].map { $0.node.alone },
+                newParts.entries[same...].map { $0.node.alone }, after: same,
                 identity: { $0.name.isEmpty ? nil : "\($0.isGroup) \($0.name)" }, kind: \.isGroup)
     }
 
     var changes: [Change] {
-        let went = old.entries.indices.filter { matching.newOfOld[$0] == nil }.map {
+        let went = old.entries.indices[same...].filter { matching.newOfOld[$0] == nil }.map {
             Change(
                 .part, old.index.path(of: $0), before: old.entries[$0].node.words, after: nil)
         }
         let moved = moved
-        return went + new.entries.indices.flatMap { changes(of: $0, isMoved: moved.contains($0)) }
+        return went
+            + new.entries.indices[same...].flatMap { changes(of: $0, isMoved: moved.contains($0)) }
     }
 
     private func changes(of index: Int, isMoved: Bool) -> [Change] {
         let entry = new.entries[index]
-        // An edit leaves most parts as they were, and a script compares all of them after each line.
         if let former = matching.oldOfNew[index], !isMoved, old.entries[former].node == entry.node {
             return []
         }
@@ -95,7 +100,8 @@ private struct SceneComparison {
         var moved: Set<Int> = []
         if isInPlace { return moved }
         var rows: [Int: [(new: Int, old: Int)]] = [:]
-        for (index, entry) in new.entries.enumerated() {
+        for index in new.entries.indices[same...] {
+            let entry = new.entries[index]
             guard let former = matching.oldOfNew[index] else { continue }
             let isThere =
                 switch (entry.parent, old.entries[former].parent) {
@@ -114,10 +120,19 @@ private struct SceneComparison {
 }
 
 extension SceneParts {
+    /// How many parts at the beginning are equal, and in the same groups, in both.
+    fileprivate func countEqual(_ other: SceneParts) -> Int {
+        let count = min(entries.count, other.entries.count)
+        return (0..<count).first {
+            entries[$0].parent != other.entries[$0].parent
+                || entries[$0].node != other.entries[$0].node
+        } ?? count
+    }
+
     /// Where a part is, in words.
     fileprivate func placeWords(_ index: Int) -> String {
         let entry = entries[index]
-        let place = "place \(entry.path[entry.path.count - 1] + 1)"
+        let place = "place \(entry.number + 1)"
         return entry.parent.map { "\(place) in \(self.index.path(of: $0))" } ?? place
     }
 }

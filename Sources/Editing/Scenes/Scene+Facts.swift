@@ -11,7 +11,7 @@ extension Scene {
         facts += camera.listing.map { "camera.\($0.key): \($0.value)" }
         facts += parts.entries.indices.map { index in
             let entry = parts.entries[index]
-            let indent = String(repeating: "  ", count: entry.path.count - 1)
+            let indent = String(repeating: "  ", count: entry.depth)
             let path = parts.index.path(of: index)
             return indent + "\(path): " + entry.node.longWords
         }

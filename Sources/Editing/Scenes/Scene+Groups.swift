@@ -47,8 +47,9 @@ extension Scene {
             if !group.isVisible { child.isVisible = false }
             children.append(child)
         }
-        let last = entry.path[entry.path.count - 1]
-        nodes.changeSiblings(of: entry.path) { $0.replaceSubrange(last...last, with: children) }
+        nodes.changeSiblings(of: parts.path(of: index)) {
+            $0.replaceSubrange(entry.number...entry.number, with: children)
+        }
     }
 
     /// Where the origin of a node is in the scene.

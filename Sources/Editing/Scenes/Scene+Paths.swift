@@ -14,7 +14,7 @@ extension Scene {
         if fields.contains(where: { $0.isCalled(head) }) { return .document(path) }
         let parts = SceneParts(self)
         if let (index, key) = try parts.index.split(path) {
-            return .node(parts.entries[index].path, key)
+            return .node(parts.path(of: index), key)
         }
         let names = parts.entries.indices.map { parts.index.path(of: $0) }
         throw EditError(

@@ -61,7 +61,7 @@ extension Scene {
             throw EditError(
                 .outOfRange, at: "nodes", "more than \(Limits.sceneNodes) solids and groups")
         }
-        guard entries.allSatisfy({ $0.path.count <= Limits.sceneDepth + 1 }) else {
+        guard entries.allSatisfy({ $0.depth <= Limits.sceneDepth }) else {
             throw EditError(
                 .outOfRange, at: "nodes", "more than \(Limits.sceneDepth) groups in groups")
         }
@@ -80,7 +80,7 @@ extension Scene {
     private mutating func rename(_ words: inout Arguments) throws(EditError) {
         let name = EscapedText.unescaped(try words.last("NAME"))
         let parts = SceneParts(self)
-        let path = parts.entries[try parts.findOne(try words.target())].path
+        let path = parts.path(of: try parts.findOne(try words.target()))
         try words.end()
         let former = nodes[at: path].name
         guard !former.isExactly(name) else { return }
@@ -93,7 +93,7 @@ extension Scene {
 
     private mutating func duplicate(_ words: inout Arguments) throws(EditError) {
         let parts = SceneParts(self)
-        let path = parts.entries[try parts.findOne(try words.target())].path
+        let path = parts.path(of: try parts.findOne(try words.target()))
         let name = words.isEmpty ? nil : EscapedText.unescaped(try words.next("NAME"))
         try words.end()
         var taken = parts.names
@@ -114,7 +114,7 @@ extension Scene {
     private mutating func order(_ words: inout Arguments) throws(EditError) {
         let place = try words.last("front, back, forward, backward or a number")
         let parts = SceneParts(self)
-        let path = parts.entries[try parts.findOne(try words.target())].path
+        let path = parts.path(of: try parts.findOne(try words.target()))
         try words.end()
         let last = path[path.count - 1]
         let count = nodes.changeSiblings(of: path) { $0.count }

@@ -2,9 +2,12 @@ import Documents
 
 /// The solids and groups of a scene in one row, each group before what is in it.
 struct SceneParts: Selectable {
-    /// A solid or group and the indices that lead to it.
+    /// A solid or group.
     struct Entry {
-        let path: [Int]
+        /// Its place among its neighbours, from 0.
+        let number: Int
+        /// How many groups it is in.
+        let depth: Int
         let node: SceneNode
         /// Where the group around it is in the row; nil outside of groups.
         let parent: Int?
@@ -15,18 +18,31 @@ struct SceneParts: Selectable {
 
     init(_ scene: Scene) {
         var entries: [Entry] = []
-        func add(_ nodes: [SceneNode], _ path: [Int], _ parent: Int?) {
+        entries.reserveCapacity(scene.nodes.count)
+        func add(_ nodes: [SceneNode], _ depth: Int, _ parent: Int?) {
             for (number, node) in nodes.enumerated() {
-                let place = path + [number]
-                entries.append(Entry(path: place, node: node, parent: parent))
-                add(node.children, place, entries.count - 1)
+                entries.append(Entry(number: number, depth: depth, node: node, parent: parent))
+                if case .group(let group) = node {
+                    add(group.children, depth + 1, entries.count - 1)
+                }
             }
         }
-        add(scene.nodes, [], nil)
+        add(scene.nodes, 0, nil)
         self.entries = entries
         index = PartIndex(
             entries.map(\.node.outline), noun: "solid", kinds: SceneParts.kinds,
             reserved: SceneParts.reserved)
+    }
+
+    /// The indices that lead to a part from the outermost group.
+    func path(of index: Int) -> [Int] {
+        var path: [Int] = []
+        var next: Int? = index
+        while let part = next {
+            path.append(entries[part].number)
+            next = entries[part].parent
+        }
+        return path.reversed()
     }
 
     /// What labels begin with.
@@ -42,10 +58,14 @@ struct SceneParts: Selectable {
 
     var count: Int { entries.count }
 
-    func matches(_ index: Int, _ pair: KeyValue) -> Bool? {
-        switch entries[index].node {
-        case .solid(let solid): solid.matches(pair)
-        case .group(let group): group.matches(pair)
+    func matches(_ pair: KeyValue) -> [Bool?] {
+        var solids = FieldMatchers<Solid, SolidKind>(pair)
+        var groups = FieldMatchers<Group, Bool>(pair)
+        return entries.map { entry in
+            switch entry.node {
+            case .solid(let solid): solids.matches(solid, of: solid.shape.kind)
+            case .group(let group): groups.matches(group, of: true)
+            }
         }
     }
 
@@ -66,7 +86,7 @@ struct SceneParts: Selectable {
                 parent = entries[group].parent
             }
             return true
-        }.map { entries[$0].path }
+        }.map { path(of: $0) }
     }
 
     /// The names in use.

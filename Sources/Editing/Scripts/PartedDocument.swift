@@ -61,7 +61,7 @@ extension Scene: PartedDocument {
     var found: (index: PartIndex, places: [Int?]) {
         let parts = SceneParts(self)
         let places = parts.entries.map { entry in
-            entry.path.count == 1 && !entry.node.isGroup ? entry.path[0] : nil
+            entry.depth == 0 && !entry.node.isGroup ? entry.number : nil
         }
         return (parts.index, places)
     }

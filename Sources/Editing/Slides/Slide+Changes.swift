@@ -9,18 +9,23 @@ extension Slide {
         guard elements != other.elements else { return rootChanges }
         let old = SlideParts(elements)
         let new = SlideParts(other.elements)
-        let matching = PartMatching(
-            elements, other.elements, inPlace: inPlace, identity: { $0.comment.map { "\($0)" } },
-            kind: { $0.shapeType })
+        // An edit leaves most elements as they were, and a script compares all after each line.
+        let same = PartMatching.countEqual(elements, other.elements)
+        let matching =
+            inPlace && elements.count == other.elements.count
+            ? PartMatching(inPlace: elements.count)
+            : PartMatching(
+                Array(elements[same...]), Array(other.elements[same...]), after: same,
+                identity: { $0.comment.map { "\($0)" } }, kind: { $0.shapeType })
         var changes = rootChanges
-        for index in elements.indices where matching.newOfOld[index] == nil {
+        for index in elements.indices[same...] where matching.newOfOld[index] == nil {
             let words = elements[index].words
             changes.append(Change(.part, old.index.path(of: index), before: words, after: nil))
         }
         let row = matching.oldOfNew.enumerated().compactMap { new, old in old.map { (new, $0) } }
         let moved = PartMatching.moved(row)
-        for (index, element) in other.elements.enumerated() {
-            // An edit leaves most elements as they were, and a script compares all after each line.
+        for index in other.elements.indices[same...] {
+            let element = other.elements[index]
             if let former = matching.oldOfNew[index], !moved.contains(index),
                 elements[former] == element
             {

@@ -21,7 +21,10 @@ struct SlideParts: Selectable {
 
     var count: Int { elements.count }
 
-    func matches(_ index: Int, _ pair: KeyValue) -> Bool? { elements[index].matches(pair) }
+    func matches(_ pair: KeyValue) -> [Bool?] {
+        var matchers = FieldMatchers<SlideElement, String?>(pair)
+        return elements.map { matchers.matches($0, of: $0.shapeType) }
+    }
 
     var selectorKeys: [String] {
         ElementKeys.values.keys.map { $0.lowercased() }.sorted()
