@@ -37,6 +37,23 @@ import Testing
         #expect(character.cells == cells)
     }
 
+    @Test(arguments: [
+        ("abc é 日本", "abc é 日本"), ("a\u{202E}cod.exe", "a\\u202ecod.exe"),
+        ("\u{2066}x\u{2069}", "\\u2066x\\u2069"), ("a\u{200B}b\u{AD}c", "a\\u200bb\\u00adc"),
+        ("a\u{2028}b\u{FEFF}", "a\\u2028b\\ufeff"), ("x\u{E0041}y", "x\\udb40\\udc41y"),
+        // What scripts and emoji are made of stays.
+        ("👨‍👩‍👧 ❤\u{FE0F}", "👨‍👩‍👧 ❤\u{FE0F}"), ("می\u{200C}خواهم", "می\u{200C}خواهم"),
+        (
+            "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
+            "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}"
+        ),
+    ])
+    func `characters that make a name look like another one are written out`(
+        _ text: String, _ shown: String
+    ) {
+        #expect(Array(text.revealed.unicodeScalars) == Array(shown.unicodeScalars))
+    }
+
     @Test func `text that does not fit says so`() {
         #expect("hello".fitting(5) == "hello")
         #expect("hello".fitting(4) == "hel…")

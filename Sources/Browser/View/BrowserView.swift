@@ -48,7 +48,8 @@ extension BrowserState {
         let end = screen.columns - count.cells
         let filter = filter.isEmpty ? "" : "  /\(filter)"
         screen.put(
-            (" " + name.repairedPath + filter).fitting(max(1, end)), column: 0, row: 0, limit: end,
+            (" " + name.repairedPath.revealed + filter.revealed).fitting(max(1, end)), column: 0,
+            row: 0, limit: end,
             style: Style(emphasis: [.reversed, .bold]))
         screen.put(count, column: max(0, end), row: 0, style: .reversed)
     }
@@ -65,8 +66,8 @@ extension BrowserState {
                 style: style)
             let end = area.column + area.columns - mark.cells - 1
             screen.put(
-                (isSelected ? "> " : "  ") + card.entry.path.repairedPath
-                    + (heading.map { "  " + $0 } ?? ""),
+                (isSelected ? "> " : "  ") + card.entry.path.repairedPath.revealed
+                    + (heading.map { "  " + $0.revealed } ?? ""),
                 column: area.column, row: area.row, limit: end, style: style)
             screen.put(mark, column: end, row: area.row, style: style)
             return
@@ -79,11 +80,11 @@ extension BrowserState {
                 style: .dim)
         }
         let line = room.row + room.rows
-        let title = (heading ?? card.entry.title.repairedPath).fitting(room.columns)
+        let title = (heading ?? card.entry.title.repairedPath).revealed.fitting(room.columns)
         let start = room.column + (room.columns - title.cells) / 2
         screen.put(title, column: start, row: line, style: style)
         // Below its title a document has its name too.
-        let words = [heading == nil ? "" : card.entry.name.repairedPath, mark].filter {
+        let words = [heading == nil ? "" : card.entry.name.repairedPath.revealed, mark].filter {
             !$0.isEmpty
         }
         let below = words.joined(separator: ", ").fitting(room.columns)
@@ -118,27 +119,28 @@ extension BrowserState {
             switch question {
             case .create: label = "New document: "
             case .rename: label = "New name: "
-            case .delete(let path): label = "Delete \(path.repairedPath)? y/n "
+            case .delete(let path): label = "Delete \(path.repairedPath.revealed)? y/n "
             }
             var column = screen.put(
                 label.fitting(screen.columns - 1), column: 0, row: row, style: .bold)
             if case .delete = question {
             } else {
                 // The end of the line is where the cursor is.
-                var text = answer.repairedPath
+                var text = answer.repairedPath.revealed
                 while column + text.cells >= screen.columns, !text.isEmpty { text.removeFirst() }
                 column = screen.put(text, column: column, row: row)
             }
             screen.cursor = (min(column, screen.columns - 1), row)
             if !message.isEmpty, row > 1 {
                 screen.put(
-                    message.repairedPath.fitting(screen.columns), column: 0, row: row - 1,
+                    message.repairedPath.revealed.fitting(screen.columns), column: 0, row: row - 1,
                     style: .dim)
             }
         } else if !message.isEmpty {
             let style = isBad ? Style(text: shape.paint(9), emphasis: .bold) : Style.plain
             screen.put(
-                message.repairedPath.fitting(screen.columns), column: 0, row: row, style: style)
+                message.repairedPath.revealed.fitting(screen.columns), column: 0, row: row,
+                style: style)
         } else {
             let keys = "Enter edits  Ctrl-N new  F2 renames  Del deletes  F1 keys  Esc leaves"
             screen.put(keys.fitting(screen.columns), column: 0, row: row, style: .dim)

@@ -27,7 +27,8 @@ extension EditorState {
         let tools = type == .list ? "" : " \(tool.rawValue) "
         let end = screen.columns - tools.cells
         screen.put(
-            (" " + name).fitting(max(1, end - state.cells)) + state, column: 0, row: 0, limit: end,
+            (" " + name.revealed).fitting(max(1, end - state.cells)) + state, column: 0, row: 0,
+            limit: end,
             style: Style(emphasis: [.reversed, .bold]))
         screen.put(tools, column: max(0, end), row: 0, style: style)
     }
@@ -78,10 +79,10 @@ extension EditorState {
                 column = drawSwatch(part.color, column, line, end, style, &screen)
             }
             let room = end - column - (part.detail.isEmpty ? 0 : 9)
-            let title = part.title.fitting(max(4, room))
+            let title = part.title.revealed.fitting(max(4, room))
             column = screen.put(title, column: column, row: line, limit: end, style: style) + 1
             style.emphasis.insert(.dim)
-            let detail = part.detail.fitting(max(0, end - column))
+            let detail = part.detail.revealed.fitting(max(0, end - column))
             screen.put(detail, column: column, row: line, limit: end, style: style)
         }
     }
@@ -118,7 +119,8 @@ extension EditorState {
             if !message.isEmpty, row > 1 {
                 screen.fill(columns: 0..<screen.columns, rows: row - 1..<row)
                 let style = Style(text: tone == .bad ? shape.paint(9) : .standard, emphasis: .dim)
-                screen.put(message.fitting(screen.columns), column: 0, row: row - 1, style: style)
+                screen.put(
+                    message.revealed.fitting(screen.columns), column: 0, row: row - 1, style: style)
             }
         } else if let choice {
             drawChoice(choice, row, &screen)
@@ -128,7 +130,7 @@ extension EditorState {
             var style = Style.plain
             if tone == .bad { style = Style(text: shape.paint(9), emphasis: .bold) }
             if tone == .good { style = Style(text: shape.paint(10)) }
-            screen.put(message.fitting(screen.columns), column: 0, row: row, style: style)
+            screen.put(message.revealed.fitting(screen.columns), column: 0, row: row, style: style)
         }
     }
 
@@ -147,7 +149,7 @@ extension EditorState {
         }
         let top = max(1, bottom - rows.count)
         screen.fill(columns: 0..<screen.columns, rows: top..<bottom + 1)
-        screen.put(choice.title.fitting(screen.columns), column: 0, row: top, style: .bold)
+        screen.put(choice.title.revealed.fitting(screen.columns), column: 0, row: top, style: .bold)
         for (offset, row) in rows.enumerated() {
             var column = 0
             for (index, text) in row {

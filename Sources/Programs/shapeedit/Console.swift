@@ -2,6 +2,7 @@ import Glibc
 import Model
 import PathText
 import SystemCalls
+import Terminal
 
 /// What the program says to a person.
 enum Console {
@@ -41,9 +42,10 @@ enum Console {
         write(Array(((isTerminal ? printable(text) : text) + "\n").utf8))
     }
 
-    /// Names may hold anything: nothing of it may give orders to the terminal.
+    /// Names may hold anything: nothing of it may give orders to the terminal, or make one name look like
+    /// another. What is JSON stays the same for who reads it.
     static func printable(_ text: String) -> String {
-        withoutOrders(text).writingPathMarks(escaped)
+        withoutOrders(text).writingPathMarks(escaped).revealed
     }
 
     /// A line of standard output that is a path and nothing else: what is not UTF-8 in it is written out

@@ -26,6 +26,20 @@ import Testing
         }
     }
 
+    @Test func `names show what in them cannot be seen, and JSON means the same`() throws {
+        try withDesk(.plain) { desk in
+            let name = "gpj\u{202E}x\u{200B}"
+            try desk.run("new", "s.shape")
+            let said = try desk.run("rename", "s.shape", "1", name)
+            #expect(said.contains("gpj\\u202ex\\u200b") && !said.contains("\u{202E}"))
+            #expect(!(try desk.run("show", "s.shape")).contains("\u{202E}"))
+            let json = try JSONValue.read(try desk.run("get", "s.shape", "1.name", "--json"))
+            #expect(json["1.name"] == .string(name))
+            // Programs get it as it is.
+            #expect(try desk.get("s.shape", "1.name") == name)
+        }
+    }
+
     @Test func `every verb of scenes does what it says`() throws {
         try withDesk(.plain) { desk in
             let file = "s.shape"

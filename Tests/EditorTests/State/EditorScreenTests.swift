@@ -23,6 +23,13 @@ import Testing
         #expect(desk.state.selection == 1)
     }
 
+    @Test func `a name cannot pass for another one in the list`() {
+        var scene = Desk.scene
+        scene.nodes[0].name = "a\u{202E}b\u{200B}"
+        let desk = Desk(.scene(scene), columns: 40, rows: 10)
+        #expect(desk.lines[1].contains("a\\u202eb\\u200b"))
+    }
+
     @Test(arguments: [(80, 24), (40, 10), (20, 3), (1, 1), (300, 100), (5, 2)])
     func `every size has a screen`(_ columns: Int, _ rows: Int) {
         var desk = Desk(.scene(Desk.scene), columns: columns, rows: rows)
