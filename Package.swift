@@ -216,7 +216,10 @@ let package = Package(
             path: "Tests/CatalogTests", swiftSettings: strict),
         .testTarget(
             name: "DrawingTests", dependencies: ["Drawing", "Documents", "CPNG", "Probing"],
-            path: "Tests/DrawingTests", exclude: ["Exports/read_models.py", "Exports/read_svg.py"],
+            path: "Tests/DrawingTests",
+            exclude: [
+                "Exports/read_models.py", "Exports/read_pdf.py", "Exports/read_svg.py",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "TerminalTests", dependencies: ["Terminal", "DocumentFuzzing"],

@@ -3,7 +3,9 @@ public enum PictureLimits {
     /// The longest side, in pixels.
     public static let side = 8192
     /// Working memory for pixels, in bytes: a larger picture is drawn in strips of whole rows.
-    public static let stripBytes = 16 << 20
+    public static let stripBytes = 8 << 20
+    /// Working memory for what is painted into a PDF, in bytes, about: more is painted in layers.
+    static let layerBytes = 4 << 20
     /// The largest picture, in pixels, that is handed out whole as a ``Bitmap`` (48 MiB).
     public static let bitmapPixels = 12 << 20
     /// The most solids drawn of one scene.

@@ -6,41 +6,51 @@ extension Picture {
     ///
     /// - Throws: ``DrawingError``.
     public func pdf(fitting size: PixelSize) throws(DrawingError) -> [UInt8] {
-        let size = self.size(fitting: size)
-        let bytes = ByteBox()
-        let surface = cairo_pdf_surface_create_for_stream(
-            { context, data, count in
-                guard let context, let data else { return CAIRO_STATUS_WRITE_ERROR }
-                let box = Unmanaged<ByteBox>.fromOpaque(context).takeUnretainedValue()
-                box.bytes.append(contentsOf: UnsafeBufferPointer(start: data, count: Int(count)))
-                return CAIRO_STATUS_SUCCESS
-            }, Unmanaged.passUnretained(bytes).toOpaque(), Double(size.width), Double(size.height))
-        defer { cairo_surface_destroy(surface) }
-        // The time of making would be the only difference between two files of one picture.
-        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "")
-        let created = cairo_create(surface)
-        defer { cairo_destroy(created) }
-        guard let context = created, cairo_status(context) == CAIRO_STATUS_SUCCESS else {
-            throw .library(String(cString: cairo_status_to_string(cairo_status(created))))
+        var file: [UInt8] = []
+        try writePDF(fitting: size) { bytes in
+            file.append(contentsOf: bytes)
+            return true
         }
+        return file
+    }
+
+    /// The picture as such a file whose bytes are handed out in order as they are made.
+    ///
+    /// - Throws: ``DrawingError/refusedBySink`` if `take` returns false.
+    public func writePDF(fitting size: PixelSize, to take: (UnsafeRawBufferPointer) -> Bool)
+        throws(DrawingError)
+    {
+        let size = self.size(fitting: size)
         if case .scene = self {
             var bitmap = try bitmap(fitting: size)
-            Self.paint(&bitmap, context)
-        } else {
-            let sheet = try sheet(size)
-            let painter = Painter(
-                context: context, scaleX: Double(size.width) / sheet.width,
-                scaleY: Double(size.height) / sheet.height, width: Double(size.width),
-                height: Double(size.height), rows: 0..<Double(size.height))
-            try painter.paint(sheet)
+            return try PDFPage.write(size, to: take) { context throws(DrawingError) in
+                Self.paint(&bitmap, context)
+            }
         }
-        cairo_show_page(context)
-        cairo_surface_finish(surface)
-        let status = cairo_surface_status(surface)
-        guard status == CAIRO_STATUS_SUCCESS else {
-            throw .library(String(cString: cairo_status_to_string(status)))
+        let sheet = try sheet(size)
+        var painter = SheetLayers(sheet, size: size)
+        // The library keeps all that is painted until the page is whole, so much is painted on pages
+        // of its own, which lie over each other in the end.
+        let first = painter.next()
+        guard painter.hasMore else {
+            return try PDFPage.write(size, to: take) { context throws(DrawingError) in
+                try painter.paint(first, on: context)
+            }
         }
-        return bytes.bytes
+        var file = PDFLayers(size)
+        var layer = Optional(first)
+        while let marks = layer {
+            var page: [UInt8] = []
+            try PDFPage.write(size, isPlain: true) { bytes in
+                page.append(contentsOf: bytes)
+                return true
+            } _: { context throws(DrawingError) in
+                try painter.paint(marks, on: context)
+            }
+            try file.add(page, take)
+            layer = painter.hasMore ? painter.next() : nil
+        }
+        try file.end(take)
     }
 
     private static func paint(_ bitmap: inout Bitmap, _ context: OpaquePointer) {
@@ -56,9 +66,56 @@ extension Picture {
             cairo_surface_destroy(image)
         }
     }
+}
 
-    /// What the library's function can append to.
-    private final class ByteBox {
-        var bytes: [UInt8] = []
+/// The marks of a sheet, in parts that each take little memory while they are painted.
+private struct SheetLayers {
+    private let sheet: Sheet
+    private let size: PixelSize
+    private var marks: AnySequence<Mark>.Iterator
+    private var following: Mark?
+    private var work: Painter.Overdraw
+    private var isFirst = true
+
+    init(_ sheet: Sheet, size: PixelSize) {
+        self.sheet = sheet
+        self.size = size
+        work = Painter.Overdraw(pixels: Double(size.width) * Double(size.height))
+        marks = sheet.marks.makeIterator()
+        following = marks.next()
+    }
+
+    var hasMore: Bool { following != nil }
+
+    mutating func next() -> [Mark] {
+        var layer: [Mark] = []
+        var bytes = 0
+        while let mark = following, bytes < PictureLimits.layerBytes {
+            bytes += mark.recordedBytes
+            layer.append(mark)
+            following = marks.next()
+        }
+        return layer
+    }
+
+    /// Paints marks, the first over the background.
+    mutating func paint(_ marks: [Mark], on context: OpaquePointer) throws(DrawingError) {
+        let painter = Painter(
+            context: context, scaleX: Double(size.width) / sheet.width,
+            scaleY: Double(size.height) / sheet.height, width: Double(size.width),
+            height: Double(size.height), rows: 0..<Double(size.height))
+        if isFirst { painter.paint(sheet.background) }
+        isFirst = false
+        try painter.paint(marks, &work)
+    }
+}
+
+extension Mark {
+    /// About how many bytes cairo keeps of it until a page is whole.
+    fileprivate var recordedBytes: Int {
+        switch self {
+        case .outline(let outline): 2_048 + 16 * outline.path.steps.count
+        case .text(let block): 4_096 + 64 * min(block.text.utf8.count, PictureLimits.characters)
+        }
     }
 }

@@ -21,11 +21,21 @@ struct Painter {
     let rows: Range<Double>
 
     func paint(_ sheet: Sheet) throws(DrawingError) {
-        let setter = TextSetter(context)
-        setColor(sheet.background, 1)
-        cairo_paint(context)
+        paint(sheet.background)
         var work = Overdraw(pixels: width * height)
-        for mark in sheet.marks {
+        try paint(sheet.marks, &work)
+    }
+
+    /// Paints everything in one colour.
+    func paint(_ background: Color) {
+        setColor(background, 1)
+        cairo_paint(context)
+    }
+
+    /// Paints marks, which count as work.
+    func paint(_ marks: some Sequence<Mark>, _ work: inout Overdraw) throws(DrawingError) {
+        let setter = TextSetter(context)
+        for mark in marks {
             switch mark {
             case .outline(let outline):
                 guard let reach = visible(outline) else { continue }
@@ -175,13 +185,13 @@ extension Painter {
     }
 
     /// Counts the work of painting against ``PictureLimits/overdraw``.
-    private struct Overdraw {
+    struct Overdraw {
         private let limit: Double
         private var painted = 0.0
 
         init(pixels: Double) { limit = (pixels + 1_000_000) * Double(PictureLimits.overdraw) }
 
-        mutating func add(_ pixels: Double) throws(DrawingError) {
+        fileprivate mutating func add(_ pixels: Double) throws(DrawingError) {
             painted += pixels
             guard painted <= limit else { throw .tooMuchOverdraw }
         }

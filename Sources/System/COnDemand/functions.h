@@ -22,6 +22,7 @@
     F(cairo_new_path) \
     F(cairo_paint) \
     F(cairo_pdf_surface_create_for_stream) \
+    F(cairo_pdf_surface_restrict_to_version) \
     F(cairo_pdf_surface_set_metadata) \
     F(cairo_rectangle) \
     F(cairo_restore) \

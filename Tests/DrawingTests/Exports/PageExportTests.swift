@@ -69,4 +69,31 @@ import Testing
         let picture = Picture.slide(slide, .app)
         #expect(try picture.pdf(fitting: size) == picture.pdf(fitting: size))
     }
+
+    @Test(arguments: [SlideMode.app, .web])
+    func `a PDF file of very many parts is made of layers, and is still one page`(
+        _ mode: SlideMode
+    ) throws {
+        _ = PinnedFonts.arePinned
+        var slide = slide
+        for index in 0..<6_000 {
+            slide.elements.append(
+                SlideElement([
+                    "shapeType": .string("circle"), "originx": .integer(index % 100 * 40),
+                    "originy": .integer(index / 100 * 50), "radius": .integer(15),
+                    "fillColor": .string("#357EC7"), "opacity": .number(0.5),
+                ]))
+        }
+        slide.elements.append(slide.elements[2])
+        let picture = Picture.slide(slide, mode)
+        let file = try picture.pdf(fitting: size)
+        #expect(try picture.pdf(fitting: size) == file)
+        let output = try #require(try Python.run("Exports/read_pdf.py", on: file, named: "pdf"))
+        let numbers = output.split(whereSeparator: { !$0.isNumber }).compactMap { Int($0) }
+        // The background, two shapes and the circles.
+        #expect(numbers[0] > 2 && numbers[1] == 6_003 && numbers[2] >= 1, "\(output)")
+        let small = try Picture.slide(self.slide, mode).pdf(fitting: size)
+        let other = try #require(try Python.run("Exports/read_pdf.py", on: small, named: "pdf"))
+        #expect(other.hasPrefix("1 layers"))
+    }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Documents
 import Drawing
 import Editing
+import Glibc
 import Model
 import PathText
 import SystemCalls
@@ -53,16 +54,27 @@ struct RenderCommand: ParsableCommand {
         do throws(DrawingError) {
             drawing = try draw(content.document, format, size, slideMode)
         } catch { throw Failure(.badData, "\(file): \(error)") }
-        try DocumentOutput.draw(of: file, to: output) { (take) throws(Errno) in
-            func write(_ bytes: [UInt8]) throws(Errno) {
-                count += bytes.count
-                try take(bytes)
+        var failure: DrawingError?
+        do throws(Failure) {
+            try DocumentOutput.draw(of: file, to: output) { (take) throws(Errno) in
+                func write(_ bytes: [UInt8]) throws(Errno) {
+                    count += bytes.count
+                    try take(bytes)
+                }
+                switch drawing {
+                case .png(let picture):
+                    failure = try Self.write(picture, asPDF: false, size, write)
+                case .pdf(let picture):
+                    failure = try Self.write(picture, asPDF: true, size, write)
+                case .svg(let file): try file.write(to: write)
+                case .model(let model): try model.write(to: write)
+                }
+                // What is not whole does not get its name.
+                if failure != nil { throw Errno(ECANCELED) }
             }
-            switch drawing {
-            case .bytes(let bytes): try write(bytes)
-            case .svg(let file): try file.write(to: write)
-            case .model(let model): try model.write(to: write)
-            }
+        } catch {
+            if let failure { throw Failure(.badData, "\(file): \(failure)") }
+            throw error
         }
         if json, !DocumentOutput.isStandardOutput(output) {
             Console.say(
@@ -94,9 +106,33 @@ struct RenderCommand: ParsableCommand {
         return name
     }
 
+    /// Writes a picture as it is made. Gives the error that it cannot be made with.
+    private static func write(
+        _ picture: Picture, asPDF: Bool, _ size: PixelSize,
+        _ write: ([UInt8]) throws(Errno) -> Void
+    ) throws(Errno) -> DrawingError? {
+        var failure: Errno?
+        func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+            do throws(Errno) { try write(Array(bytes)) } catch { failure = error }
+            return failure == nil
+        }
+        do throws(DrawingError) {
+            if asPDF {
+                try picture.writePDF(fitting: size, to: take)
+            } else {
+                try picture.writePNG(fitting: size, to: take)
+            }
+        } catch {
+            if let failure { throw failure }
+            return error
+        }
+        return nil
+    }
+
     /// What is written.
     private enum Drawing {
-        case bytes([UInt8])
+        case png(Picture)
+        case pdf(Picture)
         case svg(SVGFile)
         case model(ModelFile)
     }
@@ -106,9 +142,9 @@ struct RenderCommand: ParsableCommand {
     ) throws(DrawingError) -> Drawing {
         let picture = DocumentPicture.picture(of: document, named: file, mode: mode)
         switch format {
-        case "png": return .bytes(try picture.png(fitting: size))
+        case "png": return .png(picture)
         case "svg": return .svg(try SVGFile(picture, fitting: size))
-        case "pdf": return .bytes(try picture.pdf(fitting: size))
+        case "pdf": return .pdf(picture)
         default:
             guard case .scene(let scene) = picture, let kind = ModelFile.Format(rawValue: format)
             else { throw .library("only documents with solids can become .\(format)") }
