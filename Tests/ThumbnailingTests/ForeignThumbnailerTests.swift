@@ -223,6 +223,19 @@ import Testing
         }
     }
 
+    /// Who opens a file of which another has a lease waits for that one's end: to read, where it is a lease
+    /// for writing.
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a program can take no lease of its document`() throws {
+        func line(_ command: Int, _ argument: Int) -> String {
+            "perl -e 'exit !fcntl(STDIN, \(command), \(argument))' < $1 && cp $1 $2"
+        }
+        // F_GETFD, so that it can call at all; then F_SETLEASE with F_RDLCK and F_WRLCK.
+        #expect(PNGFile(try picture(line(1, 0), of: "picture")) != nil)
+        #expect(failure(line(1_024, 0), of: "picture") == .died("exit code 1"))
+        #expect(failure(line(1_024, 1), of: "picture") == .died("exit code 1"))
+    }
+
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
     func `what a program takes in many processes has bounds too`() throws {
         let first = "test $(cat /proc/self/oom_score_adj) = 1000"

@@ -8,14 +8,17 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
 #define MACHINE AUDIT_ARCH_X86_64
+#define OLD_MACHINE AUDIT_ARCH_I386
 #elif defined(__aarch64__)
 #define MACHINE AUDIT_ARCH_AARCH64
+#define OLD_MACHINE AUDIT_ARCH_ARM
 #endif
 
 #ifdef MACHINE
@@ -100,11 +103,37 @@ int shim_seccomp(void) {
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
+size_t shim_lease_filter(void *bytes, size_t count) {
+    const struct sock_filter filter[] = {
+        LOAD(arch),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 0, 3),
+        LOAD(nr),
+        /* Without the bit of x32. */
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0xBFFFFFFF),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 5, 7),
+        /* Programs of 32 bits have two such calls. */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OLD_MACHINE, 0, 6),
+        LOAD(nr),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 55, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 221, 1, 0),
+        ANSWER(SECCOMP_RET_ALLOW),
+        LOAD(args[1]),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETLEASE, 1, 0),
+        ANSWER(SECCOMP_RET_ALLOW),
+        REFUSE,
+    };
+    if (count < sizeof filter) return 0;
+    memcpy(bytes, filter, sizeof filter);
+    return sizeof filter;
+}
+
 #else
 
 int shim_seccomp(void) {
     errno = ENOSYS;
     return -1;
 }
+
+size_t shim_lease_filter(void *bytes, size_t count) { return 0; }
 
 #endif

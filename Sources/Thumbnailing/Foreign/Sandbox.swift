@@ -39,7 +39,7 @@ struct Sandbox: Sendable {
     /// Runs the command and writes that file to the standard output, which the command does not
     /// have. A line stands for what is no file, so that it is told from nothing.
     private static let script = """
-        file=$1; shift; "$@" > /dev/null 2>&1; code=$?
+        file=$1; shift; "$@" < /dev/null > /dev/null 2>&1; code=$?
         if [ -f "$file" ]; then cat "$file"; elif [ -e "$file" ]; then echo; fi
         exit $code
         """
@@ -109,13 +109,16 @@ struct Sandbox: Sendable {
         let giving = output < 0 ? [] : ["/bin/sh", "-c", Self.script, "sh", Self.picture]
         let process: ChildProcess
         let report: SandboxReport
+        let filter: LeaseFilter
         do throws(Errno) {
             report = try SandboxReport()
+            filter = try LeaseFilter()
             process = try ChildProcess(
                 Self.first + Self.bound + limits + [bubblewrap, "--json-status-fd"]
-                    + [String(ChildProcess.further)] + surroundings(input) + ["--"] + limitsInside
-                    + giving + command,
-                environment: [:], output: output, further: report.writer.number)
+                    + [String(ChildProcess.further)] + filter.arguments + surroundings(input)
+                    + ["--"] + limitsInside + giving + command,
+                environment: [:], input: filter.reader.number, output: output,
+                further: report.writer.number)
         } catch {
             throw .unavailable("bubblewrap cannot be started: \(error)")
         }

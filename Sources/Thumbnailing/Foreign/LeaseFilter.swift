@@ -1,0 +1,26 @@
+internal import CWorkerShim
+internal import SystemCalls
+
+/// Keeps a program in the sandbox from taking a lease of the document: whoever opens that would wait for
+/// the program's end.
+///
+/// bubblewrap reads the filter from its standard input; where the machine is not known there is none.
+final class LeaseFilter: Sendable {
+    private static let mostBytes = 1_024
+
+    /// For bubblewrap's standard input.
+    let reader: OwnedDescriptor
+    /// What bubblewrap is told of it.
+    let arguments: [String]
+
+    init() throws(Errno) {
+        let ends = try Descriptors.socketPair()
+        reader = OwnedDescriptor(adopting: ends.0)
+        // It ends with this.
+        let writer = OwnedDescriptor(adopting: ends.1)
+        var filter = [UInt8](repeating: 0, count: Self.mostBytes)
+        let count = shim_lease_filter(&filter, filter.count)
+        try Descriptors.write(Array(filter[..<count]), to: writer.number)
+        arguments = count > 0 ? ["--seccomp", "0"] : []
+    }
+}
