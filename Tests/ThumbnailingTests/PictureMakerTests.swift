@@ -95,4 +95,38 @@ import Testing
             #expect(!maker.canDraw(type, fileName: "a.test"))
         }
     }
+
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `programs that come and go meanwhile are noticed`() throws {
+        try inFolder {
+            let maker = PictureMaker(program: "/nonexistent", pause: 0, trust: 0)
+            let entry = folder.path + "/thumbnailers/t.thumbnailer"
+            let away = folder.path + "/t.thumbnailer"
+            for _ in 0..<2 {
+                #expect(answer(maker) == Self.seen)
+                #expect(maker.canDraw(type, fileName: "a.test"))
+                rename(entry, away)
+                #expect(answer(maker) == "no program of this machine draws files like a.test")
+                #expect(!maker.canDraw(type, fileName: "a.test"))
+                rename(away, entry)
+            }
+        }
+    }
+
+    /// Its entry may belong to another package, which stays.
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `a program that was removed says nothing of the document`() throws {
+        let program = "/usr/local/bin/shapeedit-test-\(getpid())"
+        guard symlink("/bin/cp", program) == 0 else { return }
+        defer { unlink(program) }
+        try inFolder {
+            try Surroundings.write(
+                Array("[Thumbnailer Entry]\nExec=\(program) %i %o\nMimeType=image/x-test;".utf8),
+                to: folder.path + "/thumbnailers/t.thumbnailer")
+            let maker = PictureMaker(program: "/nonexistent")
+            #expect(answer(maker) == Self.seen)
+            unlink(program)
+            #expect(answer(maker) == "\(program) is not installed any more")
+        }
+    }
 }

@@ -12,11 +12,16 @@ package final class PictureMaker: Sendable {
     private static let rememberedEnds = 1_024
     /// How long foreign programs are left alone after their sandbox did not work, in nanoseconds.
     package static let usualPause: UInt64 = 30_000_000_000
+    /// How long those that were found count as installed without another look, in nanoseconds.
+    package static let usualTrust: UInt64 = 2_000_000_000
 
     private struct Foreign {
         /// Those of the machine, in a sandbox that works as far as is known; nil as long as they were
         /// not looked for, and when it does not.
         var programs: ForeignThumbnailers?
+        /// What was installed when they were looked for, and until when that is believed.
+        var installation: ForeignThumbnailers.Installation?
+        var trustedUntil: UInt64 = 0
         /// Why they were of no use the last time.
         var problem: String?
         /// Until when they are not looked for again.
@@ -29,10 +34,17 @@ package final class PictureMaker: Sendable {
     let program: String
     private let foreign = Lock(Foreign())
     private let pause: UInt64
+    private let trust: UInt64
 
-    package init(program: String, pause: UInt64 = usualPause) {
+    /// - Parameters:
+    ///   - pause: how long foreign programs are left alone after their sandbox did not work.
+    ///   - trust: how long those that were found count as installed without another look.
+    package init(
+        program: String, pause: UInt64 = usualPause, trust: UInt64 = usualTrust
+    ) {
         self.program = program
         self.pause = pause
+        self.trust = trust
     }
 
     /// Why our own documents are not drawn, as far as can be told without trying.
@@ -54,6 +66,7 @@ package final class PictureMaker: Sendable {
         if type.isOwn { return true }
         if type.end.isEmpty { return false }
         return foreign.withLock { foreign in
+            forgetChanged(&foreign)
             guard let programs = foreign.programs else {
                 return foreign.problem == nil || MonotonicClock.now >= foreign.pausedUntil
             }
@@ -189,12 +202,14 @@ package final class PictureMaker: Sendable {
 
     private func programs() throws(ThumbnailFailure) -> ForeignThumbnailers {
         let (known, problem) = foreign.withLock { foreign in
+            forgetChanged(&foreign)
             let isPaused = MonotonicClock.now < foreign.pausedUntil
             return (foreign.programs, isPaused ? foreign.problem : nil)
         }
         if let known { return known }
         if let problem { throw .unavailable(problem) }
         // Reads files and tries the sandbox: not under the lock.
+        let installation = ForeignThumbnailers.Installation()
         let found = ForeignThumbnailers()
         if let problem = found.unavailability {
             note(problem)
@@ -202,9 +217,21 @@ package final class PictureMaker: Sendable {
         }
         foreign.withLock { foreign in
             foreign.programs = found
+            foreign.installation = installation
+            foreign.trustedUntil = MonotonicClock.now + trust
             foreign.drawn = Recent(limit: Self.rememberedEnds)
         }
         return found
+    }
+
+    /// Programs that were installed since, or removed: they are looked for again.
+    private func forgetChanged(_ foreign: inout Foreign) {
+        guard foreign.programs != nil, MonotonicClock.now >= foreign.trustedUntil else { return }
+        if foreign.installation != ForeignThumbnailers.Installation() {
+            foreign.programs = nil
+            foreign.problem = nil
+        }
+        foreign.trustedUntil = MonotonicClock.now + trust
     }
 
     /// The machine's programs cannot be run now.

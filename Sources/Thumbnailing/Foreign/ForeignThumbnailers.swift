@@ -59,6 +59,19 @@ public struct ForeignThumbnailers: Sendable {
         }
     }
 
+    /// Tells what is installed at one moment from what is at another.
+    package struct Installation: Equatable, Sendable {
+        private let stamps: [FileStamp?]
+
+        /// What is installed now; looks at a few folders, and reads nothing.
+        package init() {
+            let data = SharedData.folders.flatMap { folder in
+                ["thumbnailers", "mime/globs2", "mime/aliases"].map { "\(folder)/\($0)" }
+            }
+            stamps = (data + ThumbnailerEntry.programFolders).map { FileStamp(path: $0) }
+        }
+    }
+
     /// Whether there is a program for files of a name.
     public func canDraw(fileName: String) -> Bool {
         sandbox != nil && entry(forFileName: fileName) != nil
@@ -99,6 +112,8 @@ public struct ForeignThumbnailers: Sendable {
         switch ending {
         case .exit(0): return try picture(in: output, size)
         case .signal where ending.wasWanted: throw .ended(ending.description)
+        case .exit where !ThumbnailerEntry.isInstalled(entry.command[0]):
+            throw .unavailable("\(entry.command[0]) is not installed any more")
         case .exit, .signal: throw .died(ending.description)
         }
     }

@@ -111,9 +111,12 @@ struct ThumbnailerEntry: Equatable, Sendable {
     /// Where a program is; nil if it is nowhere.
     static func path(of program: String) -> String? {
         if program.hasPrefix("/") { return access(program, X_OK) == 0 ? program : nil }
+        return programFolders.map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// Where programs are looked for.
+    static var programFolders: [String] {
         let folders = WorkerEnvironment.variable("PATH") ?? "/usr/bin:/bin"
-        return folders.split(separator: ":").map { "\($0)/\(program)" }.first {
-            access($0, X_OK) == 0
-        }
+        return folders.split(separator: ":").map(String.init)
     }
 }
