@@ -7,22 +7,28 @@ internal import Thumbnailing
 
 // The entries of all documents in a directory, or below one.
 extension DesktopEntries {
-    /// Documents of a listed directory that are looked at.
+    /// Names of a listed directory that are looked at before others have their turn.
     private static let listLimit = 1_000
     /// Documents below a moved directory whose entries are taken along.
     private static let treeLimit = 10_000
 
     /// Sees to the documents of a directory: those with pictures get entries, ours get pictures, and so do
     /// promises whose pictures are in the store.
-    func list(_ directory: ItemNumber, _ pictures: VolumePictures) {
+    ///
+    /// - Parameter cursor: that of the name before the first one.
+    /// - Returns: the cursor to go on with; nil at the end.
+    func list(_ directory: ItemNumber, after cursor: UInt64, _ pictures: VolumePictures) -> UInt64?
+    {
+        var last: UInt64?
         let documents = volume.state.withLock { state -> [(Named, hasOthers: Bool)] in
             let position = state.index.find(directory)
             guard position != 0, state.index[item: position].pointee.isDirectory,
                 let path = state.index.path(of: position)
             else { return [] }
             var found: [(Named, hasOthers: Bool)] = []
-            var name = state.index.child(of: position, after: 0)
-            while name != 0, found.count < Self.listLimit {
+            var name = state.index.child(of: position, after: cursor)
+            for _ in 0..<Self.listLimit where name != 0 {
+                last = state.index.cursor(name)
                 let item = state.index[name: name].pointee.item
                 let bytes = Array(state.index.nameBytes(name))
                 if let subject = state.pictureSubject(item, named: bytes),
@@ -36,6 +42,7 @@ extension DesktopEntries {
                 }
                 name = state.index[name: name].pointee.next
             }
+            if name == 0 { last = nil }
             return found
         }
         for (document, hasOthers) in documents {
@@ -46,6 +53,7 @@ extension DesktopEntries {
             }
             seeTo(document, hasOthers: hasOthers, pictures)
         }
+        return last
     }
 
     /// Sees to a document by each of its names.
@@ -91,6 +99,10 @@ extension DesktopEntries {
     func moveTree(_ old: [UInt8], _ directory: ItemNumber) {
         let (now, documents) = documents(below: directory)
         guard let now, now != old else { return }
+        if documents.count == Self.treeLimit {
+            // The others have lost theirs, and get others when somebody lists them or looks them up.
+            state.withLock { $0.losses += 1 }
+        }
         for document in documents {
             if state.withLock({ MonotonicClock.now >= $0.end }) { return }
             let former = old + document.path.dropFirst(now.count)

@@ -68,13 +68,17 @@ extension DesktopEntries {
         if waits { scheduler.at(end) { answer.make() } } else { answer.make() }
     }
 
-    /// Whether the documents of a directory were seen to when it was listed.
+    /// Whether all documents of a directory were seen to when it was listed.
     func hasListed(_ directory: ItemNumber) -> Bool {
-        state.withLock { $0.answers[directory] == nil && $0.listed[directory] == $0.losses }
+        state.withLock { state in
+            state.answers[directory] == nil && state.unfinished[directory] == nil
+                && state.listed[directory] == state.losses
+        }
     }
 
-    /// Somebody looks a document up in a directory that was not listed. The first time its entries are seen
-    /// to; `then` is called when they are right, or at `end` (of `MonotonicClock`), whichever comes first.
+    /// Somebody looks a document up in a directory that was not listed, or not all of which was seen to. The
+    /// first time its entries are seen to; `then` is called when they are right, or at `end` (of
+    /// `MonotonicClock`), whichever comes first.
     func lookedUp(
         _ document: ItemNumber, until end: UInt64, _ scheduler: Scheduler,
         then: @escaping @Sendable () -> Void

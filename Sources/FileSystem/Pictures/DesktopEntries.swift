@@ -78,7 +78,10 @@ final class DesktopEntries: Sendable {
             } else if !state.directories.isEmpty {
                 return .listed(state.directories.removeFirst())
             }
-            guard state.next < state.notes.count else { return nil }
+            guard state.next < state.notes.count else {
+                guard let (directory, cursor) = state.unfinished.first else { return nil }
+                return .further(directory, after: cursor)
+            }
             let note = state.notes[state.next]
             state.next += 1
             if case .changed(let item) = note { state.changed.remove(item) }
@@ -106,10 +109,19 @@ final class DesktopEntries: Sendable {
             seeTo(item, pictures)
             answer.make()
         case .listed(let directory):
-            list(directory, pictures)
+            goOn(directory, after: 0, pictures)
             let answers = state.withLock { $0.answers.removeValue(forKey: directory) }
             for answer in answers ?? [] { answer.make() }
+        case .further(let directory, let cursor): goOn(directory, after: cursor, pictures)
         }
+    }
+
+    /// Sees to some documents of a directory, and notes whether there are more.
+    private func goOn(
+        _ directory: ItemNumber, after cursor: UInt64, _ pictures: VolumePictures
+    ) {
+        let next = list(directory, after: cursor, pictures)
+        state.withLock { $0.unfinished[directory] = next }
     }
 
     /// Does what may remove entries, which tells nothing of others.

@@ -9,6 +9,8 @@ enum DesktopNote {
     case left([UInt8], now: ItemNumber?, isDirectory: Bool)
     /// Somebody lists the directory.
     case listed(ItemNumber)
+    /// Somebody has listed it, and there are more names behind that cursor.
+    case further(ItemNumber, after: UInt64)
     /// Somebody looks a name of the document up, and waits.
     case lookedUp(ItemNumber, SingleCall)
 
@@ -22,6 +24,9 @@ enum DesktopNote {
 struct DesktopNotes {
     /// Served first: somebody waits.
     var directories: [ItemNumber] = []
+    /// Directories that were listed, and the cursors behind which their documents are still to be seen to
+    /// when nothing else is.
+    var unfinished: [ItemNumber: UInt64] = [:]
     /// Listings that wait for the entries of their directory.
     var answers: [ItemNumber: [SingleCall]] = [:]
     /// Documents whose names were looked up, and what waits for their entries; served before all else.

@@ -87,7 +87,9 @@ struct DesktopThumbnailTests {
         guard let entry = try thumbnail(desk, name) else { return false }
         // The largest, with other texts before the same pixels.
         let picture = desk.picture(name, 1_024).bytes
-        return try PictureDesk.read(entry).suffix(200).elementsEqual(picture.suffix(200))
+        // It may be on its way to another path.
+        return PictureDesk.readIfThere(entry)?.suffix(200).elementsEqual(picture.suffix(200))
+            == true
     }
 
     @Test func `a directory that is renamed again at once keeps its entries`() throws {

@@ -71,6 +71,30 @@ struct LostEntryTests {
         }
     }
 
+    /// With so many others, it is seen to before its turn if somebody looks it up, and else in its turn.
+    @Test func `the last of many documents in a listed folder has its entries too`() throws {
+        try #require(isInstalled("gio"))
+        let count = 1_200
+        try withPictures { (desk) throws in
+            desk.agent.makeDirectory("folder")
+            for number in 1...count {
+                desk.agent.store(ByteString("folder/\(number).slide"), PictureDesk.slide(1))
+            }
+            desk.settle("folder/\(count).slide")
+            desk.agent.end()
+            try desk.remount { _ = try run(["rm", "-rf", cache(desk)]) }
+            let folder = "\(desk.container.mountPoint)/folder"
+            // Names only: who asks for more looks the document up.
+            _ = try run(["ls", "-f", folder])
+            #expect(try isSeen(desk, "\(folder)/\(count).slide"))
+            #expect(
+                try waitUntil {
+                    let found = try run(["find", "\(cache(desk))/large", "-name", "*.png"]).text
+                    return found.split(separator: "\n").count == count
+                })
+        }
+    }
+
     @Test func `nothing stays of what was removed right before a crash`() throws {
         try withPictures { (desk) throws in
             for name in ["a.slide", "b.slide"] {

@@ -171,7 +171,11 @@ final class PictureDesk {
     }
 
     static func read(_ path: String) throws -> [UInt8] {
-        let file = try #require(fopen(path, "r"), "\(path)")
+        try #require(readIfThere(path), "\(path)")
+    }
+
+    static func readIfThere(_ path: String) -> [UInt8]? {
+        guard let file = fopen(path, "r") else { return nil }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
