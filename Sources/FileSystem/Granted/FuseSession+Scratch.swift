@@ -8,8 +8,8 @@ internal import SystemCalls
 /// Files that programs make beside granted documents, to save by renaming.
 extension FuseSession {
     /// CREATE; EOPNOTSUPP without a name, EROFS for a name that would be taken for a document, EEXIST if it
-    /// may have been made up all the same. One that only a document beside it tells from that has to be new. The name of a document is what it is if it was
-    /// renamed to a backup: the document is made anew.
+    /// may have been made up all the same. One that only a document beside it tells from that has to be
+    /// new. The name of a document is what it is if it was renamed to a backup: the document is made anew.
     func createScratch(
         _ request: Request, _ granted: GrantedTree, _ parent: UInt64, _ name: String,
         _ mode: mode_t, _ flags: Int32

@@ -66,6 +66,7 @@ extension Volume {
         if backing != 0 { raw |= Handle.Way.passthrough.rawValue }
         return Opened(handle: Handle(rawValue: raw), backing: backing)
     }
+
     /// A direct handle on a version is closed whose file was made immutable for it. That lasts as long as a
     /// mapping of it, which is not told of: it is looked at again.
     func thaw(_ content: ContentReference) {
