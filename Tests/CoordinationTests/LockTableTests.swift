@@ -181,16 +181,4 @@ import Testing
         #expect(table.release(item, .whole, owner: 1) == [])
         #expect(table.release(item, .whole, owner: 3) == ["writer"])
     }
-
-    @Test mutating func `an item that goes takes its locks along and gives the waiters back`()
-        throws
-    {
-        #expect(granted(whole(1, .exclusive)))
-        #expect(granted(record(1, .exclusive, 0...9)))
-        _ = try wait(record(2, .exclusive, 0...9), "record")
-        _ = try wait(whole(2, .shared), "whole")
-        #expect(table.dropItem(item) == ["record", "whole"])
-        #expect(table.dropItem(item) == [])
-        #expect(table.isEmpty)
-    }
 }

@@ -16,8 +16,23 @@ package struct SeenVersions: Sendable {
     private var readings: [Bool] = []
     /// Where the next one goes when all places are taken: the oldest is there.
     private var next = 0
+    /// When those processes began, and others.
+    private var starts: [Int32: UInt64] = [:]
 
     package init() {}
+
+    /// A process is there that began at a moment: what one has seen that had the number before is forgotten.
+    package mutating func meet(_ process: Int32, startedAt start: UInt64) {
+        if let known = starts.updateValue(start, forKey: process), known != start {
+            for place in processes.indices where processes[place] == process {
+                (processes[place], readings[place]) = (0, false)
+            }
+        }
+        if starts.count > 2 * Self.capacity {
+            let noted = Set(processes)
+            starts = starts.filter { noted.contains($0.key) || $0.key == process }
+        }
+    }
 
     /// A process has seen a version, or made it.
     package mutating func note(

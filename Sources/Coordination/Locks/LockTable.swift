@@ -82,13 +82,6 @@ package struct LockTable<Waiter: Sendable>: Sendable {
         release(item, family, owner: owner, mayHold: mayHold)
     }
 
-    /// Forgets all about an item that is gone; the waiters have to be told.
-    package mutating func dropItem(_ item: ItemNumber) -> [Waiter] {
-        guard let locks = items.removeValue(forKey: item) else { return [] }
-        for waiting in locks.waiting { forget(waiting, item) }
-        return locks.waiting.map { $0.waiter }
-    }
-
     /// Stops waiting (a signal, a dead process); `nil` if the lock was granted meanwhile.
     package mutating func cancel(_ wait: WaitID) -> Waiter? {
         guard let index = items[wait.item]?.waiting.firstIndex(where: { $0.serial == wait.serial }),

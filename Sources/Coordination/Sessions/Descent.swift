@@ -20,19 +20,24 @@ package final class Descent: Sendable {
 
     /// A process uses a document: notes who started it, and those above. Reads /proc for processes that
     /// were not seen lately.
-    package func note(_ process: Int32) {
+    ///
+    /// - Returns: those, and when each of them began: the number may have been another process's.
+    package func note(_ process: Int32) -> [(process: Int32, start: UInt64)] {
         let now = MonotonicClock.now
         var next = process
+        var met: [(process: Int32, start: UInt64)] = []
         for _ in 0..<CallerProcess.deepest where next > 1 {
             let known = links.withLock { $0[next] }
-            if let known, now < known.at + Self.lifetime { return }
-            guard let parent = CallerProcess.parent(of: next) else { return }
+            if let known, now < known.at + Self.lifetime { return met }
+            guard let state = Processes.state(of: next) else { return met }
             links.withLock { links in
                 if links.count >= Self.most { links.removeAll(keepingCapacity: true) }
-                links[next] = Link(parent: parent, at: now)
+                links[next] = Link(parent: state.parent, at: now)
             }
-            next = parent
+            met.append((next, state.start))
+            next = state.parent
         }
+        return met
     }
 
     /// Whether `other` started `process`, or started who did, and so on, as far as that was noted.

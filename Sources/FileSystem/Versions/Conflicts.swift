@@ -61,6 +61,15 @@ extension VolumeState {
 }
 
 extension Volume {
+    /// A process uses documents.
+    func meet(_ process: Int32) {
+        let met = descent.note(process)
+        if met.isEmpty { return }
+        state.withLock { state in
+            for (process, start) in met { state.seen.meet(process, startedAt: start) }
+        }
+    }
+
     /// The conflict versions of the document under a node, by name; ENODATA if there is none.
     func conflictNames(_ node: NodeNumber) throws(Errno) -> String {
         let versions = try read { (state) throws(Errno) in

@@ -37,7 +37,7 @@ extension Volume {
         do throws(Errno) {
             let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
             let process = CallerProcess.process(of: caller.thread)
-            descent.note(process)
+            meet(process)
             let decision = try read { (state) throws(Errno) in
                 try writes
                     ? decide(state, node, flags, process, caller, waited: waited)
@@ -247,7 +247,7 @@ extension Volume {
     ) throws(Errno) -> (Entry, Opened) {
         let writes = flags & O_ACCMODE != O_RDONLY
         let process = CallerProcess.process(of: caller.thread)
-        descent.note(process)
+        meet(process)
         try log.admit()
         let created = try state.withLock {
             (state) throws(Errno) -> (node: NodeNumber, session: WriteSession?, item: ItemNumber) in

@@ -17,7 +17,7 @@ extension Volume {
         let noReplace = flags & 1 != 0
         let exchange = flags & 2 != 0
         if flags & ~3 != 0 || (noReplace && exchange) { throw Errno(EINVAL) }
-        descent.note(CallerProcess.process(of: caller.thread))
+        meet(CallerProcess.process(of: caller.thread))
         if !waited {
             let closing = try read { (state) throws(Errno) -> ItemNumber? in
                 let found = state.index.lookup(try state.directory(from), name)

@@ -8,8 +8,11 @@ package enum Processes {
         return state.letter == "Z" || state.letter == "X"
     }
 
-    /// Its state, as ps(1) shows it, and its parent; `nil` if it is gone or cannot be seen.
-    package static func state(of process: Int32) -> (letter: Character, parent: Int32)? {
+    /// Its state, as ps(1) shows it, its parent, and when it began, in ticks since the machine did; `nil` if
+    /// it is gone or cannot be seen.
+    package static func state(of process: Int32) -> (
+        letter: Character, parent: Int32, start: UInt64
+    )? {
         guard let file = try? OwnedDescriptor.open("/proc/\(process)/stat", O_RDONLY) else {
             return nil
         }
@@ -19,9 +22,9 @@ package enum Processes {
         // The name in the second field may hold anything, so what counts is behind the last bracket.
         guard let bracket = text.lastIndex(of: ")") else { return nil }
         let fields = text[text.index(after: bracket)...].split(separator: " ")
-        guard fields.count > 1, let letter = fields[0].first, let parent = Int32(fields[1]) else {
-            return nil
-        }
-        return (letter, parent)
+        guard fields.count > 19, let letter = fields[0].first, let parent = Int32(fields[1]),
+            let start = UInt64(fields[19])
+        else { return nil }
+        return (letter, parent, start)
     }
 }
