@@ -22,10 +22,13 @@ extension Picture {
     {
         let size = self.size(fitting: size)
         if case .scene = self {
-            var bitmap = try bitmap(fitting: size)
-            return try PDFPage.write(size, to: take) { context throws(DrawingError) in
-                Self.paint(&bitmap, context)
+            var file = PDFPicture(size)
+            try file.begin(take)
+            try writePNG(fitting: size) { bytes in
+                do throws(DrawingError) { try file.add(bytes, take) } catch { return false }
+                return true
             }
+            return try file.end(take)
         }
         let sheet = try sheet(size)
         var painter = SheetLayers(sheet, size: size)
@@ -51,20 +54,6 @@ extension Picture {
             layer = painter.hasMore ? painter.next() : nil
         }
         try file.end(take)
-    }
-
-    private static func paint(_ bitmap: inout Bitmap, _ context: OpaquePointer) {
-        let size = bitmap.size
-        bitmap.pixels.withUnsafeMutableBytes { pixels in
-            let image = cairo_image_surface_create_for_data(
-                pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), CAIRO_FORMAT_RGB24,
-                Int32(size.width), Int32(size.height), Int32(size.width * 4))
-            cairo_set_source_surface(context, image, 0, 0)
-            cairo_paint(context)
-            // The page is written later, when the pixels are gone: finishing copies them.
-            cairo_surface_finish(image)
-            cairo_surface_destroy(image)
-        }
     }
 }
 

@@ -30,7 +30,6 @@
     F(cairo_scale) \
     F(cairo_set_line_width) \
     F(cairo_set_source_rgba) \
-    F(cairo_set_source_surface) \
     F(cairo_show_page) \
     F(cairo_status) \
     F(cairo_status_to_string) \

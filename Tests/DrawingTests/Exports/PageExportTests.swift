@@ -70,6 +70,14 @@ import Testing
         #expect(try picture.pdf(fitting: size) == picture.pdf(fitting: size))
     }
 
+    @Test func `a PDF file of a scene has a picture of any size`() throws {
+        let scene = Scene(background: Color(red: 1, green: 2, blue: 3), nodes: [])
+        let size = try PixelSize(width: PictureLimits.side, height: 2_048)
+        let file = try Picture.scene(scene).pdf(fitting: size)
+        let output = try #require(try Python.run("Exports/read_pdf.py", on: file, named: "pdf"))
+        #expect(output == "8192x2048 010203\n")
+    }
+
     @Test(arguments: [SlideMode.app, .web])
     func `a PDF file of very many parts is made of layers, and is still one page`(
         _ mode: SlideMode

@@ -1,5 +1,5 @@
 """Follows a PDF file of one page from its table and prints how many objects lie over each other on it,
-how many paths they fill, and how many fonts they use."""
+how many paths they fill, and how many texts they have; of a picture, its size and first pixel."""
 
 import re
 import sys
@@ -51,6 +51,14 @@ content = stream(reference(page, b"/Contents"))
 layers = [int(number) for number in re.findall(rb"/x(\d+) Do", content)] or [
     reference(page, b"/Contents")
 ]
+image = dictionary(layers[0])
+if b"/Image" in image:
+    width, height = (int(re.search(key + rb" (\d+)", image).group(1)) for key in (b"/Width", b"/Height"))
+    assert b"/Columns %d" % width in image
+    rows = stream(layers[0])
+    assert len(rows) == height * (1 + 3 * width) and set(rows[:: 1 + 3 * width]) == {0}
+    print(f"{width}x{height} {rows[1:4].hex()}")
+    sys.exit()
 fills = sum(len(re.findall(rb"(?m)(?:^| )f\*?$", stream(layer))) for layer in layers)
 texts = sum(stream(layer).count(b"BT") for layer in layers)
 print(f"{len(layers)} layers, {fills} fills, {texts} texts")
