@@ -56,8 +56,31 @@ package final class TextDatabase {
     package init(path: String) throws(Failure) {
         do throws(Failure) { connection = try Self.open(path) } catch {
             guard error.kind == .badData else { throw error }
-            for end in ["", "-wal", "-shm"] { unlink(path + end) }
+            Self.remove(path)
             connection = try Self.open(path)
+        }
+    }
+
+    /// Removes the file, which nobody has open: the words are taken from the documents again.
+    package static func remove(_ path: String) {
+        for end in ["", "-wal", "-shm"] { unlink(path + end) }
+    }
+
+    /// Whether the file is there and not what was written. One of another version is made anew anyway.
+    package static func isDamaged(_ path: String) -> Bool {
+        guard access(path, F_OK) == 0 else { return false }
+        do throws(Failure) {
+            let connection = try Connection(path: path, create: false, busyMilliseconds: 5_000)
+            defer { connection.close() }
+            guard try connection.integer("PRAGMA application_id") == applicationID else {
+                return true
+            }
+            guard try connection.text("PRAGMA integrity_check(1)") == "ok" else { return true }
+            // Compares the index with the texts.
+            try connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+            return false
+        } catch {
+            return error.kind == .badData
         }
     }
 

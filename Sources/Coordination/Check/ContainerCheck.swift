@@ -135,6 +135,12 @@ package struct ContainerCheck {
         }
         try checkContents()
         checkFolder()
+        if TextDatabase.isDamaged(content.folder.texts) {
+            TextDatabase.remove(content.folder.texts)
+            find(
+                "\(content.folder.texts) was damaged: the next mount takes the words from the documents "
+                    + "again, but for those whose content is only in the store", repaired: true)
+        }
         if report.findings.isEmpty {
             try removeUnusedBlobs()
             try removeUnusedPictures()

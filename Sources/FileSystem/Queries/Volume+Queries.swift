@@ -102,7 +102,14 @@ extension Volume {
                 }
             }
         } catch {
-            if query.needsTexts { throw Errno(EIO) }
+            guard error.kind == .badData else {
+                if query.needsTexts { throw Errno(EIO) }
+                return (knowledge, nil)
+            }
+            // They are taken from the documents again by now.
+            knowledge.titles = [:]
+            if TextPattern(text: query.text, title: query.title) != nil { knowledge.documents = [] }
+            if query.needsTexts { problem = error.message }
         }
         return (knowledge, problem)
     }

@@ -106,13 +106,26 @@ final class TextIndexer: Sendable {
 
     // MARK: Asking
 
-    /// What follows from the words of the documents.
+    /// What follows from the words of the documents. If they turn out to be damaged they are taken from the
+    /// documents again.
     func read<Result>(
         _ body: (TextDatabase) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        try database.withLock { (database) throws(Failure) in
-            guard let database else { return nil }
-            return try body(database)
+        do throws(Failure) {
+            return try database.withLock { (database) throws(Failure) in
+                guard let opened = database else { return nil }
+                do throws(Failure) { return try body(opened) } catch {
+                    if error.kind == .badData {
+                        opened.close()
+                        database = nil
+                        TextDatabase.remove(volume.container.folder.texts)
+                    }
+                    throw error
+                }
+            }
+        } catch {
+            if error.kind == .badData { scan() }
+            throw error
         }
     }
 
@@ -179,14 +192,18 @@ final class TextIndexer: Sendable {
             state.signal { $0.isRunning = false }
         }
         resume()
+        var wasDamaged = false
         while let (items, scan, head) = take() {
             do throws(Failure) {
                 try open()
                 try look(at: items, scan: scan, head)
                 finish()
             } catch {
-                // Those that were written down cost little to look at again.
-                finish(left: items, scan: scan, error.message)
+                // Those that were written down cost little to look at again. Words that were damaged are
+                // begun anew at once, unless they are so again.
+                let isFirst = error.kind == .badData && !wasDamaged
+                wasDamaged = wasDamaged || isFirst
+                finish(left: items, scan: scan, isFirst ? nil : error.message)
             }
         }
     }

@@ -170,6 +170,36 @@ struct TextFindTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `words whose database is damaged in the middle are taken from the documents again`(
+        _ isChecked: Bool
+    ) throws {
+        try withDesk(.passthrough) { desk in
+            let container = try #require(desk.volume.container)
+            try desk.shell(
+                "for n in $(seq 1000 1300); do echo sheep $(seq $n $((n + 60))) > $n.txt; done")
+            let all = (1000...1300).map { "\($0).txt" }
+            try Self.find(desk, "--text", "sheep", expecting: all)
+            try container.unmount()
+            let damage = """
+                pages=$(($(stat -c %s texts.sqlite) / 4096))
+                for page in $(seq 1 2 $((pages - 1))); do
+                    yes x | head -c 4096 | dd of=texts.sqlite bs=4096 seek=$page conv=notrunc
+                done
+                """
+            let damaged = try run(["sh", "-ec", damage], directory: container.folder)
+            try #require(damaged.status == 0, "\(damaged)")
+            if isChecked {
+                let check = try container.check()
+                #expect(check.status == 1 && check.text.contains("texts.sqlite was damaged"))
+                #expect(try container.check().status == 0)
+            }
+            try container.mount()
+            _ = try desk.shapeedit(["find", "--text", "sheep"])
+            try Self.find(desk, "--text", "sheep", expecting: all)
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1))
     func `a saved query is a folder`(_ place: DataPath) throws {
         try withDesk(place) { desk in
