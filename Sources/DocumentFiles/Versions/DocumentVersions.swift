@@ -130,8 +130,17 @@ package struct DocumentVersions: Sendable {
     /// Sets an attribute of the document that is about a version.
     func mark(_ version: DocumentVersion, _ key: String, _ value: String) throws(Failure) {
         do throws(Errno) {
-            try MountAttributes.set(
-                "user.shapeedit.\(key).\(version.name)", Array(value.utf8), of: path)
+            var attempts = 10
+            while true {
+                do throws(Errno) {
+                    return try MountAttributes.set(
+                        "user.shapeedit.\(key).\(version.name)", Array(value.utf8), of: path)
+                } catch {
+                    // It is being saved by renaming, again and again.
+                    attempts -= 1
+                    guard error.code == ESTALE, attempts > 0 else { throw error }
+                }
+            }
         } catch {
             switch error.code {
             case ENOENT: throw Failure(.noInput, "\(name): the version \(version.name) is gone")

@@ -15,7 +15,8 @@ extension Volume {
     }
 
     /// Marks a version of the document under `node`, or takes the mark away. Only the owner or root
-    /// may; ENOENT if the document has no such version.
+    /// may; ENOENT if the document has no such version. ESTALE if the file was replaced since its path was
+    /// looked up: the kernel walks the path again then.
     func setVersionMark(
         _ mark: VersionMark, _ node: NodeNumber, _ name: Substring, _ value: String,
         _ caller: Caller
@@ -23,7 +24,7 @@ extension Volume {
         guard let version = NodeNumber(versionName: name), let isMarked = mark.isMarked(value)
         else { throw Errno(EINVAL) }
         // Taken before the version is looked for: from here on the keeper leaves it.
-        let (document, was) = try read { (state) throws(Errno) in
+        let (document, was, hasName) = try read { (state) throws(Errno) in
             let record = state.index[item: try state.position(node)]
             guard caller.user == 0 || caller.user == record.pointee.user else {
                 throw Errno(EPERM)
@@ -31,12 +32,11 @@ extension Volume {
             let document = DocumentID(rawValue: record.pointee.document)
             let was = state.marks.has(mark, version)
             if isMarked { state.marks.set(mark, version, of: document, true) }
-            return (document, was)
+            return (document, was, record.pointee.links > 0)
         }
         do throws(Errno) {
-            guard let row = try versionRow(version), row.document == document else {
-                throw Errno(ENOENT)
-            }
+            guard let row = try versionRow(version) else { throw Errno(ENOENT) }
+            if row.document != document { throw Errno(hasName ? ENOENT : ESTALE) }
             if was == isMarked { return }
             try change { (state) throws(Errno) in
                 if !isMarked { state.marks.set(mark, version, of: document, false) }

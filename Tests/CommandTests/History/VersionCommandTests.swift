@@ -196,6 +196,32 @@ struct VersionCommandTests {
         }
     }
 
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a version is pinned while its document is saved by renaming`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("printf one > note.txt")
+            let name = try #require(try desk.versionNames("note.txt").last)
+            try desk.run("pin-version", "note.txt", name)
+            let failures = try desk.shell(
+                """
+                (while [ ! -e stop ]; do printf x > new; mv new note.txt; done) > log 2>&1 &
+                python3 -c '
+                import os, sys
+                for _ in range(3000):
+                    try:
+                        os.setxattr("note.txt", "user.shapeedit.pin." + sys.argv[1], b"keep")
+                    except OSError as error:
+                        # The kernel walks the path once more, and may find it replaced again.
+                        if error.errno != 116:
+                            print(error)
+                ' \(name)
+                : > stop
+                wait
+                """)
+            #expect(failures == "")
+        }
+    }
+
     /// What had been copied until then took the document's place.
     @Test(arguments: DataPath.mounts)
     func `a restore that is killed leaves the document as it was`(_ place: DataPath) throws {
