@@ -19,7 +19,9 @@ extension ContainerCheck {
                 shown.append(S_IFDIR)
             }
             if writers.contains(item) { shown.append(S_IFREG) }
-            if row.target?.isEmpty == false, !isKnown || now == S_IFLNK || now == S_IFREG {
+            if let target = row.target, !target.isEmpty,
+                !isKnown || now == S_IFLNK || now == S_IFREG && row.size == Int64(target.count)
+            {
                 shown.append(S_IFLNK)
             }
             // What shows nothing may be anything that there is.

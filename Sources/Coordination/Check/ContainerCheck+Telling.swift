@@ -12,7 +12,9 @@ extension ContainerCheck {
     ) -> VersionRow? {
         let told = toldByItem(version)
         if isThere(version, verdict) {
-            if let told, told.hash != version.hash, isGuess(version), isGuess(told) {
+            if let told, told.hash != version.hash || told.size != version.size, isGuess(version),
+                isGuess(told)
+            {
                 undecided.insert(version.node)
                 find(
                     "\(name) is told in two ways, and the store did not say which of them it has: "
@@ -33,7 +35,7 @@ extension ContainerCheck {
     /// As its file has it, if that is the current version and has it in another way.
     private func toldByItem(_ version: VersionRow) -> VersionRow? {
         guard let row = rows[version.item], row.node == version.node,
-            row.hash != version.hash || row.place != version.place
+            row.hash != version.hash || row.place != version.place || row.size != version.size
         else { return nil }
         var told = version
         (told.place, told.hash, told.size, told.blocks) = (

@@ -214,24 +214,9 @@ package struct ContainerCheck {
         self.rows = rows
         self.names = names
         for version in last.values.sorted(by: { $0.item < $1.item }) { revive(version) }
+        reviveDirectories()
         report.items = rows.count
         report.versions = count
-    }
-
-    /// Makes the item of a document again from its last version: what is lost of it is who owned it, and
-    /// who might do what with it.
-    private mutating func revive(_ version: VersionRow) {
-        let item = version.item
-        let row = ItemRow(
-            number: item, mode: S_IFREG | 0o600, user: getuid(), group: getgid(),
-            links: UInt32(names[item]?.count ?? 0), size: version.size, blocks: version.blocks,
-            modified: version.modified, changed: time, accessed: version.modified,
-            document: version.document, ordinal: version.ordinal,
-            nextOrdinal: version.ordinal + 1, place: version.place, hash: version.hash)
-        rows[item] = row
-        fix(
-            "\(path(item)): its item was missing; it is there again as its last version has it, for "
-                + "its owner alone", item, [.putItem(row)])
     }
 
     private mutating func repair() throws(Failure) {

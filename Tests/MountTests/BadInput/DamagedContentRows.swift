@@ -84,5 +84,21 @@ extension DamagedTablesTests {
             testDescription: "a grant of what nobody can be granted",
             statement: "insert into document_grant values (ITEM(a), 'app', 9, 1, null)",
             says: ["a grant to app could not be read"]),
+        TableDamage(
+            testDescription: "a root that is missing",
+            statement: "delete from item where id = 1",
+            says: ["the root was missing"]),
+        TableDamage(
+            testDescription: "directories that are missing, and a document in them",
+            statement:
+                "delete from item where id in (ITEM(folder), ITEM(outer), ITEM(inner), ITEM(c))",
+            says: [
+                "folder was missing; it is there again", "outer was missing; it is there again",
+                "outer/inner was missing; it is there again", "outer/inner/c: its item was missing",
+            ]),
+        TableDamage(
+            testDescription: "all items",
+            statement: "delete from item",
+            says: ["the root was missing", "a: its item was missing"]),
     ]
 }
