@@ -102,6 +102,10 @@ enum ReplayCall: Equatable, Sendable {
         case .unlink(let path): try Self.call(path) { Glibc.unlink($0) }
         case .removeFolder(let path): try Self.call(path) { rmdir($0) }
         case .rename(let path, let target):
+            // Where somebody has looked for a folder at its new place it goes back to the former: in the
+            // call itself the kernel cannot move it, since that holds the locks (ESTALE).
+            var status = stat()
+            try Self.call(path) { lstat($0, &status) }
             try Directories.renameExclusively(
                 String(path: path), String(path: target))
         case .touch(let path): try Self.setTimes(path)

@@ -20,7 +20,7 @@ final class Replayer: Sendable {
     /// A name that somebody has looked up meanwhile has to be forgotten by the kernel again.
     private static let attempts = 4
     /// What a call says when the kernel knew something else of the name than it is to find there.
-    private static let misled: Set<Int32> = [EEXIST, ENOENT, ENOTDIR, EISDIR]
+    private static let misled: Set<Int32> = [EEXIST, ENOENT, ENOTDIR, EISDIR, ESTALE]
 
     private struct State {
         var queue = ReplayQueue()

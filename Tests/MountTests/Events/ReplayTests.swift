@@ -123,6 +123,37 @@ struct ReplayTests {
         }
     }
 
+    @Test func `a folder that moves is told of also where somebody looks at its new place`()
+        throws
+    {
+        try withVolume(.passthrough) { volume in
+            let source = try #require(volume.container).base + "/home/source"
+            let agent = try volume.agent()
+            let names = (0..<6).map { "f\($0)" }
+            let list = names.joined(separator: " ")
+            agent.shell("mkdir -p \(source)/a \(source)/b; cd \(source)/a; mkdir \(list)")
+            try volume.shapeedit("import", "--promise", source, "@in")
+            let loop = "cd \"$0\"; while :; do for n in \"$@\"; do [ -e $n ]; done; done"
+            // There and back.
+            for (from, to) in [("a", "b"), ("b", "a"), ("a", "b")] {
+                let mounted = try Transcript(volume, volume.directory + "/in")
+                let looks = try volume.start(
+                    ["sh", "-c", loop, "\(volume.directory)/in/\(to)"] + names)
+                agent.shell("cd \(source); mv \(from)/* \(to)")
+                try volume.shapeedit("import", "--refresh", "@in")
+                let told = mounted.events()
+                looks.kill(signal: SIGKILL)
+                _ = looks.wait(seconds: 10)
+                mounted.end()
+                for name in names {
+                    let (here, there) = (told["\(from)/\(name)"], told["\(to)/\(name)"])
+                    #expect(here?.contains("MOVED_FROM,ISDIR") == true, "\(told)")
+                    #expect(there?.contains("MOVED_TO,ISDIR") == true, "\(told)")
+                }
+            }
+        }
+    }
+
     @Test func `an import is told in the folder that is watched`() throws {
         try withVolume(.passthrough) { volume in
             let source = try #require(volume.container).base + "/home/source"
