@@ -170,6 +170,13 @@ final class InsideContainer {
         return bytes
     }
 
+    /// Gives a node another name at the root.
+    func link(_ node: NodeNumber, as name: String) throws(Errno) {
+        _ = try withName(name) { (bytes) throws(Errno) in
+            try volume.link(node, root, bytes, caller)
+        }
+    }
+
     /// Makes a folder at the root, or in another.
     @discardableResult
     func makeFolder(_ name: String, in parent: NodeNumber? = nil) throws(Errno) -> NodeNumber {

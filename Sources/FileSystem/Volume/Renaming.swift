@@ -293,6 +293,8 @@ extension Volume {
         // the pages beyond it.
         do throws(Errno) { return (try attributes(node), others) } catch {
             forget(node, 1)
+            // What fails has done nothing.
+            _ = try? unlink(parent, name, caller)
             throw error
         }
     }
