@@ -299,7 +299,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FaultTests",
-            dependencies: ["TestSupport", "Probing", "CKernel", "shapeedit-probe"],
+            dependencies: [
+                "Stores", "Model", "SystemCalls", "TestSupport", "Probing", "CKernel",
+                "shapeedit-probe",
+            ],
             path: "Tests/FaultTests", swiftSettings: strict),
     ]
 )

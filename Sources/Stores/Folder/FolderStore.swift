@@ -43,7 +43,12 @@ package final class FolderStore: ContentStore {
     package func put(_ blob: Blob, from source: any BlobSource, _ call: StoreCall)
         throws(StoreError)
     {
-        if try stat(blob.hash, call) == blob.size { return }
+        if try stat(blob.hash, call) == blob.size {
+            // Who put it may have died before its name was durable.
+            return try here("\(blob.hash) cannot be made durable") { () throws(Errno) in
+                try synchronizeName(blob.hash)
+            }
+        }
         let source = try CheckedSource(source, of: blob, for: address)
         let temporary = incoming + "/\(blob.hash).\(nextSerial())"
         do throws(StoreError) {
@@ -88,15 +93,18 @@ package final class FolderStore: ContentStore {
     /// Gives a whole and durable file its name.
     private func settle(_ temporary: String, _ hash: ContentHash) throws(Errno) {
         let target = file(hash)
-        let folder = "\(path)/\(hash.fanOut)"
-        try Directories.make(folder)
+        try Directories.make("\(path)/\(hash.fanOut)")
         do throws(Errno) { try Directories.renameExclusively(temporary, target) } catch {
             // EEXIST: of the wrong size, or put by somebody else meanwhile; the same bytes then.
             // EINVAL: a file system that cannot rename exclusively.
             guard error.code == EEXIST || error.code == EINVAL else { throw error }
             try check { rename(temporary.cPath, target.cPath) }
         }
-        try Directories.synchronize(folder)
+        try synchronizeName(hash)
+    }
+
+    private func synchronizeName(_ hash: ContentHash) throws(Errno) {
+        try Directories.synchronize("\(path)/\(hash.fanOut)")
         try Directories.synchronize(path)
     }
 
