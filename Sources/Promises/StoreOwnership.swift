@@ -98,6 +98,10 @@ package final class StoreOwnership: Sendable {
         case .shared where mark == nil || mark == Self.shared: return false
         default: break
         }
+        // It is for ever, and what came once may have been spoilt on its way.
+        guard try self.mark(call) == mark else {
+            throw StoreError(.unreachable, at: store.address, "its mark comes as another each time")
+        }
         // Another container has been here, or a copy of this one, or what this one is a copy of.
         if mark != Self.shared { try put(Self.shared, call) }
         waits()

@@ -67,6 +67,8 @@ import Testing
             var mark: [UInt8]?
             var blobs: Set<ContentHash> = []
             var removals: [ContentHash] = []
+            /// Comes once instead of the mark.
+            var spoilt: [UInt8]?
         }
         let address = "slow"
         let state = Monitor(State())
@@ -75,7 +77,10 @@ import Testing
             state.withLock { $0.mark = bytes }
         }
         func get(_ companion: Companion, _ call: StoreCall) throws(StoreError) -> [UInt8]? {
-            state.withLock { $0.mark }
+            state.withLock { state in
+                defer { state.spoilt = nil }
+                return state.spoilt ?? state.mark
+            }
         }
         func list(after hash: ContentHash?, limit: Int, _ call: StoreCall) throws(StoreError)
             -> BlobPage
@@ -190,6 +195,22 @@ import Testing
         // Once that is there, nobody waits again.
         let again = StoreOwnership(store, address: store.address, path: folder + "/owner")
         #expect(try !again.isOwner(StoreCall()))
+    }
+
+    @Test func `a mark that comes spoilt once takes the store from nobody`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let store = SlowStore()
+        let first = StoreOwnership(store, address: store.address, path: folder + "/owner")
+        try first.claim(StoreCall())
+        store.state.withLock { $0.spoilt = [0] }
+        let cancellation = Cancellation()
+        let next = StoreOwnership(store, address: store.address, path: folder + "/owner") {
+            cancellation.cancel()
+        }
+        let call = StoreCall(cancellation: cancellation)
+        #expect(kind { () throws(StoreError) in _ = try next.isOwner(call) } == .unreachable)
+        #expect(try next.isOwner(call))
     }
 
     @Test func `a container that is moved on its disk goes on to own its store`() throws {
