@@ -81,14 +81,19 @@ extension DesktopEntries {
             if subject.type.isOwn || subject.isPromise {
                 pictures.ask(subject, isLasting: false, onlyStored: true)
             }
+            standIn(for: document)
             return
         }
         if !head.missing.isEmpty { pictures.ask(subject, isLasting: false) }
-        if head.failure != nil { return }
+        if head.failure != nil {
+            standIn(for: document)
+            return
+        }
         let isThere = texts(document.path).allSatisfy { path in
             cache.isCurrent(.normal, of: facts(path, subject))
         }
-        if !hasOthers, isThere {
+        let isWhole = head.missing.isEmpty || !subject.isPromise
+        if !hasOthers, isThere, isWhole {
             remember(subject.document, subject.node)
         } else {
             write(subject.item)
@@ -110,13 +115,15 @@ extension DesktopEntries {
                 // Entries that others have made. If there are none, they may be there already: the
                 // directory may have been renamed again before this was looked at. Ours are those of
                 // another document, which was there in between.
+                var had = false
                 for (from, to) in zip(texts(former), texts(document.path)) {
                     if cache.hasOthers(path: from) {
                         try? cache.rename(path: from, to: to)
                     } else {
-                        remove(from)
+                        had = remove(from) || had
                     }
                 }
+                if had { standIn(for: document) }
                 continue
             }
             // Not taken along, but as they have to be now: some of them may be there already, and what is

@@ -70,13 +70,18 @@ extension DesktopEntries {
             }
         }
         if entries.isEmpty {
+            if standIn(for: name) { return }
             let had = remove(name.path)
             if mayHave { replace(of: subject, had) }
             return
         }
         // Also where not all of them can be written: those that are there have to follow.
         for path in texts(name.path) { try? cache.write(entries, for: facts(path, subject)) }
+        let isFirst = state.withLock { $0.written[subject.document]?.ordinal == 0 }
         remember(subject.document, subject.node)
+        standIn(for: name, beside: entries)
+        // What stood for the others is gone.
+        if isFirst { volume.pictures?.completeLater(subject.node) }
     }
 
     /// Removes the entries of a path; says whether there were any.

@@ -24,6 +24,8 @@ final class DesktopEntries: Sendable {
     let losses: DesktopCacheWatch?
     let mountPoints: [String]
     let reader = DesktopReader()
+    /// What file managers open, once that was asked.
+    let thumbnailed = Lock<ThumbnailedTypes?>(nil)
 
     /// nil if the user has no home, or wants the cache left alone.
     ///

@@ -24,6 +24,11 @@ extension VolumeState {
     ) {
         guard let pictures else { return }
         switch kind {
+        case .created: followPromise(position, pictures, isNew: true)
+        case .evicted: followPromise(position, pictures, isNew: false)
+        case .materialized:
+            pictures.desktop?.arrived(
+                number(position), of: DocumentID(rawValue: index[item: position].pointee.document))
         case .published:
             let item = number(position)
             // A session had them forgotten when it began.
@@ -53,6 +58,16 @@ extension VolumeState {
             }
         default: break
         }
+    }
+
+    /// A document was made that is not here, or is not any more.
+    private func followPromise(
+        _ position: MemoryIndex.Position, _ pictures: VolumePictures, isNew: Bool
+    ) {
+        let name = index[item: position].pointee.firstName
+        guard name != 0, index[item: position].pointee.place.isAway else { return }
+        pictures.desktop?.promised(
+            number(position), in: number(index[name: name].pointee.parent), isNew: isNew)
     }
 }
 

@@ -97,6 +97,13 @@ public struct DesktopCache: Sendable {
     /// the entry they had, which would show what the file was. One that cannot be written keeps none of the
     /// others from it; the first problem is thrown.
     public func write(_ pictures: [Size: [UInt8]], for subject: Subject) throws(Failure) {
+        try write(pictures, for: subject, in: Size.allCases)
+    }
+
+    /// The same for these sizes only.
+    package func write(
+        _ pictures: [Size: [UInt8]], for subject: Subject, in sizes: [Size]
+    ) throws(Failure) {
         let address = FileURI.address(ofPath: subject.path.pathBytes)
         let name = try system { () throws(Errno) in try FileURI.entryName(address) }
         let time = Self.time(subject.modified)
@@ -108,7 +115,7 @@ public struct DesktopCache: Sendable {
         let rest = String(1_000_000 + subject.microseconds).dropFirst()
         let wideTexts = [(key: Self.timeKey, value: "\(time).\(rest)")]
         var problem: Failure?
-        for size in Size.allCases {
+        for size in sizes {
             guard let bytes = pictures[size] else {
                 unlink(path(size, name))
                 continue
@@ -134,6 +141,14 @@ public struct DesktopCache: Sendable {
         return Size.allCases.contains { size in
             read(size, name).map { PNGFile.texts(of: $0)[Self.versionKey] == nil } ?? false
         }
+    }
+
+    /// Whether there is an entry for this state of a file that others have made.
+    package func isCurrentOfOthers(_ size: Size, of subject: Subject) -> Bool {
+        var subject = subject
+        subject.version = nil
+        return picture(size, of: subject).map { PNGFile.texts(of: $0)[Self.versionKey] == nil }
+            ?? false
     }
 
     /// Removes the entries of a file; says whether there were any.

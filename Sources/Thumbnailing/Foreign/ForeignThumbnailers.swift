@@ -34,22 +34,13 @@ public struct ForeignThumbnailers: Sendable {
     /// Those of folders with shared data, those that count most first.
     init(folders: [String]) {
         types = FileNameTypes(folders: folders)
-        var seen: Set<String> = []
-        var entries: [ThumbnailerEntry] = []
-        for folder in folders.map({ $0 + "/thumbnailers" }) {
-            for name in ((try? Directories.names(in: folder)) ?? []).sorted()
-            where name.hasSuffix(".thumbnailer") && seen.insert(name).inserted {
-                let text = SharedData.text(
-                    of: "\(folder)/\(name)", limit: ThumbnailerEntry.fileBytes)
-                // What the sandbox does not show could only fail, in place of another one.
-                guard var entry = text.flatMap({ ThumbnailerEntry(text: $0) }),
-                    let program = Sandbox.path(of: entry.command[0])
-                else { continue }
-                entry.command[0] = program
-                entries.append(entry)
-            }
+        // What the sandbox does not show could only fail, in place of another one.
+        entries = ThumbnailerEntry.installed(in: folders).compactMap { entry in
+            guard let program = Sandbox.path(of: entry.command[0]) else { return nil }
+            var entry = entry
+            entry.command[0] = program
+            return entry
         }
-        self.entries = entries
         do throws(Sandbox.Missing) {
             sandbox = try Sandbox.find()
             unavailability = nil

@@ -106,6 +106,20 @@ struct ThumbnailerEntry: Equatable, Sendable {
         return quote == nil && !arguments.isEmpty ? arguments : nil
     }
 
+    /// Those of folders with shared data, those that count most first.
+    static func installed(in folders: [String]) -> [ThumbnailerEntry] {
+        var seen: Set<String> = []
+        return folders.map { $0 + "/thumbnailers" }.flatMap { folder in
+            ((try? Directories.names(in: folder)) ?? []).sorted().filter { name in
+                name.hasSuffix(".thumbnailer") && seen.insert(name).inserted
+            }.compactMap { name in
+                SharedData.text(of: "\(folder)/\(name)", limit: fileBytes).flatMap { text in
+                    ThumbnailerEntry(text: text)
+                }
+            }
+        }
+    }
+
     static func isInstalled(_ program: String) -> Bool { path(of: program) != nil }
 
     /// Where a program is; nil if it is nowhere.

@@ -144,4 +144,56 @@ struct PreviewPictureTests {
             #expect(desk.version("turned.jpg") == version)
         }
     }
+
+    /// tumbler opens what has no valid entry of the size that it wants.
+    @Test func `what stands for a promise keeps file managers from opening it`() throws {
+        try #require(isInstalled("gio"))
+        try withPictures { desk in
+            let source = desk.container.base + "/images"
+            mkdir(source, 0o755)
+            let image = try desk.reference(PictureDesk.slide(1), "slide").bytes
+            for name in ["a.png", "b.png", "c.bin"] {
+                try PictureDesk.write(image, to: "\(source)/\(name)")
+            }
+            // It has been listed when they come.
+            desk.agent.makeDirectory("in")
+            let folder = desk.container.mountPoint + "/in"
+            _ = try run(["ls", folder])
+            let done = try desk.container.command("import", "--promise", source, folder)
+            #expect(done.status == 0, "\(done)")
+            func picture(_ name: String) throws -> [UInt8]? {
+                let result = try run(
+                    ["gio", "info", "-a", "thumbnail::*", "\(folder)/\(name)"],
+                    environment: desk.container.environment
+                ).text.split(separator: "\n")
+                guard result.contains(where: { $0.contains("is-valid: TRUE") }) else { return nil }
+                let line = result.first { $0.contains("thumbnail::path: ") }
+                return line.flatMap { PictureDesk.readIfThere(String($0.drop { $0 != "/" })) }
+            }
+            func isPicture(_ name: String, of document: String) throws -> Bool {
+                let shown = desk.picture("in/\(document)", 1_024).bytes.suffix(200)
+                return try picture(name)?.suffix(200).elementsEqual(shown) == true
+            }
+            for name in ["a.png", "b.png"] {
+                #expect(try waitUntil { try isPicture(name, of: name) }, "\(name)")
+            }
+            #expect(try picture("c.bin") == nil)
+            // It goes along.
+            desk.agent.rename("in", "on")
+            desk.agent.rename("on", "in")
+            desk.agent.rename("in/b.png", "in/d.png")
+            #expect(try waitUntil { try isPicture("d.png", of: "d.png") })
+            #expect(desk.count("fetchedBytes") == 0)
+            let placeholder = try picture("a.png")
+            #expect(desk.agent.content("in/a.png") == ByteString(image))
+            #expect(try waitUntil { try ![nil, placeholder].contains(picture("a.png")) })
+            #expect(try waitUntil { try isPicture("a.png", of: "a.png") })
+            desk.agent.unlink("in/d.png")
+            #expect(
+                try waitUntil {
+                    try run(["find", desk.container.base + "/home/cache", "-name", "*.png"])
+                        .text.split(separator: "\n").count == 4
+                })
+        }
+    }
 }

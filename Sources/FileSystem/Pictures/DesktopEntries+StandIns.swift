@@ -1,0 +1,68 @@
+internal import Catalog
+internal import Model
+internal import Pictures
+internal import SystemCalls
+internal import Thumbnailing
+
+// What stands for pictures of promises that there are not.
+extension DesktopEntries {
+    /// Writes what stands for the pictures that there are not of a promise, if a file manager would open it to
+    /// draw them: so it would bring the content. What others have drawn of this state of it stays.
+    ///
+    /// - Parameter pictures: those that there are; the smallest stands for larger ones.
+    /// - Returns: whether this is for it to do.
+    @discardableResult
+    func standIn(for name: Named, beside pictures: [DesktopCache.Size: [UInt8]] = [:]) -> Bool {
+        let subject = name.subject
+        guard subject.isPromise, subject.size > 0, name.isReadable,
+            !isTemporaryName(subject.fileName), isThumbnailed(subject)
+        else { return false }
+        var isStanding = false
+        for path in texts(name.path) {
+            var facts = facts(path, subject)
+            facts.version = facts.version.map { $0 + "/stand-in" }
+            for size in DesktopCache.Size.allCases where pictures[size] == nil {
+                if cache.isCurrentOfOthers(size, of: facts) { continue }
+                isStanding = true
+                if cache.isCurrent(size, of: facts) { continue }
+                let bytes = pictures[.normal] ?? placeholder(subject, size)
+                try? cache.write([size: bytes], for: facts, in: [size])
+            }
+        }
+        // When the content comes it is drawn.
+        if isStanding { remember(subject.document, NodeNumber(subject.item, 0)) }
+        return true
+    }
+
+    private func placeholder(_ subject: PictureSubject, _ size: DesktopCache.Size) -> [UInt8] {
+        PictureSize(rawValue: size.pixels).map { Placeholder.bytes(subject.type, $0) } ?? []
+    }
+
+    private func isThumbnailed(_ subject: PictureSubject) -> Bool {
+        thumbnailed.withLock { known -> ThumbnailedTypes in
+            if let known { return known }
+            let types = ThumbnailedTypes()
+            known = types
+            return types
+        }.contains(fileName: String(decoding: subject.fileName, as: UTF8.self))
+    }
+
+    /// The content of a promise has come. Under the volume's lock.
+    func arrived(_ item: ItemNumber, of document: DocumentID) {
+        if state.withLock({ $0.written[document]?.ordinal == 0 }) { changed(item) }
+    }
+
+    /// There is another promise in a directory. Under the volume's lock.
+    ///
+    /// - Parameter isNew: whether there was no document: who watches the directory is told of it, and does not
+    ///   look it up.
+    func promised(_ item: ItemNumber, in directory: ItemNumber, isNew: Bool) {
+        let wasListed = state.withLock { state in
+            let wasListed = state.listed[directory] != nil
+            state.lookedUp[item] = nil
+            if !isNew { state.listed[directory] = nil }
+            return wasListed
+        }
+        if isNew, wasListed { changed(item) }
+    }
+}
