@@ -142,6 +142,19 @@ import Thumbnailing
         #expect(try files().last == "./prefix/share/applications/other.desktop")
     }
 
+    /// In a folder whose name a shell would take for a pattern; the desktop looks below it, too.
+    @Test(arguments: ["other.desktop", "more/other.desktop"])
+    func `the list of other applications stays`(_ other: String) throws {
+        let prefix = folder.path + "/pre[f]ix"
+        let applications = prefix + "/share/applications"
+        _ = try Surroundings.run(
+            "mkdir -p '\(applications)/more'; cd '\(applications)' && touch '\(other)' mimeinfo.cache"
+        )
+        try script("install", "--user --prefix '\(prefix)' --build '\(folder.path)/build'")
+        try script("uninstall", "--user --prefix '\(prefix)'")
+        #expect(try files().contains("./pre[f]ix/share/applications/mimeinfo.cache"))
+    }
+
     @Test(
         .enabled(
             if: ["gio", "update-mime-database", "update-desktop-database"].allSatisfy(
