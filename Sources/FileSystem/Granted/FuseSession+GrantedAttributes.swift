@@ -50,20 +50,18 @@ extension FuseSession {
             }
         }
         forward(request, granted, to: node.owner) { [self] () throws(Errno) in
-            try changing(flags == nil ? nil : node.document, of: node.owner, granted) {
-                () throws(Errno) in
-                if flags != nil, let file, file.writes {
-                    // A check of its own: the handle stays good when the grant has gone.
-                    try Self.requireGrant(file, granted, writes: true)
-                    do throws(Errno) { try change(file.descriptor.number) } catch {
-                        throw GrantOwners.answer(error)
-                    }
-                    if file.document == nil, settings.size != nil { file.noteChange() }
-                } else if let flags {
-                    try granted.owners.on(node, shared: true) { (path) throws(Errno) in
-                        let opened = try OwnedDescriptor.open(path, flags | O_NOCTTY)
-                        try change(opened.number)
-                    }
+            if flags != nil, let file, file.writes {
+                // A check of its own: the handle stays good when the grant has gone.
+                try Self.requireGrant(file, granted, writes: true)
+                do throws(Errno) { try change(file.descriptor.number) } catch {
+                    throw GrantOwners.answer(error)
+                }
+                if file.document == nil, settings.size != nil { file.noteChange() }
+            } else if let flags {
+                try granted.owners.on(node, shared: true) { (path) throws(Errno) in
+                    let opened = try OwnedDescriptor.open(path, flags | O_NOCTTY)
+                    try change(opened.number)
+                    noteOwn(node.document, of: node.owner, opened)
                 }
             }
             return try described(request, granted, node, counted: false)

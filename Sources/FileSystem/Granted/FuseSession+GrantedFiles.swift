@@ -167,20 +167,18 @@ extension FuseSession {
         let file = try granted.file(handle)
         guard file.writes else { return request.succeed() }
         forwardSteps(request, granted, to: file.owner) { [self] (ticket) throws(Errno) in
-            try changing(file.document, of: file.owner, granted) { () throws(Errno) in
-                do throws(Errno) {
-                    let copy = try check { fcntl(file.descriptor.number, F_DUPFD_CLOEXEC, 0) }
-                    if close(copy) != 0 { throw Errno.last }
-                } catch { throw GrantOwners.answer(error) }
-            }
+            noteOwn(file.document, of: file.owner, file.descriptor)
+            do throws(Errno) {
+                let copy = try check { fcntl(file.descriptor.number, F_DUPFD_CLOEXEC, 0) }
+                if close(copy) != 0 { throw Errno.last }
+            } catch { throw GrantOwners.answer(error) }
             if let (document, content) = file.takeChanged() {
+                noteOwn(document, of: file.owner, file.descriptor)
                 do throws(Errno) {
-                    try changing(document, of: file.owner, granted) { () throws(Errno) in
-                        try Self.save(file, granted, over: document, unlessNot: content) {
-                            () throws(Errno) in
-                            // Nothing else has it: no signal ends the close from here on.
-                            try granted.forwarding.goOn(ticket, toTheEnd: true)
-                        }
+                    try Self.save(file, granted, over: document, unlessNot: content) {
+                        () throws(Errno) in
+                        // Nothing else has it: no signal ends the close from here on.
+                        try granted.forwarding.goOn(ticket, toTheEnd: true)
                     }
                 } catch {
                     // Another close may bring it there.
@@ -214,18 +212,18 @@ extension FuseSession {
 
     func releaseGranted(_ granted: GrantedTree, _ handle: UInt64) {
         guard let file = granted.letGo(handle) else { return }
-        let (owner, document) = (file.owner, file.writes ? file.document : nil)
-        let last = Lock<GrantedFile?>(file)
-        granted.forwarding.post(owner) { [self] in
-            // The owner may have the next version only now.
-            try? changing(document, of: owner, granted) { last.withLock { $0 = nil } }
+        granted.forwarding.post(file.owner) { [self] in
+            // The owner may have the next version only when it is closed.
+            if file.writes { noteOwn(file.document, of: file.owner, file.descriptor) }
         }
     }
 
     func synchronizeGranted(_ request: Request, _ granted: GrantedTree, _ handle: UInt64)
         throws(Errno)
     {
-        try withGranted(request, granted, handle) { (file) throws(Errno) in
+        try withGranted(request, granted, handle) { [self] (file) throws(Errno) in
+            // It may be shown from then on.
+            if file.writes { noteOwn(file.document, of: file.owner, file.descriptor) }
             try check { fsync(file.descriptor.number) }
             return { isAwaited in if isAwaited { request.succeed() } }
         }

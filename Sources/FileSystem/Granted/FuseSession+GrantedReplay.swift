@@ -221,17 +221,13 @@ extension FuseSession {
 
 /// Changes that the app makes itself: the kernel tells of them.
 extension FuseSession {
-    /// Runs a call that changes a document, of which nobody is told by ``GrantedReplay``.
-    func changing<Result: ~Copyable>(
-        _ document: DocumentID?, of owner: String, _ granted: GrantedTree,
-        _ call: () throws(Errno) -> Result
-    ) throws(Errno) -> Result {
-        guard let document, let replay = volume.grantedResults?.replay else { return try call() }
-        replay.beginChange(of: document, in: owner)
-        defer {
-            let look = try? granted.owners.look(document, of: owner)
-            replay.endChange(of: document, in: owner, look?.status)
-        }
-        return try call()
+    /// A document is about to have what was written to the file, which is open on the owner's mount.
+    func noteOwn(
+        _ document: DocumentID?, of owner: String, _ file: borrowing OwnedDescriptor
+    ) {
+        guard let document, let replay = volume.grantedResults?.replay,
+            let status = try? file.status()
+        else { return }
+        replay.noteOwn(document, in: owner, status)
     }
 }

@@ -130,11 +130,10 @@ extension FuseSession {
                 let writers = granted.writers(inode: UInt64(try source.status().st_ino))
                 for file in writers { file.follow(target.document) }
                 do throws(Errno) {
-                    try changing(target.document, of: owner, granted) { () throws(Errno) in
-                        try granted.owners.replace(target.document, of: owner, with: source) {
-                            (toTheEnd) throws(Errno) in
-                            try granted.forwarding.goOn(ticket, toTheEnd: toTheEnd)
-                        }
+                    noteOwn(target.document, of: owner, source)
+                    try granted.owners.replace(target.document, of: owner, with: source) {
+                        (toTheEnd) throws(Errno) in
+                        try granted.forwarding.goOn(ticket, toTheEnd: toTheEnd)
                     }
                 } catch {
                     for file in writers { file.follow(nil) }

@@ -15,13 +15,17 @@ final class GrantedReplay: Sendable {
         struct Document {
             /// From the root.
             var path: String
-            /// Bytes.
-            var size: Int64
-            var modified: Timestamp
+            var mark: Mark
         }
         /// The owner's folder, from the root; `nil` if it grants nothing.
         var folder: String?
         var documents: [DocumentID: Document] = [:]
+    }
+    /// Tells the content of a document from others that it had or will have, as far as owners tell.
+    private struct Mark: Equatable {
+        /// Bytes.
+        var size: Int64
+        var modified: Timestamp
     }
     private struct Own: Hashable {
         var owner: String
@@ -32,8 +36,8 @@ final class GrantedReplay: Sendable {
         var isBegun = false
         var known: [String: Known] = [:]
         var serials: [String: UInt64] = [:]
-        /// How many changes of the app itself are under way.
-        var changing: [Own: Int] = [:]
+        /// What the app itself made of documents, the last few of each.
+        var own: [Own: [Mark]] = [:]
     }
     private let state = Lock(State())
     private let granted: GrantedTree
@@ -42,6 +46,7 @@ final class GrantedReplay: Sendable {
 
     /// How long the kernel gets to let go of the nodes of former versions by itself, in nanoseconds.
     private static let delay: UInt64 = 50_000_000
+    private static let mostMarks = 16
     /// Nodes of one document that are told about; further ones are of programs that keep files open.
     private static let most = 64
 
@@ -56,27 +61,15 @@ final class GrantedReplay: Sendable {
 
     // MARK: What the app does itself
 
-    /// The app is about to change a document; nothing is told of it until ``endChange(of:in:_:)``.
-    func beginChange(of document: DocumentID, in owner: String) {
-        state.withLock { $0.changing[Own(owner: owner, document: document), default: 0] += 1 }
-    }
-
-    /// The kernel has told of the change, after which the document is as said; `nil`: not known.
-    func endChange(of document: DocumentID, in owner: String, _ status: stat?) {
-        let own = Own(owner: owner, document: document)
-        let isOther = state.withLock { state -> Bool in
-            let left = (state.changing[own] ?? 1) - 1
-            state.changing[own] = left > 0 ? left : nil
-            guard let status, let known = state.known[owner]?.documents[document] else {
-                return false
-            }
-            let (size, modified) = (Int64(status.st_size), Timestamp(status.st_mtim))
-            state.known[owner]?.documents[document]?.size = size
-            state.known[owner]?.documents[document]?.modified = modified
-            return known.size != size || known.modified != modified
+    /// A document is about to have what the app made of it, and be like this: the kernel has told of that.
+    func noteOwn(_ document: DocumentID, in owner: String, _ status: stat) {
+        let mark = Mark(size: Int64(status.st_size), modified: Timestamp(status.st_mtim))
+        state.withLock { state in
+            var marks = state.own[Own(owner: owner, document: document)] ?? []
+            if marks.contains(mark) { return }
+            marks.append(mark)
+            state.own[Own(owner: owner, document: document)] = marks.suffix(Self.mostMarks)
         }
-        // The kernel has told of the node that was written.
-        if isOther { tellFormer(of: document, in: owner, isThere: true) }
     }
 
     // MARK: What owners do
@@ -90,25 +83,30 @@ final class GrantedReplay: Sendable {
         var now = Known(folder: folder)
         for one in found where !one.isFolder {
             now.documents[one.document] = Known.Document(
-                path: one.path, size: one.size, modified: one.modified)
+                path: one.path, mark: Mark(size: one.size, modified: one.modified))
         }
-        let steps = state.withLock { [now] state -> [GrantedStep] in
-            guard state.serials[owner] ?? 0 < serial else { return [] }
+        let (steps, own) = state.withLock { [now] state -> ([GrantedStep], [DocumentID]) in
+            guard state.serials[owner] ?? 0 < serial else { return ([], []) }
             state.serials[owner] = serial
-            var now = now
-            guard let before = state.known[owner] ?? (state.isBegun ? Known() : nil) else {
-                state.known[owner] = now
-                return []
+            guard
+                var before = state.known.updateValue(now, forKey: owner)
+                    ?? (state.isBegun ? Known() : nil)
+            else { return ([], []) }
+            var own: [DocumentID] = []
+            for (id, found) in now.documents {
+                guard let known = before.documents[id], known.mark != found.mark,
+                    state.own[Own(owner: owner, document: id)]?.contains(found.mark) == true
+                else { continue }
+                before.documents[id]?.mark = found.mark
+                own.append(id)
             }
-            for id in now.documents.keys {
-                if state.changing[Own(owner: owner, document: id)] == nil { continue }
-                guard let known = before.documents[id] else { continue }
-                now.documents[id]?.size = known.size
-                now.documents[id]?.modified = known.modified
+            for id in before.documents.keys where now.documents[id] == nil {
+                state.own[Own(owner: owner, document: id)] = nil
             }
-            state.known[owner] = now
-            return Self.steps(from: before, to: now, owner)
+            return (Self.steps(from: before, to: now, owner), own)
         }
+        // By their names the kernel has told of them.
+        for id in own { tellFormer(of: id, in: owner, isThere: true) }
         if steps.isEmpty { return }
         let isKnown = granted.knowsFolder(of: owner)
         // Nobody watches what the kernel does not know; the root it always does.
@@ -136,7 +134,8 @@ final class GrantedReplay: Sendable {
         for id in Set(before.documents.keys).union(now.documents.keys) {
             func step(_ kind: GrantedStep.Kind, _ place: Known.Document) -> GrantedStep {
                 GrantedStep(
-                    kind: kind, owner: owner, document: id, path: place.path, size: place.size)
+                    kind: kind, owner: owner, document: id, path: place.path,
+                    size: place.mark.size)
             }
             switch (before.documents[id], now.documents[id]) {
             case (let known?, nil): away.append(step(.removed, known))
@@ -148,9 +147,7 @@ final class GrantedReplay: Sendable {
                     away.append(step(.removed, known))
                     here.append(step(.made, found))
                 }
-                if known.size != found.size || known.modified != found.modified {
-                    here.append(step(.written, found))
-                }
+                if known.mark != found.mark { here.append(step(.written, found)) }
             case (nil, let found?): here.append(step(.made, found))
             case (nil, nil): break
             }

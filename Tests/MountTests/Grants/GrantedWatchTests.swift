@@ -35,15 +35,17 @@ struct GrantedWatchTests {
             here.unlink("b.txt")
             _ = watched.events(until: "/b.txt DELETE")
             try both.run("revoke", "c.txt")
-            let told = watched.events(until: "/c.txt DELETE")
-                .mapValues { $0.filter { $0 != "OPEN" } }
+            // Two like events are one if nobody has read the first by then.
+            let told = watched.events(until: "/c.txt DELETE").mapValues { events in
+                events.filter { $0 != "OPEN" }.reduce(into: [String]()) { kept, event in
+                    if kept.last != event { kept.append(event) }
+                }
+            }
             watched.end()
             let written = ["MODIFY", "CLOSE_WRITE,CLOSE"]
             #expect(told["a.txt"]?.filter { $0 != "CREATE" } == written + ["MOVED_FROM"])
             #expect(told["b.txt"] == ["CREATE"] + written + ["DELETE"])
-            #expect(
-                told["c.txt"]
-                    == ["MOVED_TO", "MODIFY"] + written + written + ["DELETE"])
+            #expect(told["c.txt"] == ["MOVED_TO"] + written + written + ["DELETE"])
             #expect(Set(told.keys) == ["a.txt", "b.txt", "c.txt"])
             there.shell("! test -e 'in test/c.txt'")
         }
