@@ -28,6 +28,14 @@ extension CatalogDatabase {
             FROM version WHERE NOT \(Self.isReadable())
             """)
         var statements = problems.isEmpty ? [] : Self.contentRepairs(hasStore: hasStore)
+        let origins = "origin WHERE length(content) NOT IN (0, 32)"
+        let names = try lines(
+            "SELECT 'item ' || item || ' had a name at its source that cannot be' FROM \(origins)")
+        if !names.isEmpty {
+            statements.append(
+                "UPDATE origin SET content = NULL WHERE length(content) NOT IN (0, 32)")
+        }
+        problems += names
         let accesses = GrantedAccess.allCases.map { String($0.rawValue) }.joined(separator: ", ")
         let grants = "document_grant WHERE access NOT IN (\(accesses))"
         let lost = try lines(

@@ -70,6 +70,24 @@ extension ContainerCheck {
         version.hash.map(content.hasBlob) ?? false
     }
 
+    /// What was imported and never fetched leads to where its content is.
+    mutating func checkOrigins() throws(Failure) {
+        for (item, row) in rows.sorted(by: { $0.key < $1.key }) where row.place == .elsewhere {
+            guard let name = row.hash, try database.place(content: name) == nil else { continue }
+            // The item tells of which object it is.
+            if var origin = try database.origin(item), try database.source(origin.source) != nil {
+                origin.content = name
+                fix(
+                    "\(path(item)) was not known by its content's name at its source", item,
+                    [.putOrigin(origin)])
+            } else {
+                find(
+                    "\(path(item)): where its content is to be had from is lost; remove it and import it "
+                        + "again", repaired: false)
+            }
+        }
+    }
+
     /// Rows that SQLite can read and nobody else keep no others from being read: so this comes before
     /// recovery.
     mutating func checkReadable() throws(Failure) {

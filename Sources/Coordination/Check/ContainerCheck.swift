@@ -134,6 +134,7 @@ package struct ContainerCheck {
                 repaired: true)
         }
         try checkContents()
+        try checkOrigins()
         checkFolder()
         if TextDatabase.isDamaged(content.folder.texts) {
             TextDatabase.remove(content.folder.texts)

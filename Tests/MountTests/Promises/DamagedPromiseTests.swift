@@ -39,4 +39,37 @@ struct DamagedPromiseTests {
             #expect(try volume.agent().content("one") == "content\n")
         }
     }
+    @Test(arguments: [
+        ("update origin set content = x'01' where content is not null", true),
+        ("update origin set content = zeroblob(32) where content is not null", true),
+        ("delete from origin", false), ("delete from source", false),
+    ])
+    func `the check tells what does not lead to its source any more`(
+        _ damage: String, _ isRepaired: Bool
+    ) throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let source = container.base + "/source"
+            let made = try Probing.run([
+                "sh", "-c", "mkdir '\(source)'; echo far > '\(source)/far'",
+            ])
+            try #require(made.status == 0, "\(made)")
+            try volume.agent().makeDirectory("d")
+            try volume.shapeedit("import", "--promise", source, "@d")
+            volume.endAgents()
+            try container.unmount()
+            let catalog = "\(container.folder)/catalog.sqlite"
+            let whole = container.base + "/whole.sqlite"
+            _ = try Probing.run(["cp", catalog, whole])
+            let changed = try Probing.run(["sqlite3", catalog, damage])
+            try #require(changed.status == 0, "\(changed)")
+            let check = try container.check()
+            #expect(
+                check.status == (isRepaired ? 1 : 65) && check.text.contains("d/far"), "\(check)")
+            if !isRepaired { #expect(rename(whole, catalog) == 0) }
+            #expect(try container.check().status == 0)
+            try volume.remountAfterCrash()
+            #expect(try volume.agent().content("d/far") == "far\n")
+        }
+    }
 }
