@@ -76,6 +76,8 @@ package final class VarlinkServer: @unchecked Sendable {
     private var serial: UInt64 = 0
     /// Connections whose call is over, and that may have sent the next.
     private var ready: Set<VarlinkClientID> = []
+    /// There was no descriptor for a connection: those that wait are left for a moment.
+    private var isShort = false
     private let done = Monitor(false)
 
     /// Listens at `path`, in a folder that is made, 0700, if it is not there.
@@ -106,7 +108,9 @@ package final class VarlinkServer: @unchecked Sendable {
         while !outbox.isEnded {
             var places: [VarlinkClientID] = []
             var polled = [pollfd(fd: outbox.number, events: Int16(POLLIN), revents: 0)]
-            polled.append(pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0))
+            // poll(2) passes over -1.
+            let taken = isShort ? -1 : listener.number
+            polled.append(pollfd(fd: taken, events: Int16(POLLIN), revents: 0))
             for (id, connection) in connections {
                 places.append(id)
                 polled.append(
@@ -115,7 +119,9 @@ package final class VarlinkServer: @unchecked Sendable {
                     pollfd(fd: connection.endingNumber, events: Int16(POLLIN), revents: 0))
             }
             let isStalled = connections.values.contains { !$0.output.isEmpty }
-            poll(&polled, UInt(polled.count), !ready.isEmpty ? 0 : isStalled ? 1_000 : -1)
+            let patience: Int32 = isShort ? 100 : isStalled ? 1_000 : -1
+            poll(&polled, UInt(polled.count), ready.isEmpty ? patience : 0)
+            isShort = false
             deliver()
             for (index, id) in places.enumerated() {
                 let (answer, ending) = (polled[2 + 2 * index], polled[3 + 2 * index])
@@ -138,7 +144,10 @@ package final class VarlinkServer: @unchecked Sendable {
 
     private func accept() {
         for _ in 0..<Self.backlog {
-            guard let connection = VarlinkConnection(of: listener.number) else { return }
+            guard let connection = VarlinkConnection(of: listener.number) else {
+                isShort = [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno)
+                return
+            }
             // Whoever may not be here is told nothing; the file's mode keeps most away.
             let user = connection.peer.user
             guard user == geteuid() || user == 0 else { continue }

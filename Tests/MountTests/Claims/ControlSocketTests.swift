@@ -48,6 +48,38 @@ import Testing
     }
 
     @Test(.enabled(if: isInstalled("python3"), "needs python3"))
+    func `a client for whom there is no descriptor waits, and the socket's thread with it`()
+        throws
+    {
+        let lines = """
+            import os, resource, socket, sys, time
+            daemon, path = int(sys.argv[1]), sys.argv[2]
+            def spent():
+                words = open(f"/proc/{daemon}/stat").read().rsplit(")", 1)[1].split()
+                return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+            usual = resource.prlimit(daemon, resource.RLIMIT_NOFILE)
+            resource.prlimit(daemon, resource.RLIMIT_NOFILE, (8, usual[1]))
+            client = socket.socket(socket.AF_UNIX)
+            client.connect(path)
+            client.sendall(b'{"method": "org.varlink.service.GetInfo"}\\0')
+            before = spent()
+            time.sleep(2)
+            assert spent() - before < 0.3, spent() - before
+            resource.prlimit(daemon, resource.RLIMIT_NOFILE, usual)
+            client.settimeout(60)
+            assert b"ShapeEdit" in client.recv(65536)
+            print("passed")
+            """
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let daemon = try #require(container.daemon)
+            let result = try volume.run(
+                "python3", "-c", lines, "\(daemon)", try Self.socket(volume))
+            #expect(result.text == "passed\n", "\(result)")
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("python3"), "needs python3"))
     func `who finds too many clients at the socket is told so, and may try again`() throws {
         try withVolume(.passthrough) { volume in
             let lines = """
