@@ -3,7 +3,8 @@ internal import SystemCalls
 
 /// Tries again what failed for a reason that may pass: after waits that grow and are not the same for
 /// all, or as long as the server asks, within a bounded time. A get goes on where it was cut off. A removal
-/// is not tried again: what was given up may still be carried out, when the blob has been put anew.
+/// is tried again only after an answer that nothing was done: else it may still be carried out, when the
+/// blob has been put anew.
 package struct Retrying: ContentStore {
     /// When to try again, in seconds.
     package struct Policy: Sendable {
@@ -77,7 +78,17 @@ package struct Retrying: ContentStore {
     }
 
     package func delete(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) {
-        try store.delete(hash, call)
+        var unclear: StoreError?
+        try retrying(call) { () throws(StoreError) in
+            do throws(StoreError) { try store.delete(hash, call) } catch {
+                switch error.kind {
+                case .refused(status: 423), .refused(status: 429), .refused(status: 503):
+                    throw error
+                default: unclear = error
+                }
+            }
+        }
+        if let unclear { throw unclear }
     }
 
     package func sweep(

@@ -62,6 +62,21 @@ import Testing
         }
     }
 
+    @Test func `a removal is tried again only after an answer that it was not done`() throws {
+        let prepared = try Prepared(size: 10)
+        defer { withExtendedLifetime(prepared) {} }
+        let faulty = Faulty(
+            prepared.tested.store,
+            .listed([
+                .fail(.refused(status: 503)), .fail(.refused(status: 429)), .fail(.timedOut),
+            ]))
+        let store = Retrying(faulty, quick)
+        let problem = kind { () throws(StoreError) in
+            try store.delete(prepared.sample.blob.hash, StoreCall())
+        }
+        #expect(problem == .timedOut && faulty.calls == 3)
+    }
+
     @Test func `what cannot pass is not tried again`() throws {
         let prepared = try Prepared(size: 10)
         for kind in [.absent, .denied, .corrupt, .full, .local, .refused(status: 418)]
