@@ -67,12 +67,9 @@ extension Scene {
 
     /// An error if something is called so already.
     func checkIsFree(_ name: String) throws(EditError) {
-        let names = SceneParts(self).names
-        guard name.isEmpty || !names.contains(name) else {
-            throw EditError(
-                .data,
-                "there is already a '\(name)'; free is '\(NodeName.free(name, among: names))'")
-        }
+        guard !name.isEmpty, nodes.contains(where: { $0.holds(name) }) else { return }
+        let free = NodeName.free(name, among: SceneParts(self).names)
+        throw EditError(.data, "there is already a '\(name)'; free is '\(free)'")
     }
 
     var paths: [(path: String, value: FieldValue)] {

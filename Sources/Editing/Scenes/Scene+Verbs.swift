@@ -56,12 +56,12 @@ extension Scene {
     /// An error if there are more nodes than a scene can hold, or more groups in groups: found at
     /// once, as few edits can make very many.
     func checkSize() throws(EditError) {
-        let entries = SceneParts(self).entries
-        guard entries.count <= Limits.sceneNodes else {
+        let sizes = nodes.map(\.size)
+        guard sizes.reduce(0, { $0 + $1.count }) <= Limits.sceneNodes else {
             throw EditError(
                 .outOfRange, at: "nodes", "more than \(Limits.sceneNodes) solids and groups")
         }
-        guard entries.allSatisfy({ $0.depth <= Limits.sceneDepth }) else {
+        guard sizes.allSatisfy({ $0.depth <= Limits.sceneDepth + 1 }) else {
             throw EditError(
                 .outOfRange, at: "nodes", "more than \(Limits.sceneDepth) groups in groups")
         }

@@ -30,6 +30,19 @@ extension SceneNode {
         return node
     }
 
+    /// Whether it or anything in it is called so.
+    func holds(_ name: String) -> Bool {
+        self.name == name || children.contains { $0.holds(name) }
+    }
+
+    /// How many solids and groups it is, and of how many levels.
+    var size: (count: Int, depth: Int) {
+        children.reduce(into: (count: 1, depth: 1)) { size, child in
+            let inner = child.size
+            size = (size.count + inner.count, max(size.depth, inner.depth + 1))
+        }
+    }
+
     /// Changes every solid in it, or itself.
     mutating func changeSolids(_ body: (inout Solid) throws(EditError) -> Void) throws(EditError) {
         switch self {
