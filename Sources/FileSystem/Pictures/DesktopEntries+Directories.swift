@@ -81,12 +81,12 @@ extension DesktopEntries {
             if subject.type.isOwn || subject.isPromise {
                 pictures.ask(subject, isLasting: false, onlyStored: true)
             }
-            standIn(for: document)
+            standInOrMakeWay(document)
             return
         }
         if !head.missing.isEmpty { pictures.ask(subject, isLasting: false) }
         if head.failure != nil {
-            standIn(for: document)
+            standInOrMakeWay(document)
             return
         }
         let isThere = texts(document.path).allSatisfy { path in

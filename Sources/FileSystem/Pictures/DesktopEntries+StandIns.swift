@@ -19,8 +19,7 @@ extension DesktopEntries {
         else { return false }
         var isStanding = false
         for path in texts(name.path) {
-            var facts = facts(path, subject)
-            facts.version = facts.version.map { $0 + "/stand-in" }
+            let facts = standInFacts(path, subject)
             for size in DesktopCache.Size.allCases where pictures[size] == nil {
                 if cache.isCurrentOfOthers(size, of: facts) { continue }
                 isStanding = true
@@ -32,6 +31,22 @@ extension DesktopEntries {
         // When the content comes it is drawn.
         if isStanding { remember(subject.document, NodeNumber(subject.item, 0)) }
         return true
+    }
+
+    /// The same of a document that may be here by now: what stood for it then may still be there, if this
+    /// was not told of it.
+    func standInOrMakeWay(_ name: Named) {
+        if standIn(for: name) || name.subject.isPromise { return }
+        let isStoodFor = texts(name.path).contains { path in
+            cache.isCurrent(.normal, of: standInFacts(path, name.subject))
+        }
+        if isStoodFor { write(name) }
+    }
+
+    private func standInFacts(_ path: String, _ subject: PictureSubject) -> DesktopCache.Subject {
+        var facts = facts(path, subject)
+        facts.version = facts.version.map { $0 + "/stand-in" }
+        return facts
     }
 
     private func placeholder(_ subject: PictureSubject, _ size: DesktopCache.Size) -> [UInt8] {

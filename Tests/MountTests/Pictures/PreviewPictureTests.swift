@@ -185,7 +185,17 @@ struct PreviewPictureTests {
             #expect(try waitUntil { try isPicture("d.png", of: "d.png") })
             #expect(desk.count("fetchedBytes") == 0)
             let placeholder = try picture("a.png")
+            let cache = desk.container.base + "/home/cache"
+            _ = try run(["cp", "-a", cache, cache + ".before"])
             #expect(desk.agent.content("in/a.png") == ByteString(image))
+            #expect(try waitUntil { try ![nil, placeholder].contains(picture("a.png")) })
+            #expect(try waitUntil { try isPicture("a.png", of: "a.png") })
+            // As if the daemon had died when its content had come.
+            try desk.remount {
+                _ = try run(["rm", "-rf", desk.container.folder + "/pictures", cache])
+                _ = try run(["mv", cache + ".before", cache])
+            }
+            _ = try run(["ls", folder])
             #expect(try waitUntil { try ![nil, placeholder].contains(picture("a.png")) })
             #expect(try waitUntil { try isPicture("a.png", of: "a.png") })
             desk.agent.unlink("in/d.png")
