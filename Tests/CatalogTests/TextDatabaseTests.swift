@@ -93,6 +93,15 @@ import Testing
         }
     }
 
+    @Test func `no memory is shared through a file, for which a full disk has no room`() throws {
+        let database = try TextDatabase(path: path)
+        defer { database.close() }
+        try database.apply([row(1, "words")], without: [], mark: 1)
+        #expect(try found(database, text: "words") == [1])
+        #expect(access(path + "-wal", F_OK) == 0)
+        #expect(access(path + "-shm", F_OK) != 0)
+    }
+
     @Test(.enabled(if: access("/usr/bin/sqlite3", X_OK) == 0, "sqlite3 is not installed"))
     func `words of an earlier version are kept and taken apart`() throws {
         let old = try TextDatabase(path: path)

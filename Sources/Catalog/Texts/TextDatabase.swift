@@ -86,6 +86,9 @@ package final class TextDatabase {
 
     private static func open(_ path: String) throws(Failure) -> Connection {
         let connection = try Connection(path: path, create: true, busyMilliseconds: 5_000)
+        // Nobody else opens it. Memory that is shared through a file would have no blocks on a full disk: a
+        // page of it would end the process with SIGBUS.
+        _ = try connection.text("PRAGMA locking_mode = EXCLUSIVE")
         _ = try connection.text("PRAGMA journal_mode = WAL")
         _ = try connection.execute("PRAGMA synchronous = NORMAL")
         _ = try connection.execute("PRAGMA cache_size = -2048")
