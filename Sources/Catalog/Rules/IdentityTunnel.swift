@@ -38,6 +38,9 @@ package struct IdentityTunnel: Sendable {
     /// Names that are remembered.
     package var count: Int { entries.count }
 
+    /// The documents that they stood for.
+    package var documents: Set<DocumentID> { Set(entries.values.lazy.map(\.document)) }
+
     /// Remembers that `name` went away, unlinked or renamed, while it stood for `document`. A later
     /// note of the same name replaces the earlier one.
     package mutating func note(

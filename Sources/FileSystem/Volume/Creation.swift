@@ -109,23 +109,25 @@ extension VolumeState {
     func inheritDocument(
         _ directory: MemoryIndex.Position, _ name: [UInt8], _ process: Int32, _ time: Timestamp
     ) -> Inheritance? {
+        // Another of its names may have come back before.
         guard
             let document = tunnel.claim(
-                parent: number(directory), name: name, process: process, at: time)
+                parent: number(directory), name: name, process: process, at: time),
+            let former = tunnelled.removeValue(forKey: document)
         else { return nil }
-        // The last holder may live on under another name (a backup): it becomes a new document.
+        // The last holder may live on under another name (a backup): it becomes a new document. One that
+        // is dead would take the document's versions and all ways to it along when it goes.
         var inheritance = Inheritance(document: document)
-        if let former = tunnelled.removeValue(forKey: document) {
-            if isUnseen(former.node, of: document, by: process) {
-                inheritance.unseen = former.node
-            }
-            inheritance.effects += release(document, by: former.node.item)
-            if let replaced = former.replaced {
-                // As a backup it became the document of the backup that it was renamed over, and
-                // took its versions there; what it replaced got its id. All that is undone.
-                inheritance.effects += release(document, by: replaced)
-                inheritance.effects += adoptVersions(of: former.node.item, document)
-            }
+        if isUnseen(former.node, of: document, by: process) {
+            inheritance.unseen = former.node
+        }
+        inheritance.effects += release(document, by: former.node.item)
+        if let heir = former.heir { inheritance.effects += release(document, by: heir) }
+        if let replaced = former.replaced {
+            // As a backup it became the document of the backup that it was renamed over, and
+            // took its versions there; what it replaced got its id. All that is undone.
+            inheritance.effects += release(document, by: replaced)
+            inheritance.effects += adoptVersions(of: former.node.item, document)
         }
         return inheritance
     }
@@ -147,6 +149,8 @@ extension VolumeState {
         var node: NodeNumber
         /// What it was renamed over, if that was a document too.
         var replaced: ItemNumber?
+        /// What it was renamed over later and became; that is this document until it goes.
+        var heir: ItemNumber?
     }
 
     /// Remembers that a document's name went away, in case it comes back with another item.
@@ -160,7 +164,10 @@ extension VolumeState {
         let document = DocumentID(rawValue: index[item: position].pointee.document)
         tunnel.note(
             parent: number(directory), name: name, document: document, process: process, at: time)
-        if tunnelled.count > 4096 { tunnelled.removeAll() }
+        if tunnelled.count > 4 * IdentityTunnel.capacity {
+            let awaited = tunnel.documents
+            tunnelled = tunnelled.filter { awaited.contains($0.key) }
+        }
         tunnelled[document] = Tunnelled(
             node: index[item: position].pointee.node, replaced: replaced)
     }

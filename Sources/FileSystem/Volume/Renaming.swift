@@ -174,8 +174,11 @@ extension VolumeState {
         if isSave {
             let document = DocumentID(rawValue: other.pointee.document)
             // What has another name, as a backup that is a hard link, lives on as a new document.
-            other.pointee.document =
-                other.pointee.links == 0 ? index[item: position].pointee.document : takeNumber()
+            let former = index[item: position].pointee.document
+            other.pointee.document = other.pointee.links == 0 ? former : takeNumber()
+            if other.pointee.links == 0 {
+                tunnelled[DocumentID(rawValue: former)]?.heir = number(old)
+            }
             effects += adopt(position, document)
             thinning.insert(document)
         }

@@ -1,0 +1,65 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// A document that got another file keeps what leads to it when the file that it was before goes for good.
+@Suite(.oneAtATime, .enabled(if: !DataPath.isPlain, "needs a mount"))
+struct HandedOnIdentityTests {
+    private static let id: ByteString = "user.shapeedit.id"
+    private static let grant: ByteString = "user.shapeedit.grant.notes"
+    /// Longer than a document waits for its name to come back, and for what it was to go.
+    private static let patience: UInt32 = 25
+
+    @Test func `a name that was given on twice and comes back keeps its document's grant`() throws {
+        try withVolume(.passthrough) { volume in
+            // What a program has just made itself is a temporary file to it.
+            let author = try volume.agent()
+            for name: ByteString in ["a", "c", "d"] { author.store(name, name) }
+            author.setAttribute("a", Self.grant, "read")
+            let id = author.attribute("a", Self.id)
+            let mover = try volume.agent()
+            mover.rename("a", "b")
+            // What was there goes for good, as the document that this was.
+            mover.rename("b", "c")
+            mover.rename("d", "a")
+            #expect(mover.attribute("a", Self.id) == id)
+            #expect(mover.attribute("a", Self.grant) == "read")
+            sleep(Self.patience)
+            #expect(mover.attribute("a", Self.id) == id)
+            #expect(mover.attribute("a", Self.grant) == "read")
+            #expect(mover.content("a") == "d")
+        }
+    }
+
+    @Test func `documents that a program makes anew by the thousand keep their grants`() throws {
+        try withVolume(.passthrough) { volume in
+            let agent = try volume.agent()
+            let names = (0..<4_400).map { ByteString("f\($0)") }
+            for name in names { agent.store(name, "old") }
+            let granted = names.suffix(400).filter { $0.bytes.last == UInt8(ascii: "7") }
+            for name in granted { agent.setAttribute(name, Self.grant, "read") }
+            // As a version control system does that goes to another branch and back.
+            for name in names { agent.unlink(name) }
+            for name in names { agent.store(name, "new") }
+            for name in granted { #expect(agent.attribute(name, Self.grant) == "read") }
+            sleep(Self.patience)
+            for name in granted { #expect(agent.attribute(name, Self.grant) == "read") }
+            #expect(granted.count == 40)
+        }
+    }
+
+    @Test func `of two names of one document only one makes it anew`() throws {
+        try withVolume(.passthrough) { volume in
+            let agent = try volume.agent()
+            agent.store("a", "one")
+            agent.link("a", "b")
+            let id = agent.attribute("a", Self.id)
+            for name: ByteString in ["a", "b"] { agent.unlink(name) }
+            for name: ByteString in ["a", "b"] { agent.store(name, name) }
+            let ids = ["a", "b"].map { agent.attribute($0, Self.id) }
+            #expect(Set(ids).count == 2)
+            #expect(ids.filter { $0 == id }.count <= 1)
+        }
+    }
+}
