@@ -162,9 +162,10 @@ final class GrantedReplay: Sendable {
     func tellFormer(_ step: GrantedStep) {
         guard let document = step.document else { return }
         switch step.kind {
-        case .written: tellFormer(of: document, in: step.owner, isThere: true)
+        // Who looked at once what is granted may know an earlier version than was there when it was told.
+        case .written, .made: tellFormer(of: document, in: step.owner, isThere: true)
         case .removed: tellFormer(of: document, in: step.owner, isThere: false)
-        case .made, .moved: break
+        case .moved: break
         }
     }
 

@@ -106,14 +106,18 @@ extension VolumeState {
     }
 
     /// The document id that the name still stands for, taken from its last holder.
+    ///
+    /// - Parameter isNew: whether what gets the name was made to get it. A document that was there before
+    ///   is what it is, unless the last holder made way as for a save: who moves files round does not save.
     func inheritDocument(
-        _ directory: MemoryIndex.Position, _ name: [UInt8], _ process: Int32, _ time: Timestamp
+        _ directory: MemoryIndex.Position, _ name: [UInt8], _ process: Int32, _ time: Timestamp,
+        isNew: Bool = true
     ) -> Inheritance? {
         // Another of its names may have come back before.
         guard
             let document = tunnel.claim(
                 parent: number(directory), name: name, process: process, at: time),
-            let former = tunnelled.removeValue(forKey: document)
+            let former = tunnelled.removeValue(forKey: document), isNew || former.madeWay
         else { return nil }
         // The last holder may live on under another name (a backup): it becomes a new document. One that
         // is dead would take the document's versions and all ways to it along when it goes.
@@ -147,6 +151,8 @@ extension VolumeState {
     /// The item whose document's name went away.
     struct Tunnelled {
         var node: NodeNumber
+        /// It was removed, or renamed as backups are called.
+        var madeWay: Bool
         /// What it was renamed over, if that was a document too.
         var replaced: ItemNumber?
         /// What it was renamed over later and became; that is this document until it goes.
@@ -155,10 +161,13 @@ extension VolumeState {
 
     /// Remembers that a document's name went away, in case it comes back with another item.
     ///
-    /// - Parameter replaced: the document's file that it is about to be renamed over.
+    /// - Parameters:
+    ///   - madeWay: whether it is removed, or gets the name of a backup.
+    ///   - replaced: the document's file that it is about to be renamed over.
     func rememberDocument(
         _ position: MemoryIndex.Position, _ directory: MemoryIndex.Position, _ name: [UInt8],
-        _ process: Int32, _ time: Timestamp, replacing replaced: ItemNumber? = nil
+        _ process: Int32, _ time: Timestamp, madeWay: Bool = true,
+        replacing replaced: ItemNumber? = nil
     ) {
         guard index[item: position].pointee.isRegular, !isTemporaryName(name) else { return }
         let document = DocumentID(rawValue: index[item: position].pointee.document)
@@ -169,7 +178,7 @@ extension VolumeState {
             tunnelled = tunnelled.filter { awaited.contains($0.key) }
         }
         tunnelled[document] = Tunnelled(
-            node: index[item: position].pointee.node, replaced: replaced)
+            node: index[item: position].pointee.node, madeWay: madeWay, replaced: replaced)
     }
 
     /// The versions that an item wrote join a document's history.

@@ -113,7 +113,9 @@ extension VolumeState {
             effects += replace(covered, old, with: position, isSave: isSave, time)
         }
         if old == 0, isOwnName, isBackup(position, oldName, bytes, process, time) {
-            rememberDocument(position, source, oldName, process, time)
+            rememberDocument(
+                position, source, oldName, process, time,
+                madeWay: isBackupName(bytes, of: oldName))
         }
         index.removeName(name)
         effects.append(.removeName(parent: number(source), name: oldName))
@@ -121,7 +123,9 @@ extension VolumeState {
         effects.append(
             .putName(parent: number(target), name: bytes, item: number(position), rank: rank))
         if old == 0, isOwnName, record.pointee.isRegular,
-            let inherited = inheritDocument(target, bytes, process, time)
+            let inherited = inheritDocument(
+                target, bytes, process, time,
+                isNew: isTemporaryName(oldName) || isJustMade(position, process, time))
         {
             unseen = inherited.unseen
             effects += inherited.effects + adopt(position, inherited.document)

@@ -11,6 +11,30 @@ struct HandedOnIdentityTests {
     /// Longer than a document waits for its name to come back, and for what it was to go.
     private static let patience: UInt32 = 25
 
+    @Test func `files that one program moves round take their identities along`() throws {
+        try withVolume(.passthrough) { volume in
+            let author = try volume.agent()
+            for name: ByteString in ["a", "b", "c"] { author.store(name, name) }
+            let (a, b) = (author.attribute("a", Self.id), author.attribute("b", Self.id))
+            let mover = try volume.agent()
+            // They change places.
+            for (old, new): (ByteString, ByteString) in [("a", "t"), ("b", "a"), ("t", "b")] {
+                mover.rename(old, new)
+            }
+            #expect(mover.attribute("a", Self.id) == b && mover.attribute("b", Self.id) == a)
+            #expect(mover.content("a") == "b" && mover.content("b") == "a")
+            // What is made for the name is what the name stands for.
+            mover.rename("a", "former")
+            mover.store("new", "saved")
+            mover.rename("new", "a")
+            #expect(mover.attribute("a", Self.id) == b)
+            #expect(mover.attribute("former", Self.id) != b)
+            mover.rename("b", "b~")
+            mover.rename("c", "b")
+            #expect(mover.attribute("b", Self.id) == a)
+        }
+    }
+
     @Test func `a name that was given on twice and comes back keeps its document's grant`() throws {
         try withVolume(.passthrough) { volume in
             // What a program has just made itself is a temporary file to it.
@@ -22,7 +46,7 @@ struct HandedOnIdentityTests {
             mover.rename("a", "b")
             // What was there goes for good, as the document that this was.
             mover.rename("b", "c")
-            mover.rename("d", "a")
+            mover.store("a", "d")
             #expect(mover.attribute("a", Self.id) == id)
             #expect(mover.attribute("a", Self.grant) == "read")
             sleep(Self.patience)
