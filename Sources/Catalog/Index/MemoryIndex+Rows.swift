@@ -96,20 +96,24 @@ extension MemoryIndex {
 
     /// The item that is the document now; 0 if it is gone.
     package func holder(of document: DocumentID) -> Position {
-        // A document's first item has its number; save-by-rename makes others.
-        let first = find(ItemNumber(rawValue: document.rawValue))
-        if first != 0, self[item: first].pointee.document == document.rawValue { return first }
-        if let number = holders[document.rawValue] {
-            let noted = find(ItemNumber(rawValue: number))
-            if noted != 0, self[item: noted].pointee.document == document.rawValue,
-                self[item: noted].pointee.links > 0
-            {
-                return noted
-            }
-        }
+        let known = knownHolder(of: document)
+        if known != 0 { return known }
         let found = self.first { $0.document == document.rawValue && $0.links > 0 }
         if found != 0 { noteHolder(found) }
         return found
+    }
+
+    /// The same, as far as it is known without going through all items.
+    package func knownHolder(of document: DocumentID) -> Position {
+        // A document's first item has its number; save-by-rename makes others.
+        let first = find(ItemNumber(rawValue: document.rawValue))
+        if first != 0, self[item: first].pointee.document == document.rawValue { return first }
+        guard let number = holders[document.rawValue] else { return 0 }
+        let noted = find(ItemNumber(rawValue: number))
+        guard noted != 0, self[item: noted].pointee.document == document.rawValue,
+            self[item: noted].pointee.links > 0
+        else { return 0 }
+        return noted
     }
 
     /// Whether another item than its first is known to have become the document.

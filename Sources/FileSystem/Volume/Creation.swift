@@ -127,6 +127,9 @@ extension VolumeState {
         }
         inheritance.effects += release(document, by: former.node.item)
         if let heir = former.heir { inheritance.effects += release(document, by: heir) }
+        // Somebody else may have renamed another file over it.
+        let holder = index.knownHolder(of: document)
+        if holder != 0 { inheritance.effects += release(document, by: number(holder)) }
         if let replaced = former.replaced {
             // As a backup it became the document of the backup that it was renamed over, and
             // took its versions there; what it replaced got its id. All that is undone.

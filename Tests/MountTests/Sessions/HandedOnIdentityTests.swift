@@ -73,6 +73,21 @@ struct HandedOnIdentityTests {
         }
     }
 
+    @Test func `a backup that others replace meanwhile does not stay the document`() throws {
+        try withVolume(.passthrough) { volume in
+            let author = try volume.agent()
+            for name: ByteString in ["a", "other"] { author.store(name, name) }
+            let id = author.attribute("a", Self.id)
+            let editor = try volume.agent()
+            editor.rename("a", "a~")
+            author.rename("other", "a~")
+            editor.store("a", "saved")
+            #expect(editor.attribute("a", Self.id) == id)
+            #expect(editor.attribute("a~", Self.id) != id)
+            #expect(editor.content("a~") == "other")
+        }
+    }
+
     @Test func `of two names of one document only one makes it anew`() throws {
         try withVolume(.passthrough) { volume in
             let agent = try volume.agent()
