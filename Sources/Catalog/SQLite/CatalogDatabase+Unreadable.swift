@@ -28,13 +28,13 @@ extension CatalogDatabase {
             FROM version WHERE NOT \(Self.isReadable())
             """)
         var statements = problems.isEmpty ? [] : Self.contentRepairs(hasStore: hasStore)
-        let origins = "origin WHERE length(content) NOT IN (0, 32)"
+        let isUnnamed = "WHERE length(content) NOT IN (0, 32)"
         let names = try lines(
-            "SELECT 'item ' || item || ' had a name at its source that cannot be' FROM \(origins)")
-        if !names.isEmpty {
-            statements.append(
-                "UPDATE origin SET content = NULL WHERE length(content) NOT IN (0, 32)")
-        }
+            """
+            SELECT 'item ' || item || ' had a name at its source that cannot be' FROM origin
+            \(isUnnamed)
+            """)
+        if !names.isEmpty { statements.append("UPDATE origin SET content = NULL \(isUnnamed)") }
         problems += names
         let accesses = GrantedAccess.allCases.map { String($0.rawValue) }.joined(separator: ", ")
         let grants = "document_grant WHERE access NOT IN (\(accesses))"
@@ -63,6 +63,16 @@ extension CatalogDatabase {
         return problems
     }
 
+    /// Gives rows of a table that cannot be read what those of another one say that are about the same.
+    private static func takingOver(_ table: String, from other: String, _ isSame: String) -> String
+    {
+        """
+        UPDATE \(table) SET (place, hash) = (SELECT place, hash FROM \(other) AS own WHERE \(isSame))
+        WHERE NOT \(isReadable())
+            AND EXISTS (SELECT 1 FROM \(other) AS own WHERE \(isSame) AND \(isReadable("own.")))
+        """
+    }
+
     private static func contentRepairs(hasStore: Bool) -> [String] {
         let place = (hasStore ? ContentPlace.promised : .sealed).rawValue
         let rest = """
@@ -71,22 +81,10 @@ extension CatalogDatabase {
             WHERE NOT \(isReadable())
             """
         return [
-            """
-            UPDATE item SET (place, hash) =
-                (SELECT place, hash FROM version AS own WHERE own.item = item.id
-                    AND own.ordinal = item.ordinal)
-            WHERE NOT \(isReadable()) AND EXISTS
-                (SELECT 1 FROM version AS own WHERE own.item = item.id
-                    AND own.ordinal = item.ordinal AND \(isReadable("own.")))
-            """,
-            """
-            UPDATE version SET (place, hash) =
-                (SELECT place, hash FROM item AS own WHERE own.id = version.item
-                    AND own.ordinal = version.ordinal)
-            WHERE NOT \(isReadable()) AND EXISTS
-                (SELECT 1 FROM item AS own WHERE own.id = version.item
-                    AND own.ordinal = version.ordinal AND \(isReadable("own.")))
-            """,
+            takingOver(
+                "item", from: "version", "own.item = item.id AND own.ordinal = item.ordinal"),
+            takingOver(
+                "version", from: "item", "own.id = version.item AND own.ordinal = version.ordinal"),
             // What was never published has no content.
             """
             UPDATE item SET hash = NULL, place = \(ContentPlace.none.rawValue)

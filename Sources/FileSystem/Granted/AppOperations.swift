@@ -20,10 +20,9 @@ private func serve(
     _ request: fuse_req_t?, _ isGranted: Bool,
     _ body: (FuseSession, Request, GrantedTree) throws(Errno) -> Void
 ) -> Bool {
-    guard isGranted, let pointer = request, let session = FuseSession.of(pointer),
-        let granted = session.granted
-    else { return false }
-    let request = Request(pointer: pointer)
+    guard isGranted, let (session, request, granted) = FuseSession.appContext(request) else {
+        return false
+    }
     do throws(Errno) { try body(session, request, granted) } catch { request.fail(error) }
     return true
 }

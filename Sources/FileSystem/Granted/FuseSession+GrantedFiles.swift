@@ -212,10 +212,7 @@ extension FuseSession {
 
     func releaseGranted(_ granted: GrantedTree, _ handle: UInt64) {
         guard let file = granted.letGo(handle) else { return }
-        granted.forwarding.post(file.owner) { [self] in
-            // The owner may have the next version only when it is closed.
-            if file.writes { noteOwn(file.document, of: file.owner, file.descriptor) }
-        }
+        granted.forwarding.post(file.owner) { withExtendedLifetime(file) {} }
     }
 
     func synchronizeGranted(_ request: Request, _ granted: GrantedTree, _ handle: UInt64)

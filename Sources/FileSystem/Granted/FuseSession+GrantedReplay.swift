@@ -15,11 +15,9 @@ private func replay(
     _ request: fuse_req_t?, isGranted: Bool = true,
     _ body: (FuseSession, Request, GrantedTree) throws(Errno) -> Bool
 ) -> Bool {
-    guard isGranted, let pointer = request, let session = FuseSession.of(pointer),
-        let granted = session.granted
+    guard isGranted, let (session, request, granted) = FuseSession.appContext(request),
+        session.isReplay(request)
     else { return false }
-    let request = Request(pointer: pointer)
-    guard session.isReplay(request) else { return false }
     do throws(Errno) { return try body(session, request, granted) } catch {
         request.fail(error)
         return true

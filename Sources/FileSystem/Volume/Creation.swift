@@ -130,10 +130,9 @@ extension VolumeState {
         // Somebody else may have renamed another file over it.
         let holder = index.knownHolder(of: document)
         if holder != 0 { inheritance.effects += release(document, by: number(holder)) }
-        if let replaced = former.replaced {
-            // As a backup it became the document of the backup that it was renamed over, and
-            // took its versions there; what it replaced got its id. All that is undone.
-            inheritance.effects += release(document, by: replaced)
+        if former.replacesBackup {
+            // It became the document of the backup that it was renamed over, and took its versions there.
+            // That is undone.
             inheritance.effects += adoptVersions(of: former.node.item, document)
         }
         return inheritance
@@ -156,9 +155,9 @@ extension VolumeState {
         var node: NodeNumber
         /// It was removed, or renamed as backups are called.
         var madeWay: Bool
-        /// What it was renamed over, if that was a document too.
-        var replaced: ItemNumber?
-        /// What it was renamed over later and became; that is this document until it goes.
+        /// It was renamed to the name of a backup that was a document too.
+        var replacesBackup: Bool
+        /// What it was renamed over and became; that is this document until it goes.
         var heir: ItemNumber?
     }
 
@@ -166,11 +165,11 @@ extension VolumeState {
     ///
     /// - Parameters:
     ///   - madeWay: whether it is removed, or gets the name of a backup.
-    ///   - replaced: the document's file that it is about to be renamed over.
+    ///   - replacesBackup: whether it is about to be renamed over a document.
     func rememberDocument(
         _ position: MemoryIndex.Position, _ directory: MemoryIndex.Position, _ name: [UInt8],
         _ process: Int32, _ time: Timestamp, madeWay: Bool = true,
-        replacing replaced: ItemNumber? = nil
+        replacesBackup: Bool = false
     ) {
         guard index[item: position].pointee.isRegular, !isTemporaryName(name) else { return }
         let document = DocumentID(rawValue: index[item: position].pointee.document)
@@ -181,7 +180,8 @@ extension VolumeState {
             tunnelled = tunnelled.filter { awaited.contains($0.key) }
         }
         tunnelled[document] = Tunnelled(
-            node: index[item: position].pointee.node, madeWay: madeWay, replaced: replaced)
+            node: index[item: position].pointee.node, madeWay: madeWay,
+            replacesBackup: replacesBackup)
     }
 
     /// The versions that an item wrote join a document's history.

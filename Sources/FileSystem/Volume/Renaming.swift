@@ -107,7 +107,7 @@ extension VolumeState {
             if isOwnName, isBackupName(bytes, of: oldName), !isTemporary {
                 rememberDocument(
                     position, source, oldName, process, time,
-                    replacing: isSave ? number(old) : nil)
+                    replacesBackup: isSave)
             }
             if isSave { unseen = unseenVersion(of: old, process) }
             effects += replace(covered, old, with: position, isSave: isSave, time)

@@ -99,6 +99,14 @@ struct ReplayTests {
         }
     }
 
+    /// A program that looks for the names in a folder without pause.
+    private func look(
+        _ volume: Volume, for names: [String], in folder: String
+    ) throws -> RunningProgram {
+        let loop = "cd \"$0\"; while :; do for n in \"$@\"; do [ -e $n ]; done; done"
+        return try volume.start(["sh", "-c", loop, "\(volume.directory)/\(folder)"] + names)
+    }
+
     @Test func `what goes is told also where somebody looks for it all the while`() throws {
         try withVolume(.passthrough) { volume in
             let source = try #require(volume.container).base + "/home/source"
@@ -109,8 +117,7 @@ struct ReplayTests {
             try volume.shapeedit("import", "--promise", source, "@in")
             let mounted = try Transcript(volume, volume.directory + "/in")
             // The kernel learns that the names are free before the watchers are told.
-            let loop = "cd \"$0\"; while :; do for n in \"$@\"; do [ -e $n ]; done; done"
-            let looks = try volume.start(["sh", "-c", loop, volume.directory + "/in"] + names)
+            let looks = try look(volume, for: names, in: "in")
             agent.shell("cd \(source); rmdir \(list)")
             try volume.shapeedit("import", "--refresh", "@in")
             let told = mounted.events()
@@ -133,12 +140,10 @@ struct ReplayTests {
             let list = names.joined(separator: " ")
             agent.shell("mkdir -p \(source)/a \(source)/b; cd \(source)/a; mkdir \(list)")
             try volume.shapeedit("import", "--promise", source, "@in")
-            let loop = "cd \"$0\"; while :; do for n in \"$@\"; do [ -e $n ]; done; done"
             // There and back.
             for (from, to) in [("a", "b"), ("b", "a"), ("a", "b")] {
                 let mounted = try Transcript(volume, volume.directory + "/in")
-                let looks = try volume.start(
-                    ["sh", "-c", loop, "\(volume.directory)/in/\(to)"] + names)
+                let looks = try look(volume, for: names, in: "in/\(to)")
                 agent.shell("cd \(source); mv \(from)/* \(to)")
                 try volume.shapeedit("import", "--refresh", "@in")
                 let told = mounted.events()
