@@ -43,4 +43,15 @@ import Testing
         #expect(queue.take() != nil)
         #expect(queue.isEmpty)
     }
+
+    @Test func `steps come in the order in which their changes were announced`() {
+        var changes = AnnouncedSteps()
+        let (first, second, third) = (changes.announce(), changes.announce(), changes.announce())
+        #expect(changes.take([step(3)], of: third).isEmpty)
+        #expect(changes.take([], of: first).isEmpty)
+        #expect(changes.arrived == 1 && changes.announced == 3)
+        let rest = changes.take([step(1), step(2)], of: second)
+        #expect(rest.map(\.node.item.rawValue) == [1, 2, 3])
+        #expect(changes.arrived == 3)
+    }
 }

@@ -17,6 +17,8 @@ final class Replayer: Sendable {
     private static let patience: UInt64 = 10_000
     /// The process is kept so long for further steps, in milliseconds.
     private static let rest: UInt64 = 3_000
+    /// A step waits so long for others that were announced, in milliseconds.
+    private static let announcedPatience: UInt64 = 1_000
     /// A name that somebody has looked up meanwhile has to be forgotten by the kernel again.
     private static let attempts = 4
     /// What a call says when the kernel knew something else of the name than it is to find there.
@@ -24,9 +26,7 @@ final class Replayer: Sendable {
 
     struct State {
         var queue = ReplayQueue()
-        /// Batches of steps that were announced, and that came.
-        var announced: UInt64 = 0
-        var arrived: UInt64 = 0
+        var changes = AnnouncedSteps()
         /// What the helper is at.
         var current: ReplayStep?
         /// It has found, in its call, what that step is about at its place.
@@ -64,8 +64,9 @@ final class Replayer: Sendable {
 
     // MARK: Adding
 
-    /// Changes are about to be made; their steps come by ``add(announced:)``, none if it comes to nothing.
-    func announce() { state.withLock { $0.announced += 1 } }
+    /// Changes are about to be made; with the number that this returns their steps come by
+    /// ``add(_:announced:)``, none if it comes to nothing.
+    func announce() -> UInt64 { state.withLock { $0.changes.announce() } }
 
     /// These changes were made; their steps come when the kernel has forgotten the names.
     func expect(_ steps: [ReplayStep]) { names.note(steps) }
@@ -76,47 +77,49 @@ final class Replayer: Sendable {
         names.has(parent, name)
     }
 
-    /// The changes that were expected, in their order.
-    func add(announced steps: [ReplayStep]) {
+    /// The changes that were expected, in their order; told when those are that were announced before.
+    func add(_ steps: [ReplayStep], announced change: UInt64) {
         let now = MonotonicClock.now
         var dropped: [ReplayStep] = []
-        add { queue in
-            for step in steps where !queue.add(step, now: now) { dropped.append(step) }
+        add { state in
+            for step in state.changes.take(steps, of: change)
+            where !state.queue.add(step, now: now) {
+                dropped.append(step)
+            }
         }
         names.end(dropped)
-        state.signal { $0.arrived += 1 }
     }
 
     /// What a path from the root names has changed.
-    func add(path: [UInt8]) { add { $0.add(path: path, now: MonotonicClock.now) } }
+    func add(path: [UInt8]) { add { $0.queue.add(path: path, now: MonotonicClock.now) } }
 
     /// Names that came and went among the saved queries and in their folders.
     func add(_ entries: [QueryEntry]) {
-        add { queue in
+        add { state in
             let now = MonotonicClock.now
-            for entry in entries { queue.add(query: entry, now: now) }
+            for entry in entries { state.queue.add(query: entry, now: now) }
         }
     }
 
     /// Nodes of former versions of items that have another one now, or lost their last name.
     func add(former nodes: [NodeNumber]) {
-        add { queue in
-            for node in nodes { queue.add(former: node) }
+        add { state in
+            for node in nodes { state.queue.add(former: node) }
         }
     }
 
     /// What owners granted otherwise, in the mount of an app.
     func add(granted steps: [GrantedStep]) {
-        add { queue in
+        add { state in
             let now = MonotonicClock.now
-            for step in steps { queue.add(granted: step, now: now) }
+            for step in steps { state.queue.add(granted: step, now: now) }
         }
     }
 
-    private func add(_ body: (inout ReplayQueue) -> Void) {
+    private func add(_ body: (inout State) -> Void) {
         let starts = state.signal { state -> Bool in
             if state.ended { return false }
-            body(&state.queue)
+            body(&state)
             if state.isRunning || state.queue.isEmpty { return false }
             state.isRunning = true
             return true
@@ -144,7 +147,6 @@ final class Replayer: Sendable {
             if let running = worker, !perform(work, running) { worker = nil }
             if worker == nil { helper.store(0, ordering: .releasing) }
         }
-        helper.store(0, ordering: .releasing)
     }
 
     /// The next thing to do; nil if nothing came for a while, and the thread is to end.
@@ -159,6 +161,8 @@ final class Replayer: Sendable {
         // Under the same lock as those who add: what came at the last moment is not forgotten.
         return state.signal { state in
             if !state.ended, let work = state.queue.take() { return work }
+            // Before another thread can have a process of its own.
+            helper.store(0, ordering: .releasing)
             state.isRunning = false
             return nil
         }
@@ -193,27 +197,36 @@ final class Replayer: Sendable {
                 state.withLock { $0.current = nil }
                 names.end([step])
             }
-            for _ in 0..<Self.attempts {
-                guard let call = call(for: step) else {
-                    // The step by which things are otherwise may be on its way.
-                    if awaitAnnounced() { continue }
-                    return true
-                }
-                state.withLock { $0.isFound = false }
-                guard let answer = ask(call, worker) else { return false }
-                guard Self.misled.contains(answer) else { return true }
-                forgetNames(of: step)
-            }
-            return true
+            return perform(step, worker)
         }
     }
 
-    /// Waits for the steps that are announced; false if none are.
-    private func awaitAnnounced() -> Bool {
-        let (arrived, announced) = state.withLock { ($0.arrived, $0.announced) }
-        if arrived == announced { return false }
-        let end = MonotonicClock.after(milliseconds: 1_000)
-        return state.wait(until: end) { $0.arrived >= announced || $0.ended ? true : nil } ?? false
+    private func perform(_ step: ReplayStep, _ worker: WorkerProcess) -> Bool {
+        let end = MonotonicClock.after(milliseconds: Self.announcedPatience)
+        var attempts = 0
+        while attempts < Self.attempts {
+            let arrived = state.withLock { $0.changes.arrived }
+            guard let call = call(for: step) else {
+                // The step by which things are otherwise may be on its way, or has come just now.
+                if awaitAnnounced(after: arrived, until: end) { continue }
+                return true
+            }
+            state.withLock { $0.isFound = false }
+            guard let answer = ask(call, worker) else { return false }
+            guard Self.misled.contains(answer) else { return true }
+            forgetNames(of: step)
+            attempts += 1
+        }
+        return true
+    }
+
+    /// Waits until another change than the `arrived` first ones has its steps here; false if none is
+    /// announced, or it takes too long.
+    private func awaitAnnounced(after arrived: UInt64, until end: UInt64) -> Bool {
+        state.wait(until: end) { state -> Bool? in
+            if state.changes.arrived > arrived, !state.ended { return true }
+            return state.changes.announced == arrived || state.ended ? false : nil
+        } ?? false
     }
 
     /// Tells who watches a former node what happened to its item.
