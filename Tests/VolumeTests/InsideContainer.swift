@@ -102,17 +102,24 @@ final class InsideContainer {
         return (NodeNumber(rawValue: entry.node), opened.handle)
     }
 
-    /// Opens the document as a thread of another process does; the errno that answers it, or 0. Nothing
-    /// closes it.
-    func open(_ name: String, _ flags: Int32, by thread: Int32) throws(Errno) -> Int32 {
-        let other = Caller(user: geteuid(), group: getegid(), thread: thread)
-        guard let node = try find(name, other) else { return ENOENT }
+    /// Opens the document at the root, or in a folder, as a thread of another process does; the errno that
+    /// answers it, or 0. Nothing closes it.
+    func open(_ name: String, _ flags: Int32, by thread: Int32, in folder: NodeNumber? = nil)
+        throws(Errno) -> Int32
+    {
+        let other = Self.caller(of: thread)
+        guard let node = try find(name, other, in: folder) else { return ENOENT }
         let result = Received<Opened>()
         volume.open(node, flags: flags, other) { result.set($0) }
         switch result.wait() {
         case .success: return 0
         case .failure(let error): return error.code
         }
+    }
+
+    /// Who asks by a thread of another process.
+    static func caller(of thread: Int32) -> Caller {
+        Caller(user: geteuid(), group: getegid(), thread: thread)
     }
 
     /// Grants the document to an application for writing.
@@ -130,7 +137,7 @@ final class InsideContainer {
     func open(granted document: DocumentID, to application: String, by thread: Int32)
         throws(Errno) -> Int32
     {
-        let other = Caller(user: geteuid(), group: getegid(), thread: thread)
+        let other = Self.caller(of: thread)
         let answer = try volume.lookupGranted(
             document, for: application, shared: true, other, waited: true)
         guard case .done(let entry) = answer else { return EAGAIN }
@@ -142,10 +149,12 @@ final class InsideContainer {
         }
     }
 
-    /// Looks a name up, as the kernel does for a caller.
-    func find(_ name: String, _ other: Caller? = nil) throws(Errno) -> NodeNumber? {
+    /// Looks a name at the root up, or one in a folder, as the kernel does for a caller.
+    func find(_ name: String, _ other: Caller? = nil, in folder: NodeNumber? = nil) throws(Errno)
+        -> NodeNumber?
+    {
         let answer = try withName(name) { (bytes) throws(Errno) in
-            try volume.lookup(root, bytes, other ?? caller, waited: true)
+            try volume.lookup(folder ?? root, bytes, other ?? caller, waited: true)
         }
         guard case .done(let entry) = answer, entry.node != 0 else { return nil }
         return NodeNumber(rawValue: entry.node)
@@ -187,10 +196,11 @@ final class InsideContainer {
         return NodeNumber(rawValue: entry.node)
     }
 
-    func rename(_ name: String, to newName: String) throws(Errno) {
+    /// Gives what has a name at the root another name there, or in a folder.
+    func rename(_ name: String, to newName: String, in folder: NodeNumber? = nil) throws(Errno) {
         _ = try withName(name) { (from) throws(Errno) in
             try withName(newName) { (to) throws(Errno) in
-                try volume.rename(root, from, root, to, flags: 0, caller, waited: true)
+                try volume.rename(root, from, folder ?? root, to, flags: 0, caller, waited: true)
             }
         }
     }

@@ -26,6 +26,27 @@ import Testing
         }
     }
 
+    @Test func `a folder that was away for a moment keeps nobody from where they were sent`() throws
+    {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path)
+            defer { container.close() }
+            try container.save("a", [1])
+            let folder = try container.makeFolder("folder")
+            try container.rename("a", to: "a", in: folder)
+            let other: Int32 = 1
+            let sent = try container.open("a", O_WRONLY, by: other, in: folder)
+            #expect(sent == ESTALE)
+            // The kernel walks the path again: it asks for a folder that it finds gone once more.
+            try container.rename("folder", to: "elsewhere")
+            #expect(try container.find("folder", InsideContainer.caller(of: other)) == nil)
+            try container.rename("elsewhere", to: "folder")
+            #expect(try container.find("folder", InsideContainer.caller(of: other)) == folder)
+            let opened = try container.open("a", O_WRONLY, by: other, in: folder)
+            #expect(opened == 0)
+        }
+    }
+
     @Test func `who opens a granted document is not told that it was saved meanwhile`() throws {
         try InsideContainer.withFolder { path in
             let container = try InsideContainer(path)

@@ -50,8 +50,16 @@ extension Volume {
         let now = MonotonicClock.now
         guard now < known.at + Self.redirectPatience * 1_000_000, known.turns < Self.mostTurns
         else { return }
-        if position != 0, !state.index[item: position].pointee.isRegular { return }
         let place = place()
+        if position != 0, !state.index[item: position].pointee.isRegular {
+            // A folder on the way, if the name was taken for the one that the thread comes by: it led
+            // nowhere for a moment, and the kernel has asked once more.
+            if known.place == place {
+                (known.place, known.inVainSince) = (nil, 0)
+                state.redirections[thread] = known
+            }
+            return
+        }
         if known.place == nil {
             known.place = place
             state.redirections[thread] = known
