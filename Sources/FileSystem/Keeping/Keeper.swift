@@ -15,10 +15,6 @@ final class Keeper: Sendable {
     static let pace: UInt64 = 1_000
     /// A version is on the disk within 5 s: one sync for all, this long after the first.
     private static let durability: UInt64 = 2_500_000_000
-    /// Hashing versions and moving them among the blobs waits until nothing was published for a
-    /// while, but not for ever.
-    private static let quiet: UInt64 = 4_000_000_000
-    private static let patience: UInt64 = 60_000_000_000
     /// Access times are recorded this often, in nanoseconds.
     private static let accessPace: UInt64 = 5_000_000_000
     /// All documents' earlier versions are looked through this often, in nanoseconds.
@@ -31,9 +27,7 @@ final class Keeper: Sendable {
         var hurried = false
         var ended = false
         var done = false
-        /// When the last version was published, and the first that is not sealed yet.
-        var lastPublish: UInt64 = 0
-        var firstPublish: UInt64 = 0
+        var sealing = SealingTime()
         /// When the first version was published that no sync has covered.
         var firstUnsynced: UInt64 = 0
         var accessed: UInt64 = 0
@@ -77,8 +71,7 @@ final class Keeper: Sendable {
     func published() {
         state.withLock { state in
             let now = MonotonicClock.now
-            state.lastPublish = now
-            if state.firstPublish == 0 { state.firstPublish = now }
+            state.sealing.publish(at: now)
             if state.firstUnsynced == 0 { state.firstUnsynced = now }
         }
     }
@@ -123,13 +116,10 @@ final class Keeper: Sendable {
         let plan = state.withLock { state in
             // Taken under the lock: nothing that is recorded here is later.
             let now = MonotonicClock.now
-            let ripe =
-                state.firstPublish != 0
-                && (now - state.lastPublish > Self.quiet
-                    || now - state.firstPublish > Self.patience)
+            let ripe = state.sealing.isRipe(at: now)
             let accessed = now - state.accessed > Self.accessPace || state.ended
             if accessed { state.accessed = now }
-            if ripe || state.ended { state.firstPublish = 0 }
+            if ripe || state.ended { state.sealing.begin() }
             let sync = state.firstUnsynced != 0 && now - state.firstUnsynced > Self.durability
             if sync { state.firstUnsynced = 0 }
             let everything = now - state.thinned > Self.thinningPace
@@ -174,7 +164,7 @@ final class Keeper: Sendable {
             state.rounds += 1
             if isHashing, !state.ended {
                 // The rest of it comes with the next rounds.
-                state.firstPublish = MonotonicClock.now - Self.patience - 1
+                state.sealing.goOn()
                 state.hurried = true
             }
             state.gained = gained
