@@ -44,6 +44,16 @@ import Testing
         #expect(queue.isEmpty)
     }
 
+    @Test func `a step may come behind one of a later moment`() {
+        var queue = ReplayQueue()
+        queue.add(path: [1], now: 5_000_000_000)
+        // They count as of that second.
+        let isAdded = (0..<ReplayQueue.perSecond).map { number in
+            queue.add(step(UInt64(number)), now: 4_999_999_999)
+        }
+        #expect(isAdded.firstIndex(of: false) == ReplayQueue.perSecond - 1)
+    }
+
     @Test func `steps come in the order in which their changes were announced`() {
         var changes = AnnouncedSteps()
         let (first, second, third) = (changes.announce(), changes.announce(), changes.announce())

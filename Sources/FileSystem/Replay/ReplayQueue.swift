@@ -73,7 +73,8 @@ struct ReplayQueue: Sendable {
     }
 
     private mutating func hasRoom(_ now: UInt64) -> Bool {
-        if now - windowBegan > 1_000_000_000 {
+        // Who took the moment before a lock may come after one with a later moment.
+        if now > windowBegan + 1_000_000_000 {
             windowBegan = now
             count = 0
         }

@@ -79,9 +79,9 @@ final class Replayer: Sendable {
 
     /// The changes that were expected, in their order; told when those are that were announced before.
     func add(_ steps: [ReplayStep], announced change: UInt64) {
-        let now = MonotonicClock.now
         var dropped: [ReplayStep] = []
         add { state in
+            let now = MonotonicClock.now
             for step in state.changes.take(steps, of: change)
             where !state.queue.add(step, now: now) {
                 dropped.append(step)
@@ -144,7 +144,12 @@ final class Replayer: Sendable {
                 worker = try? WorkerProcess([program, "--helper", "replay"])
                 helper.store(worker?.process.identifier ?? 0, ordering: .releasing)
             }
-            if let running = worker, !perform(work, running) { worker = nil }
+            if let running = worker {
+                if !perform(work, running) { worker = nil }
+            } else if case .step(let step) = work {
+                // Nobody is told; the kernel may keep the names all the same.
+                names.end([step])
+            }
             if worker == nil { helper.store(0, ordering: .releasing) }
         }
     }
