@@ -26,6 +26,9 @@ struct QueryEntry: Sendable {
 ///
 /// Any thread.
 final class QueryFolders: Sendable {
+    /// How often a folder is followed again that others have ended before it was looked at.
+    private static let attempts = 16
+
     private let followed = Lock<[PathKey: FollowedFolder]>([:])
     private let queries: LiveQueries
     private let isWatchable: @Sendable () -> Bool
@@ -49,9 +52,14 @@ final class QueryFolders: Sendable {
 
     /// The folder as of now; `nil` if there are too many queries.
     func folder(_ name: String, _ query: Query) -> QueryFolder? {
-        guard let followed = follow(name, query) else { return nil }
-        queries.settle()
-        return followed.folder
+        // Who follows the same folder at the same time, or has saved another query of that name, ends it.
+        for _ in 0..<Self.attempts {
+            guard let followed = follow(name, query) else { return nil }
+            queries.settle()
+            if let folder = followed.folder { return folder }
+            if followed.hasEnded { return nil }
+        }
+        return nil
     }
 
     /// A query was saved or forgotten.
