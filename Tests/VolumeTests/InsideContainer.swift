@@ -241,9 +241,10 @@ final class InsideContainer {
     /// Whether the kernel may still keep names of pictures that lead elsewhere by now, and nobody has it
     /// forget them.
     var keepsStalePictures: Bool {
-        guard let stale = volume.pictures?.stale, let names = stale.take() else { return false }
-        stale.end()
-        return !names.isEmpty
+        guard let stale = volume.pictures?.stale else { return false }
+        var keeps = false
+        if stale.take({ keeps = !$0.isEmpty }) { stale.end() }
+        return keeps
     }
 
     private func withName<Result>(

@@ -83,6 +83,8 @@ final class GrantedResults: Sendable {
     }()
 
     private let state = Lock(State())
+    /// Held by who takes an answer over: what it has changed is told in the order of the answers.
+    private let keeping = Lock(())
     private let granted: GrantedTree
     private let watch: OwnerWatch
     /// Tells those who watch with inotify; `nil` where changes are not repeated.
@@ -246,6 +248,10 @@ final class GrantedResults: Sendable {
     var round: UInt64 { state.withLock { $0.round } }
 
     private func keep(_ answer: Answer, of owner: String, _ key: Query, _ serial: UInt64) {
+        keeping.withLock { _ in take(answer, of: owner, key, serial) }
+    }
+
+    private func take(_ answer: Answer, of owner: String, _ key: Query, _ serial: UInt64) {
         let news = state.withLock { state -> News in
             guard var asked = state.asked[key], asked.answers[owner]?.serial ?? 0 < serial else {
                 return News()

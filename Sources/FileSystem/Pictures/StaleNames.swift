@@ -72,14 +72,17 @@ final class StaleList: Sendable {
 
     func add(_ names: StaleNames) { state.withLock { $0.list.append(names) } }
 
-    /// All that was added since the last call, to be ended by ``end()``; nil if there is nothing, and
-    /// nothing under way.
-    func take() -> [StaleNames]? {
+    /// Hands on all that was added since the last call, to be ended by ``end()``; false if there is
+    /// nothing, and nothing under way.
+    ///
+    /// - Parameter hand: under the lock, so that who takes what is left comes after this.
+    func take(_ hand: ([StaleNames]) -> Void) -> Bool {
         state.withLock { state in
-            if state.list.isEmpty, state.underWay == 0 { return nil }
+            if state.list.isEmpty, state.underWay == 0 { return false }
             state.underWay += 1
-            defer { state.list = [] }
-            return state.list
+            hand(state.list)
+            state.list = []
+            return true
         }
     }
 
@@ -91,12 +94,14 @@ extension VolumePictures {
     /// Runs `then` when the kernel has forgotten what became stale; at once if that is nothing. What
     /// another request has taken is waited for: jobs of the notifier run one after the other.
     func settle(then: @escaping @Sendable () -> Void) {
-        guard let names = stale.take() else { return then() }
-        notifier.post { [self] in
-            forget(names)
-            stale.end()
-            then()
+        let isPosted = stale.take { names in
+            notifier.post { [self] in
+                forget(names)
+                stale.end()
+                then()
+            }
         }
+        if !isPosted { then() }
     }
 
     private func forget(_ stale: [StaleNames]) {
