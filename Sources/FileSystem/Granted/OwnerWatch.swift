@@ -20,22 +20,17 @@ final class OwnerWatch: Sendable {
         var hasEnded = false
         var inotify: Inotify?
         var changed: @Sendable (String) -> Void = { _ in }
-        /// The watches of the bells by their owners, and the other way round.
-        var bells: [String: Int32] = [:]
-        var owners: [Int32: String] = [:]
+        var bells = WatchedBells()
         /// Owners whose bells are being looked for; true if it rang in the meantime.
         var looking: [String: Bool] = [:]
 
         /// Those whose bells have rung, or whose mounts have gone.
         mutating func take(_ events: [Inotify.Event]) -> Set<String> {
-            if events.contains(where: \.tellsLoss) { return Set(bells.keys) }
-            var rung: Set<String> = []
-            for event in events where event.isAny(of: Int(IN_DELETE_SELF), Int(IN_UNMOUNT)) {
-                guard let owner = owners.removeValue(forKey: event.watch) else { continue }
-                bells[owner] = nil
-                rung.insert(owner)
-            }
-            return rung
+            let gone = events.filter { $0.isAny(of: Int(IN_DELETE_SELF), Int(IN_UNMOUNT)) }
+            let rung = bells.take(ended: gone.map(\.watch))
+            if looking.isEmpty { bells.settle() }
+            guard events.contains(where: \.tellsLoss) else { return rung }
+            return rung.union(bells.watched).union(looking.keys)
         }
     }
     private let state = Lock(State())
@@ -95,6 +90,7 @@ final class OwnerWatch: Sendable {
                 let goesOn = state.withLock { state -> Bool in
                     let rang = state.looking[owner] ?? false
                     state.looking[owner] = rang ? false : nil
+                    if state.looking.isEmpty { state.bells.settle() }
                     return rang
                 }
                 if !goesOn { return }
@@ -109,15 +105,10 @@ final class OwnerWatch: Sendable {
         guard let inotify = state.withLock({ $0.inotify }) else { return false }
         let bell = try? inotify.watch(try owners.bell(of: owner), Int(IN_DELETE_SELF))
         return state.withLock { state -> Bool in
-            let before = state.bells[owner]
-            if bell == before { return false }
-            if let before {
-                state.owners[before] = nil
-                inotify.forget(before)
-            }
-            state.bells[owner] = bell
-            if let bell { state.owners[bell] = owner }
-            return true
+            let hung = state.bells.hang(bell, of: owner)
+            if let former = hung.former { inotify.forget(former) }
+            if hung.hasRung { state.looking[owner] = true }
+            return hung.isOther
         }
     }
 
@@ -138,8 +129,7 @@ final class OwnerWatch: Sendable {
             let rung = state.withLock { state -> Set<String>? in
                 if state.hasEnded || state.users == 0 {
                     state.isRunning = false
-                    for bell in state.bells.values { inotify.forget(bell) }
-                    (state.bells, state.owners) = ([:], [:])
+                    for bell in state.bells.end() { inotify.forget(bell) }
                     return nil
                 }
                 return state.take(events)
