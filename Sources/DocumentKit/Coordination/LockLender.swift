@@ -85,7 +85,8 @@ final class LockLender: Sendable {
 
     /// Lends nothing more, and gives its own part of the locks up.
     func end() {
-        state.withLock { state in
+        // Wakes who waits until another gives a lock back.
+        state.signal { state in
             state.hasEnded = true
             state.held = [:]
         }

@@ -39,6 +39,15 @@ final class Forwarding: Sendable {
         var threads = 0
         var idle = 0
         var ended = false
+
+        /// A thread waits no more: it has the next call, or ends if there is none. All in one hold of the
+        /// lock, or a call would be left to a thread that has another one already.
+        mutating func leave() -> Call? {
+            idle -= 1
+            if !calls.isEmpty { return calls.removeFirst() }
+            threads -= 1
+            return nil
+        }
     }
     private struct Wait {
         let owner: String
@@ -197,24 +206,18 @@ final class Forwarding: Sendable {
     }
 
     private static func serve(_ queue: Monitor<Queue>) {
-        while true {
-            queue.withLock { $0.idle += 1 }
-            let deadline = MonotonicClock.after(milliseconds: rest)
-            let call = queue.wait(until: deadline) { queue -> Call?? in
-                if queue.calls.isEmpty { return queue.ended ? .some(nil) : nil }
-                return .some(queue.calls.removeFirst())
-            }
-            // What came while the time ran out is still to be done.
-            let next = queue.withLock { queue -> Call? in
-                queue.idle -= 1
-                if let call = call ?? nil { return call }
-                if !queue.calls.isEmpty { return queue.calls.removeFirst() }
-                queue.threads -= 1
-                return nil
-            }
-            guard let next else { return }
-            next.run()
+        while let call = next(queue) { call.run() }
+    }
+
+    /// The next call; `nil` if there was none for a while, and the thread ends.
+    private static func next(_ queue: Monitor<Queue>) -> Call? {
+        queue.withLock { $0.idle += 1 }
+        let found = queue.wait(until: MonotonicClock.after(milliseconds: rest)) {
+            queue -> Call?? in
+            queue.calls.isEmpty && !queue.ended ? nil : .some(queue.leave())
         }
+        // What came while the time ran out is still to be done.
+        return found ?? queue.withLock { $0.leave() }
     }
 
     /// Whether anybody still waits for the call.

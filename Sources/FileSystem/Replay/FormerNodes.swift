@@ -39,7 +39,8 @@ final class FormerNodes: Sendable {
     /// Also with the volume's lock held.
     func note(_ item: ItemNumber) {
         let pauses = state.withLock { state -> Int? in
-            state.items.insert(item)
+            // Once for all that come until then: who looked again in vain would forget what was told.
+            guard state.items.insert(item).inserted else { return nil }
             return state.items.count == 1 ? min(state.told, Self.mostPauses) : nil
         }
         guard let pauses else { return }
