@@ -1,9 +1,10 @@
+package import Model
 internal import Synchronization
 internal import SystemCalls
 
 /// Guards a container's ``ClaimTable`` and tells those who wait.
 ///
-/// Any thread; nothing here waits. What a call decides about its own claim it returns; everything
+/// Any thread; no call waits. What a call decides about its own claim it returns; everything
 /// else is told by the coordinator's own thread, in the order in which it happened and with no lock
 /// held. Level 6 of the Locking page.
 package final class Coordinator: Sendable {
@@ -36,6 +37,7 @@ package final class Coordinator: Sendable {
     }
 
     private let state: Monitor<State>
+    private let settling: Lock<@Sendable (ItemNumber) -> Void> = Lock({ _ in })
     private let claimed = Atomic(false)
     private let followed = Atomic(false)
 
@@ -193,10 +195,23 @@ package final class Coordinator: Sendable {
     }
 
     /// Tells presenters of a change, and lets claims follow what was renamed.
-    package func note(_ change: ItemChange) {
+    ///
+    /// - Parameter directory: where a name is another; those who are told are to find it so
+    ///   (``setSettling(_:)``).
+    package func note(_ change: ItemChange, in directory: ItemNumber? = nil) {
         self.change { state in
-            _ = take(state.table.note(change, at: MonotonicClock.now), about: nil, &state)
+            let events = state.table.note(change, at: MonotonicClock.now)
+            if let directory, !events.isEmpty {
+                state.outbox.append { [settling] in settling.withLock { $0 }(directory) }
+            }
+            _ = take(events, about: nil, &state)
         }
+    }
+
+    /// What the coordinator's thread does before it tells of another name in a directory; it may wait for
+    /// the kernel, for a short while.
+    package func setSettling(_ body: @escaping @Sendable (ItemNumber) -> Void) {
+        settling.withLock { $0 = body }
     }
 
     // MARK: The thread

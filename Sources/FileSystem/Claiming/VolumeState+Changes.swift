@@ -26,7 +26,8 @@ extension VolumeState {
         func tell(_ what: ItemChange.Kind, _ path: ClaimPath?) {
             guard let path else { return }
             coordinator.note(
-                ItemChange(isInside ? .changed : what, path, by: process, family: family))
+                ItemChange(isInside ? .changed : what, path, by: process, family: family),
+                in: name == nil ? nil : number(parent))
         }
         switch kind {
         case .created: tell(.appeared, place)
@@ -95,7 +96,8 @@ extension VolumeState {
         guard let place, let name else { return }
         let family = operators[process]?.family
         func tell(_ what: ItemChange.Kind, _ path: ClaimPath) {
-            coordinator.note(ItemChange(what, path, by: process, family: family))
+            coordinator.note(
+                ItemChange(what, path, by: process, family: family), in: number(parent))
         }
         var source: ClaimPath?
         var wasInside = false

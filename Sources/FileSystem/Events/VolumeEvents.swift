@@ -33,6 +33,8 @@ package final class VolumeEvents: Sendable {
         var ended = false
         /// What brings contents, from a store and from sources.
         var downloads: @Sendable () -> [Downloads] = { [] }
+        /// Returns when names in directories are what was told of them (``Volume/awaitNames(in:)``).
+        var settle: @Sendable (Set<ItemNumber>) -> Void = { _ in }
     }
     private let state = Monitor(State())
     private let container: Container
@@ -48,6 +50,11 @@ package final class VolumeEvents: Sendable {
     /// - Parameter downloads: what there is of the kind; more may come.
     func follow(_ downloads: @escaping @Sendable () -> [Downloads]) {
         state.withLock { $0.downloads = downloads }
+    }
+
+    /// Has `settle` run before changes of names are told.
+    func setSettling(_ settle: @escaping @Sendable (Set<ItemNumber>) -> Void) {
+        state.withLock { $0.settle = settle }
     }
 
     // MARK: Open files
@@ -167,9 +174,17 @@ package final class VolumeEvents: Sendable {
             for (row, place) in zip(backlog.rows, places) {
                 text += EventLine.change(row, place) ?? ""
             }
+            settle(backlog.rows.prefix(places.count))
             backlog.rows.removeFirst(places.count)
             follower.stream.append(Array(text.utf8))
         }
+    }
+
+    /// Returns when who looks finds the names that changes just made; those of former times do so anyway.
+    private func settle(_ rows: some Sequence<ChangeRow>) {
+        let recent = VolumeState.now().seconds - 2
+        let directories = rows.compactMap { $0.time.seconds >= recent ? $0.parent : nil }
+        state.withLock { $0.settle }(Set(directories))
     }
 
     /// Takes changes until there are two portions, or no more.

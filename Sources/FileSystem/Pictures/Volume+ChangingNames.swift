@@ -9,6 +9,11 @@ extension Volume {
     /// How long the kernel is left alone with that, in nanoseconds. Mostly it is done by then and
     /// the directory's lock free, or its next request for the directory shows that it is done.
     private static let nameDelay: UInt64 = 300_000
+    /// How long who is to be told of a change waits for the kernel to make it, in milliseconds: less than
+    /// a request waits for claims with its directory locked.
+    private static let tellingPatience: UInt64 = 30
+    /// Nobody waits so while so many directories are waited for.
+    private static let mostLooks = 16
     /// A name that is looked for in vain.
     private static let noName = Array(".shapeedit-none".utf8)
 
@@ -85,6 +90,25 @@ extension Volume {
         }
     }
 
+    /// Returns when the kernel has made the changes of names in directories that were asked for before, or
+    /// after a while: who is told of one and looks finds it made.
+    ///
+    /// For threads that no request waits for.
+    func awaitNames(in directories: Set<ItemNumber>) {
+        guard let channel, !directories.isEmpty else { return }
+        let isDone = Monitor(false)
+        let looks = nameWitness.look(besides: Self.mostLooks) {
+            for directory in directories {
+                channel.invalidateEntry(parent: directory.rawValue, name: Self.noName)
+            }
+            isDone.signal { $0 = true }
+        }
+        guard looks else { return }
+        _ = isDone.wait(until: MonotonicClock.after(milliseconds: Self.tellingPatience)) {
+            $0 ? true : nil
+        }
+    }
+
     /// Finds out when the kernel has made a change: to forget a name in the directory, even one
     /// that is not there, it waits for the directory's lock.
     private func witness(_ change: UInt64, in directory: ItemNumber) {
@@ -106,17 +130,22 @@ final class NameWitness: Sendable {
     }
     private let state = Monitor(State())
 
-    /// Runs `body` on a thread; not after ``stop()``.
-    func look(_ body: @escaping @Sendable () -> Void) {
+    /// Runs `body` on a thread; not after ``stop()``, and not beside more than `most` others.
+    ///
+    /// - Returns: whether it does.
+    @discardableResult
+    func look(besides most: Int = .max, _ body: @escaping @Sendable () -> Void) -> Bool {
         let starts = state.withLock { state -> Bool in
-            if !state.ended { state.running += 1 }
-            return !state.ended
+            if state.ended || state.running > most { return false }
+            state.running += 1
+            return true
         }
-        guard starts else { return }
+        guard starts else { return false }
         Threads.start("names") { [state] in
             body()
             state.signal { $0.running -= 1 }
         }
+        return true
     }
 
     /// Returns when all threads are gone, or after 5 s.

@@ -117,6 +117,8 @@ package final class Volume: @unchecked Sendable {
         log = container.log
         state = Lock(VolumeState(container, coordinator, descent))
         events = VolumeEvents(container, state)
+        events.setSettling { [weak self] in self?.awaitNames(in: $0) }
+        coordinator.setSettling { [weak self] in self?.awaitNames(in: [$0]) }
     }
 
     /// Makes pictures of the documents and shows them. Before the volume is mounted.
