@@ -16,7 +16,17 @@ final class CredentialSource: Sendable {
 
     private let places: [Place]
     private let address: String
-    private let known = Lock<Credentials?>(nil)
+    private let state = Monitor(State())
+
+    /// What is known, and whether somebody looks. One looks at a time, for all who come meanwhile: a
+    /// command may ask its user, or an account that gives each token once.
+    private struct State {
+        var known: Credentials?
+        var isLooking = false
+        /// How often somebody has looked, and what came of it last.
+        var looks = 0
+        var outcome: Result<Credentials?, StoreError> = .success(nil)
+    }
 
     init(_ places: [Place], address: String) {
         self.places = places
@@ -25,26 +35,64 @@ final class CredentialSource: Sendable {
 
     /// The credentials in use; `nil` if there are none anywhere.
     func current(_ call: StoreCall) throws(StoreError) -> Credentials? {
-        if let known = known.withLock({ $0 }) { return known }
-        return try load(call)
+        try load(rejecting: nil, call)
     }
 
     /// Looks again, after a server has rejected `rejected`.
     ///
     /// - Returns: whether there are others now.
     func refresh(rejecting rejected: Credentials?, _ call: StoreCall) throws(StoreError) -> Bool {
-        // Another thread may have been faster.
-        let now = known.withLock { $0 }
-        if let now, now != rejected { return true }
-        return try load(call) != rejected
+        try load(rejecting: rejected, call) != rejected
     }
 
-    private func load(_ call: StoreCall) throws(StoreError) -> Credentials? {
-        for place in places {
-            if let found = try look(in: place, call) {
-                known.withLock { $0 = found }
-                return found
+    /// Those that are known, if they are not the rejected ones; else what is found now.
+    private func load(rejecting rejected: Credentials?, _ call: StoreCall) throws(StoreError)
+        -> Credentials?
+    {
+        var awaited: Int?
+        while true {
+            let until = MonotonicClock.after(milliseconds: Cancellation.interval)
+            let turn = state.wait(until: until) { state -> Turn? in
+                // Somebody, for instance another thread, has been faster.
+                if let known = state.known, known != rejected { return .told(.success(known)) }
+                if let awaited, state.looks != awaited { return .told(state.outcome) }
+                if state.isLooking {
+                    awaited = state.looks
+                    return nil
+                }
+                state.isLooking = true
+                return .mine
             }
+            switch turn {
+            case .told(let outcome): return try outcome.get()
+            case .mine: return try lookForAll(call).get()
+            case nil: try call.cancellation.check(at: address)
+            }
+        }
+    }
+
+    private enum Turn {
+        case mine
+        case told(Result<Credentials?, StoreError>)
+    }
+
+    private func lookForAll(_ call: StoreCall) -> Result<Credentials?, StoreError> {
+        let outcome = Result { () throws(StoreError) in try look(call) }
+        // Who does not want it any more, or has no time left, leaves it to the next.
+        let isOver = (try? call.cancellation.check(at: address)) == nil
+        state.signal { state in
+            state.isLooking = false
+            if case .success(let found?) = outcome { state.known = found }
+            if isOver { return }
+            state.looks += 1
+            state.outcome = outcome
+        }
+        return outcome
+    }
+
+    private func look(_ call: StoreCall) throws(StoreError) -> Credentials? {
+        for place in places {
+            if let found = try look(in: place, call) { return found }
         }
         return nil
     }

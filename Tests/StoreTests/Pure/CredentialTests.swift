@@ -1,3 +1,4 @@
+import Glibc
 import SystemCalls
 import TestSupport
 import Testing
@@ -72,6 +73,47 @@ import Testing
         #expect(problem(["yes"], Cancellation()) == .denied)
         let short = Cancellation(deadline: MonotonicClock.after(milliseconds: 200))
         #expect(problem(["sleep", "20"], short) == .timedOut)
+    }
+
+    @Test func `a command is run once for all who wait for what it prints`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let script = "\(folder)/credentials"
+        // Ends when all have come, and tells who runs it.
+        try StoreUnderTest.write(
+            """
+            #!/bin/sh
+            echo >> \(folder)/runs
+            while [ ! -e \(folder)/all ]; do sleep 0.01; done
+            echo username=me
+            echo password=$(wc -l < \(folder)/runs)
+
+            """, to: script)
+        chmod(script, 0o700)
+        let source = CredentialSource([.command([script])], address: "here")
+        func ask(_ ask: @escaping @Sendable () throws -> String?) throws -> [String?] {
+            unlink("\(folder)/all")
+            let answers = Monitor<(begun: Int, found: [String?])>((0, []))
+            for _ in 0..<8 {
+                Threads.start("asker") {
+                    answers.signal { $0.begun += 1 }
+                    let found = try? ask()
+                    answers.signal { $0.found.append(found) }
+                }
+            }
+            let _: Bool? = answers.wait { $0.begun == 8 ? true : nil }
+            usleep(100_000)
+            try StoreUnderTest.write("", to: "\(folder)/all")
+            return answers.wait { $0.found.count == 8 ? $0.found : nil } ?? []
+        }
+        let first = try ask { try source.current(StoreCall())?.secret }
+        #expect(first == Array(repeating: "1", count: 8))
+        let old = Credentials(identity: "me", secret: "1")
+        let second = try ask {
+            try source.refresh(rejecting: old, StoreCall())
+                ? source.current(StoreCall())?.secret : nil
+        }
+        #expect(second == Array(repeating: "2", count: 8))
     }
 
     @Test func `credentials cannot be printed`() {
