@@ -136,6 +136,9 @@ import Testing
                 try OutputSchema.faults(
                     of: report.output, printedBy: ["container", "check", "test", "--json"]
                 ).isEmpty)
+            let words = ["container", "move-store", "test", "none", "--json"]
+            let moved = try container.command(words)
+            #expect(try OutputSchema.faults(of: moved.output, printedBy: words).isEmpty)
             try container.mount()
         }
     }

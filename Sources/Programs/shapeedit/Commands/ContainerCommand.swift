@@ -192,6 +192,8 @@ struct ContainerCommand: ParsableCommand {
                 The new store's address, as for create; none brings all contents here, to stay.
                 """)
         var address: String
+        @Flag(help: "Print JSON; progress goes to standard error, a JSON object a line.")
+        var json = false
 
         func run() throws {
             let target = address == "none" ? nil : address
@@ -204,14 +206,16 @@ struct ContainerCommand: ParsableCommand {
                 ContainerStore.claim(target, path)
                 try ContainerStore.join(target, path)
             }
-            let isTerminal = isatty(2) == 1
-            try StoreMove(container, to: target).run { done, all in
-                if isTerminal {
-                    Console.showProgress(
-                        "\r\u{1b}[K\(done) of \(all) contents\(done == all ? "\n" : "")")
-                }
+            try StoreMove(container, to: target).run(json: json)
+            if json {
+                Console.say(
+                    JSONText.object([
+                        ("name", JSONText.string(name)),
+                        ("store", target.map(JSONText.string) ?? "null"),
+                    ]))
+            } else {
+                Console.say("\(name): its store is \(target ?? "none") now")
             }
-            Console.say("\(name): its store is \(target ?? "none") now")
         }
     }
 }

@@ -27,8 +27,8 @@ struct StoreMove {
         new = try address.map { (store) throws(Failure) in try ContainerStore.open(store) }
     }
 
-    /// - Parameter progress: called with how many of how many contents are done.
-    func run(progress: (_ done: Int, _ all: Int) -> Void) throws(Failure) {
+    /// - Parameter json: how far it is, in lines of JSON.
+    func run(json: Bool) throws(Failure) {
         let versions = try container.query { (database) throws(Failure) in
             var found: [VersionRow] = []
             try database.forEachVersion { version in
@@ -37,7 +37,7 @@ struct StoreMove {
             return found
         }
         do throws(Failure) {
-            try copy(versions, progress)
+            try copy(versions, json)
             // Everything is here: the versions count on nothing else any more.
             if new == nil { try record(versions, as: .sealed) }
         } catch {
@@ -48,19 +48,23 @@ struct StoreMove {
     }
 
     /// Puts everything into the new store, or brings it here.
-    private func copy(
-        _ versions: [VersionRow], _ progress: (_ done: Int, _ all: Int) -> Void
-    ) throws(Failure) {
+    private func copy(_ versions: [VersionRow], _ json: Bool) throws(Failure) {
         let blobs = Set(
             versions.compactMap { version in
                 version.hash.map { Blob(hash: $0, size: version.size) }
             })
         let pictures = new == nil ? [:] : pictures(of: versions)
         var isOldSilent = false
-        for (done, blob) in blobs.enumerated() {
-            progress(done, blobs.count)
+        let progress = Lock(
+            TransferProgress(
+                "contents", count: blobs.count, bytes: blobs.reduce(0) { $0 + $1.size },
+                json: json))
+        defer { progress.withLock { $0.end() } }
+        for blob in blobs {
+            progress.withLock { $0.show() }
             let isHere = container.content.hasBlob(blob.hash)
-            try move(blob)
+            try move(blob, progress)
+            progress.withLock { $0.finish(blob.size) }
             if isHere, isOldSilent { continue }
             for picture in pictures[blob.hash] ?? [] {
                 let bytes: [UInt8]?
@@ -73,17 +77,17 @@ struct StoreMove {
                 if let bytes { try put(picture, bytes) }
             }
         }
-        progress(blobs.count, blobs.count)
+        progress.withLock { $0.show() }
     }
 
-    private func move(_ blob: Blob) throws(Failure) {
+    private func move(_ blob: Blob, _ progress: Lock<TransferProgress>) throws(Failure) {
         let content = container.content
         let path: String
         if content.hasBlob(blob.hash) {
             path = content.folder.blob(blob.hash)
         } else {
             path = content.folder.incoming(blob.hash)
-            try fetch(blob, path)
+            try fetch(blob, path, progress)
             if new == nil {
                 do throws(Errno) { try content.adopt(blob.hash) } catch {
                     throw Failure(.inputOutput, "\(path): \(error)")
@@ -93,7 +97,9 @@ struct StoreMove {
         }
         guard let new else { return }
         do throws(StoreError) {
-            try new.put(blob, from: FileTransfer(try Self.open(path), name: path), StoreCall())
+            try new.put(
+                blob, from: FileTransfer(try Self.open(path), name: path),
+                StoreCall { sent in progress.withLock { $0.showSoon(sent) } })
         } catch {
             throw Failure(.unavailable, "the store \(error)")
         }
@@ -143,8 +149,12 @@ struct StoreMove {
         }
     }
 
-    private func fetch(_ blob: Blob, _ path: String) throws(Failure) {
+    private func fetch(_ blob: Blob, _ path: String, _ progress: Lock<TransferProgress>)
+        throws(Failure)
+    {
         guard let old else { return }
+        // It is half of the way if it goes on to another store.
+        let share: Int64 = new == nil ? 1 : 2
         // Blocks that came earlier are not trusted to be all.
         unlink(path + ContainerFolder.mapSuffix)
         do throws(StoreError) {
@@ -155,7 +165,9 @@ struct StoreMove {
                 throw StoreError(.local, at: path, "\(error)")
             }
             let transfer = FileTransfer(file, name: path)
-            try old.get(blob, into: transfer, StoreCall())
+            try old.get(
+                blob, into: transfer,
+                StoreCall { come in progress.withLock { $0.showSoon(come / share) } })
         } catch {
             throw Failure(.unavailable, "the store \(error)")
         }

@@ -12,8 +12,7 @@ struct ImportStream {
     private static let patience: UInt64 = 100_000_000
 
     private let target: ImportTarget
-    private let json: Bool
-    private let isTerminal = isatty(2) == 1 && Containers.environment("TERM") != "dumb"
+    private var progress: ProgressLine
     private var fields: [[UInt8]] = []
     private var size = 0
     private var count = 0
@@ -24,7 +23,7 @@ struct ImportStream {
 
     init(_ target: ImportTarget, json: Bool) {
         self.target = target
-        self.json = json
+        progress = ProgressLine(json: json)
     }
 
     mutating func add(_ entry: SourceEntry) throws(StoreError) {
@@ -54,18 +53,13 @@ struct ImportStream {
 
     private mutating func show() {
         let now = MonotonicClock.now
-        guard json || isTerminal, now - shownAt > Self.patience else { return }
+        guard now - shownAt > Self.patience else { return }
         shownAt = now
-        Console.showProgress(
-            json
-                ? JSONText.object([("listed", String(count))]) + "\n"
-                : "\r\u{1b}[K\(count) listed\u{1b}]9;4;3;\u{7}")
+        progress.show([("listed", String(count))], "\(count) listed", percent: nil)
     }
 
     /// Takes the progress away.
-    func endProgress() {
-        if isTerminal, !json { Console.showProgress("\r\u{1b}[K\u{1b}]9;4;0;\u{7}") }
-    }
+    mutating func endProgress() { progress.end() }
 
     /// What the user wants to be closed to others.
     private static let mask: mode_t = {

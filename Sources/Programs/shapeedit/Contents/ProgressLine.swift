@@ -1,0 +1,114 @@
+import Glibc
+import SystemCalls
+
+/// How far a command is, on standard error: a line that changes on a terminal, whose frame is told of it
+/// too (OSC 9;4), or lines of JSON if asked for; nothing else.
+struct ProgressLine {
+    private let json: Bool
+    private let isTerminal = isatty(2) == 1 && Containers.environment("TERM") != "dumb"
+    private var shown = ""
+
+    private static let end: StaticString = "\r\u{1b}[K\u{1b}]9;4;0;\u{7}"
+
+    init(json: Bool) { self.json = json }
+
+    /// Whether anybody looks.
+    var isShown: Bool { json || isTerminal }
+
+    /// - Parameters:
+    ///   - fields: for JSON.
+    ///   - text: for people.
+    ///   - percent: `nil` if nobody knows.
+    mutating func show(_ fields: [(String, String)], _ text: String, percent: Int64?) {
+        guard isShown else { return }
+        let line =
+            json
+            ? JSONText.object(fields) + "\n"
+            : "\r\u{1b}[K\(percent.map { Self.bar($0) + " " } ?? "")\(text)"
+                + "\u{1b}]9;4;\(percent.map { "1;\($0)" } ?? "3;")\u{7}"
+        if line == shown { return }
+        if shown.isEmpty, !json { Self.takeAwayIfInterrupted() }
+        shown = line
+        Console.showProgress(line)
+    }
+
+    /// Takes the line away.
+    mutating func end() {
+        if isTerminal, !json, !shown.isEmpty { Console.showProgress("\(Self.end)") }
+        shown = ""
+    }
+
+    /// Who interrupts the program is left with a clean line too.
+    private static func takeAwayIfInterrupted() {
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            let before = signal(number) { number in
+                // Nothing but system calls here, the text is a constant.
+                let end = ProgressLine.end
+                _ = write(2, end.utf8Start, end.utf8CodeUnitCount)
+                signal(number, SIG_DFL)
+                raise(number)
+            }
+            // As with nohup(1): the program goes on.
+            let isIgnored = before.map { unsafeBitCast($0, to: Int.self) } == 1
+            if isIgnored { signal(number, SIG_IGN) }
+        }
+    }
+
+    private static func bar(_ percent: Int64) -> String {
+        let width = 24
+        let full = Int(percent) * width / 100
+        return "["
+            + String(repeating: "#", count: full) + String(repeating: ".", count: width - full)
+            + "]"
+    }
+}
+
+/// How far the contents of many are brought or taken elsewhere.
+struct TransferProgress {
+    private let things: String
+    private let count: Int
+    private let bytes: Int64
+    private var done = 0
+    private var doneBytes: Int64 = 0
+    private var line: ProgressLine
+    private var shownAt: UInt64 = 0
+
+    /// - Parameter things: what they are called.
+    init(_ things: String, count: Int, bytes: Int64, json: Bool) {
+        self.things = things
+        self.count = count
+        self.bytes = bytes
+        line = ProgressLine(json: json)
+    }
+
+    /// One of them is done.
+    mutating func finish(_ size: Int64) {
+        done += 1
+        doneBytes += size
+    }
+
+    /// - Parameter underWay: bytes of what is not whole yet.
+    mutating func show(_ underWay: Int64 = 0) {
+        guard count > 0, line.isShown else { return }
+        let come = min(doneBytes + underWay, bytes)
+        let percent = bytes == 0 ? 100 : come * 100 / bytes
+        line.show(
+            [
+                (things, String(count)), ("done", String(done)), ("bytes", String(bytes)),
+                ("doneBytes", String(come)), ("percent", String(percent)),
+            ],
+            "\(percent)% of \(Console.size(UInt64(bytes))), \(done) of \(count) \(things)",
+            percent: percent)
+    }
+
+    /// The same for who is told often, ten times a second.
+    mutating func showSoon(_ underWay: Int64) {
+        let now = MonotonicClock.now
+        guard now - shownAt > 100_000_000 else { return }
+        shownAt = now
+        show(underWay)
+    }
+
+    /// Takes it away.
+    mutating func end() { line.end() }
+}

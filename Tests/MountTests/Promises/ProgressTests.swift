@@ -1,0 +1,81 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// How far commands say they are that take long.
+@Suite(.oneAtATime, .enabled(if: isInstalled("getfattr"), "needs getfattr"))
+struct ProgressTests {
+    /// What a command shows on a terminal.
+    ///
+    /// - Parameter end: it is interrupted as soon as this has been shown.
+    private func shown(_ words: String, in container: Container, upTo end: String? = nil) throws
+        -> String
+    {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let program = "'\(try BuiltPrograms.shapeedit())'"
+        let script = try RunningProgram(
+            [
+                "env", "TERM=xterm", "script", "-qefc",
+                "echo $$ > \(folder)/process; exec \(program) \(words)", "\(folder)/shown",
+            ].map { Array($0.utf8) }, environment: container.environment)
+        func text() throws -> String {
+            try run(["grep", "-v", "^Script", "\(folder)/shown"]).text
+        }
+        if let end {
+            for _ in 0..<600 where try !text().contains(end) { usleep(50_000) }
+            _ = try run(["sh", "-c", "kill -INT $(cat \(folder)/process)"])
+        }
+        let result = script.wait(seconds: 60)
+        #expect(end != nil || result.status == 0, "\(result)")
+        return try text()
+    }
+
+    private static let cleared = "\r\u{1b}[K\u{1b}]9;4;0;\u{7}"
+
+    @Test(.enabled(if: isInstalled("script"), "needs script"))
+    func `move-store says how far it is`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.shell("for i in 1 2 3; do head -c 50000 /dev/urandom > $i; done")
+            try volume.evictAll()
+            agent.end()
+            try container.unmount()
+            let other = "folder:\(container.base)/home/other"
+            let words = "container move-store \(container.name)"
+            let onTerminal = try shown("\(words) \(other)", in: container)
+            #expect(onTerminal.contains("100% of 146.5 KiB, 3 of 3 contents"), "\(onTerminal)")
+            #expect(onTerminal.contains("\u{1b}]9;4;1;100\u{7}"), "\(onTerminal)")
+            #expect(onTerminal.contains(Self.cleared), "\(onTerminal)")
+            let result = try container.command(
+                "container", "move-store", container.name, "none", "--json")
+            #expect(
+                result.text == "{\"name\": \"\(container.name)\", \"store\": null}\n", "\(result)")
+            let last =
+                "\"done\": 3, \"bytes\": 150000, \"doneBytes\": 150000, \"percent\": 100}\n"
+            #expect(result.errorText.hasSuffix("{\"contents\": 3, \(last)"), "\(result)")
+            try container.mount()
+        }
+    }
+
+    @Test(
+        .enabled(if: isInstalled("script") && isInstalled("curl"), "needs script and curl"))
+    func `who interrupts an import is left with a clean line`() throws {
+        let server = try FaultyServer(.webDAV, name: "interrupted")
+        defer { server.stop() }
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            try server.request("MKCOL", "/")
+            for name in ["a", "b", "c"] { try server.request("MKCOL", "/\(name)/") }
+            // Some seconds long.
+            try server.plan("PROPFIND slow")
+            let words = "import --promise '\(server.address)' '\(volume.directory)/in'"
+            let listed = " listed\u{1b}]9;4;3;\u{7}"
+            let onTerminal = try shown(words, in: container, upTo: listed)
+            #expect(onTerminal.contains(listed), "\(onTerminal)")
+            #expect(onTerminal.contains(Self.cleared), "\(onTerminal)")
+        }
+    }
+}
