@@ -59,13 +59,16 @@ def figures(mount):
     """What one fresh mount takes for each, in seconds."""
     files = mount.files
     look(files)
+    mount.settle()
     found = {"first": statistics.median(
         seconds(lambda: first_byte(os.path.join(files, f"middle-{number}")))
         for number in range(MIDDLE))}
+    mount.settle()
     found["large"] = seconds(lambda: subprocess.run(
         ["cat", os.path.join(files, "large")], check=True, stdout=subprocess.DEVNULL))
     small = os.path.join(files, "small")
     look(small)
+    mount.settle()
     found["small"] = seconds(lambda: subprocess.run(
         f"seq 0 {SMALL - 1} | xargs -P 16 -n 63 cat > /dev/null", shell=True, check=True,
         cwd=small))

@@ -136,6 +136,18 @@ class Mount:
                 raise Missing("it does not mount")
             time.sleep(0.01)
 
+    def settle(self):
+        """Waits until the daemon has nothing more to do: each figure is of one thing, not also of what
+        an import or the figure before has left for later."""
+        before = 0
+        for _ in range(60):
+            # What has come may be kept a while after it was read.
+            time.sleep(0.5)
+            now = machine.cpu_nanoseconds(self.daemon.pid) if self.daemon else before
+            if now - before < 2_000_000:
+                return
+            before = now
+
     # Each system's way of mounting.
 
     def shapeedit(self):

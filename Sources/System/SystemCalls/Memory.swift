@@ -4,8 +4,10 @@ internal import CSystemShim
 public enum Memory {
     /// Bytes that a pool of memory grows by when it is used up.
     private static let step: Int32 = 1 << 20
-    /// Bytes that have to be free at a pool's end before they are given back at once.
-    private static let excess: Int32 = 64 << 20
+    /// Bytes that have to be free at a pool's end before they are given back at once. ``trim()`` gives
+    /// only those at the end of the first thread's pool back: what another thread has used once and
+    /// needs no more would stay for ever, up to so much for each.
+    private static let excess: Int32 = 8 << 20
 
     /// For a process that serves requests for long: its pools grow and shrink in large steps, since
     /// each step is a system call in the middle of a request. ``trim()`` is to be called now and then.
@@ -16,12 +18,14 @@ public enum Memory {
     /// For a process that takes and frees the same megabytes again and again, and else as ``serve()``:
     /// fresh pages from the system cost a fault each, a third of the time that a small picture takes.
     public static func serveLargeBlocks() {
-        serve()
+        shim_pad_memory(step, largeExcess)
         shim_pool_memory(block)
     }
 
     /// The largest block that stays in the pools, in bytes; the most that the C library takes.
     private static let block: Int32 = 32 << 20
+    /// Bytes that have to be free at a pool's end where such blocks stay: two of them.
+    private static let largeExcess = 2 * block
 
     /// Gives memory that was freed back to the system.
     public static func trim() { shim_trim_memory() }
