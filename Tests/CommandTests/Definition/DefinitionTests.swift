@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Probing
 import TestSupport
 import Testing
@@ -90,6 +91,48 @@ import Testing
         ] {
             let faults = try OutputSchema.faults(of: Array(wrong.utf8), printedBy: ["set"])
             #expect(!faults.isEmpty, "\(wrong)")
+        }
+    }
+
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
+    func `each line of a status that goes on is JSON as the schema says`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            let container = try #require(desk.volume.container)
+            // Of a mount into which nothing can come there is nothing to tell.
+            let source = container.base + "/source"
+            try desk.shell("mkdir \(source) && printf one > \(source)/one")
+            try desk.run("import", "--promise", source, "in", "--json")
+            let told = container.base + "/told"
+            let binary = try BuiltPrograms.shapeedit()
+            let program = try RunningProgram(
+                ["sh", "-c", "exec '\(binary)' status --watch --json > '\(told)'"]
+                    .map { Array($0.utf8) }, environment: container.environment)
+            func lines() -> [[UInt8]] {
+                (desk.bytes(told) ?? []).split(separator: UInt8(ascii: "\n")).map(Array.init)
+            }
+            func isTold(_ words: String) {
+                waitUntil {
+                    lines().contains {
+                        let line = String(decoding: $0, as: UTF8.self)
+                        return line.contains("\"\(container.mountPoint)\"") && line.contains(words)
+                    }
+                }
+            }
+            isTold("\"downloads\"")
+            try container.unmount()
+            isTold("\"mounted\"")
+            program.kill(signal: SIGTERM)
+            _ = program.wait()
+            try container.mount()
+            let documents = [
+                #"{"file": "a", "state": "downloading", "bytes": 9, "doneBytes": 3, "percent": 33}"#,
+                #"{"file": "a", "state": "promise", "problem": "the store does not answer"}"#,
+            ].map { Array($0.utf8) }
+            for line in lines() + documents {
+                let faults = try OutputSchema.faults(
+                    of: line, printedBy: ["status", "--watch", "--json"])
+                #expect(faults.isEmpty, "\(String(decoding: line, as: UTF8.self)): \(faults)")
+            }
         }
     }
 
