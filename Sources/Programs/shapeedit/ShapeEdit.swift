@@ -71,7 +71,7 @@ struct ShapeEdit: ParsableCommand {
     static func main() {
         let words = Array(CommandLine.words.dropFirst())
         if let helper = Helper(words) { return helper.run() }
-        let arguments = MountArguments.normalized(words)
+        let arguments = DashedWords.hidden(MountArguments.normalized(words))
         do {
             try checkHelp(words)
             var command = try parseAsRoot(arguments)

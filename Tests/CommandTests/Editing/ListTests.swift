@@ -85,6 +85,8 @@ import Testing
             #expect(copied == text)
             try desk.run("list", "paste", "b.list", input: Array(copied.utf8))
             #expect(try desk.run("list", "copy", "b.list") == text)
+            try desk.run("list", "paste", "b.list", "-", input: Array("milk".utf8))
+            #expect(try desk.run("list", "copy", "b.list") == "milk\n" + text)
         }
     }
 

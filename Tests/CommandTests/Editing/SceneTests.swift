@@ -112,6 +112,26 @@ import Testing
         }
     }
 
+    @Test func `what begins with a minus sign and can be no option is none`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            // Some of the letters are those of options.
+            for title in ["- none", "-no name", "-1n", "- [ ] honey\n- [x] onions"] {
+                try desk.run("title", "s.shape", title, "--json")
+                #expect(try desk.get("s.shape", "title").replacing(#"\n"#, with: "\n") == title)
+            }
+            #expect(try desk.fail(65, "move", "s.shape", "1", "-1,-inf,0").contains("'-inf'"))
+            try desk.run("camera", "orbit", "s.shape", "-30,-10", "-n")
+            try desk.run("new", "l.list")
+            try desk.run("list", "add", "l.list", "- onions", "-n")
+            try desk.run("list", "add", "l.list", "- onions", "-5 in all")
+            let shown = "1. [ ] - onions\n2. [ ] -5 in all\n"
+            #expect(try desk.run("list", "show", "l.list") == shown)
+            try desk.run("new", "--", "- n.shape")
+            try desk.run("title", "-n", "- n.shape", "x")
+        }
+    }
+
     @Test func `values in JSON are the texts themselves, each path once`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")

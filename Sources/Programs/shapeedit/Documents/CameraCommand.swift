@@ -32,7 +32,8 @@ struct CameraCommand: ParsableCommand {
                 "camera: neither '\(motion)' nor '\(file)' is a movement; it is one of "
                     + Self.motions.joined(separator: ", "))
         }
-        let (motion, name) = isSwapped ? (self.file, self.motion) : (self.motion, self.file)
+        let (motion, typed) = isSwapped ? (self.file, self.motion) : (self.motion, self.file)
+        let name = DashedWords.shown(typed)
         let file = try DocumentFile(name, type: try options.documentType)
         let edit = try Edits.one(["camera", motion] + Edits.plain(words))
         options.report(try file.apply([edit], dryRun: options.dryRun), of: name)

@@ -16,7 +16,7 @@ struct ListCommand: ParsableCommand {
         discussion: """
             `today` is the list Today.list at the root of the mounted container the current folder \
             is in, else in the current folder; it is made when it is first used. `paste` without \
-            text takes standard input.
+            text, or with -, takes standard input.
             """)
 
     @OptionGroup var options: EditOptions
@@ -78,7 +78,7 @@ struct ListCommand: ParsableCommand {
             }
             try show(file, path)
         case "copy": try copy(file, path, words)
-        case "paste" where words.isEmpty:
+        case "paste" where words.isEmpty || words == ["-"]:
             let text = try DocumentSource.text(of: "-")
             // It is data: a backslash in it stands for itself.
             try change(file, path, ["paste", Edit.word(of: text)])

@@ -31,9 +31,10 @@ struct VerbCommand<Name: VerbName>: ParsableCommand {
     var words: [String] = []
 
     func run() throws {
-        let file = try DocumentFile(self.file, type: try options.documentType)
+        let name = DashedWords.shown(self.file)
+        let file = try DocumentFile(name, type: try options.documentType)
         let edit = try Edits.one([Name.verb] + Edits.plain(words))
-        options.report(try file.apply([edit], dryRun: options.dryRun), of: self.file)
+        options.report(try file.apply([edit], dryRun: options.dryRun), of: name)
     }
 }
 
@@ -123,6 +124,7 @@ extension String {
 enum Edits {
     /// What was typed without the `--` that says where options end.
     static func plain(_ words: [String]) -> [String] {
+        let words = words.map(DashedWords.shown)
         guard let end = words.firstIndex(of: "--") else { return words }
         return Array(words[..<end] + words[(end + 1)...])
     }
