@@ -76,13 +76,13 @@ package struct DocumentFile: Sendable {
             let file = try OwnedDescriptor.open(path, O_RDONLY)
             let bytes = try WholeFile.read(file)
             return (bytes, FileStamp(try file.status()))
-        } catch { throw Failure(name, error) }
+        } catch { throw Failure(reading: name, error) }
     }
 
     /// What the claimed file holds, which stays so as long as the claim.
     private func read(_ claim: borrowing FileClaim) throws(Failure) -> [UInt8] {
         do throws(Errno) { return try WholeFile.read(claim.file) } catch {
-            throw Failure(name, error)
+            throw Failure(reading: name, error)
         }
     }
 

@@ -26,6 +26,16 @@ extension Failure {
             kind, "\(path): \(error)", isDiskFull: error.code == ENOSPC || error.code == EDQUOT)
     }
 
+    /// Reading the document `path` failed: what is too large is told how large it may be.
+    package init(reading path: String, _ error: Errno) {
+        if error.code == EFBIG {
+            let most = "\(Limits.jsonBytes >> 20) MiB"
+            self.init(.badData, "\(path): \(error); a document has at most \(most)")
+        } else {
+            self.init(path, error)
+        }
+    }
+
     /// Writing `path` failed: what is too large then is so for this process, or for the disk, and no bad
     /// data.
     package init(writing path: String, _ error: Errno) {

@@ -122,12 +122,12 @@ struct ShapeEdit: ParsableCommand {
         )
     }
 
-    /// What is wrong, how it is right, and where to read more: a line each.
+    /// What is wrong, what an option is for, how it is right, and where to read more: a line each.
     private static func complainOfUsage(_ error: any Error) {
         for line in message(for: error).split(separator: "\n") { Console.complain(String(line)) }
         for line in fullMessage(for: error).split(separator: "\n")
-        where line.hasPrefix("Usage: ") || line.hasPrefix("  See ") {
-            Console.complain(line.drop { $0 == " " }.description)
+        where ["Help: ", "Usage: ", "  See "].contains(where: line.hasPrefix) {
+            Console.complain(line.trimmingPrefix("Help: ").drop { $0 == " " }.description)
         }
     }
 }

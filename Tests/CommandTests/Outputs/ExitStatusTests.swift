@@ -46,6 +46,14 @@ import Testing
             #expect(try desk.fail(64, "new", "").contains("empty"))
             let format = try desk.fail(64, "render", "s.shape", "-o", "a.png", "--format", "bmp")
             #expect(format.contains("--format bmp: it is one of png"), "\(format)")
+            for (words, form) in [
+                (["thumbnail", "s.shape", "-o", "a.png", "--size", "large"], "1 to 1024"),
+                (["find", "--min-size", "5x"], "500, 50k, 2M or 1GB"),
+                (["find", "--days", "-1"], "at most so many days ago"),
+            ] {
+                let result = try desk.shapeedit(words)
+                #expect(result.status == 64 && result.errorText.contains(form), "\(result)")
+            }
         }
     }
 
@@ -97,6 +105,10 @@ import Testing
             try desk.fail(65, "set", "broken.shape", "title=x")
             try desk.write("hello", to: "letter")
             #expect(try desk.fail(65, "show", "letter").contains("--type"))
+            try desk.shell("truncate -s 3G huge.shape huge.list")
+            for file in ["huge.shape", "huge.list"] {
+                #expect(try desk.fail(65, "show", file).contains("at most 16 MiB"))
+            }
         }
     }
 
@@ -110,6 +122,12 @@ import Testing
             try desk.fail(66, "set", "missing.shape", "title=x")
             try desk.fail(66, "show", ".")
             #expect(try desk.names() == [])
+            try desk.shell("mkfifo pipe.shape")
+            for words in [["show", "pipe.shape"], ["thumbnail", "pipe.shape", "-o", "a.png"]] {
+                let result = try desk.shapeedit(words)
+                #expect(result.status == 66, "\(result)")
+                #expect(result.errorText.contains("pipe.shape: not a regular file"), "\(result)")
+            }
         }
     }
 

@@ -45,7 +45,7 @@ enum DocumentSource {
         guard copy >= 0 else { throw Failure(.noInput, "standard input: \(Errno.last)") }
         let input = OwnedDescriptor(adopting: copy)
         do throws(Errno) { return try bytes(from: input) } catch {
-            throw Failure("standard input", error)
+            throw Failure(reading: "standard input", error)
         }
     }
 
@@ -67,7 +67,7 @@ enum DocumentSource {
                 return try bytes(from: open)
             }
             return try bytes(from: try OwnedDescriptor.open(path, O_RDONLY))
-        } catch { throw Failure(path, error) }
+        } catch { throw Failure(reading: path, error) }
     }
 
     private static func bytes(from file: borrowing OwnedDescriptor) throws(Errno) -> [UInt8] {

@@ -74,9 +74,13 @@ struct ThumbnailCommand: ParsableCommand {
     private func open() throws(Failure) -> OwnedDescriptor {
         do throws(Errno) {
             let opened = try Self.openUnseen(file, O_RDONLY | O_NONBLOCK)
-            if try opened.status().st_mode & S_IFMT == S_IFDIR { throw Errno(EISDIR) }
-            return opened
+            switch try opened.status().st_mode & S_IFMT {
+            case S_IFREG: return opened
+            case S_IFDIR: throw Errno(EISDIR)
+            default: break
+            }
         } catch { throw Failure(file, error) }
+        throw Failure(.noInput, "\(file): not a regular file")
     }
 
     /// To draw a document is not to use it. Others than its owner cannot say so.
