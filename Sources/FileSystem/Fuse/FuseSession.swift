@@ -165,10 +165,8 @@ extension FuseSession: KernelChannel {
 
     func invalidateEntry(parent: UInt64, name: [UInt8]) {
         guard let session else { return }
-        name.withUnsafeBytes { bytes in
-            _ = fuse_lowlevel_notify_inval_entry(
-                session, parent, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
-                bytes.count)
+        Self.withTerminated(name) {
+            _ = fuse_lowlevel_notify_inval_entry(session, parent, $0, name.count)
         }
     }
 
@@ -179,10 +177,17 @@ extension FuseSession: KernelChannel {
 
     func announceDeletion(parent: UInt64, node: UInt64, name: [UInt8]) {
         guard let session else { return }
-        name.withUnsafeBytes { bytes in
-            _ = fuse_lowlevel_notify_delete(
-                session, parent, node, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
-                bytes.count)
+        Self.withTerminated(name) {
+            _ = fuse_lowlevel_notify_delete(session, parent, node, $0, name.count)
+        }
+    }
+
+    /// Notifications are sent with the zero behind the name.
+    private static func withTerminated(_ name: [UInt8], _ body: (UnsafePointer<CChar>) -> Void) {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: name.count + 1) { buffer in
+            for (index, byte) in name.enumerated() { buffer[index] = CChar(bitPattern: byte) }
+            buffer[name.count] = 0
+            if let start = buffer.baseAddress { body(start) }
         }
     }
 }
