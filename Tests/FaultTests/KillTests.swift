@@ -86,6 +86,49 @@ import Testing
         #expect(try container.check().status == 0)
     }
 
+    @Test(.enabled(if: isInstalled("python3"), "needs python3"))
+    func `a daemon that takes long to end takes no other mount along`() throws {
+        let containers = [try Container(), try Container()]
+        defer { for container in containers { container.remove() } }
+        try mount(containers[0], [])
+        let daemon = try #require(try containers[0].status().pid)
+        let number = device(of: containers[0])
+        // A thread that is traced (PTRACE_SEIZE) is not gone before the tracer has looked. Not one that gets
+        // signals before the end.
+        let tracing = """
+            import ctypes, os, sys, time
+            threads = "/proc/\(daemon)/task/"
+            thread = next(int(name) for name in os.listdir(threads)
+                if open(threads + name + "/comm").read() == "scheduler\\n")
+            trace = ctypes.CDLL(None).ptrace
+            trace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+            if trace(0x4206, thread, None, None) == 0: open("\(containers[1].base)/traced", "w")
+            time.sleep(60)
+            """
+        let tracer = try RunningProgram(["python3", "-c", tracing].map { Array($0.utf8) })
+        defer {
+            tracer.kill(signal: SIGKILL)
+            _ = tracer.wait(seconds: 10)
+        }
+        let mark = "\(containers[1].base)/traced"
+        waitUntil(seconds: 20) { access(mark, F_OK) == 0 }
+        if access(mark, F_OK) != 0 { try Test.cancel("no thread of a daemon can be traced") }
+        // Without waiting for its end.
+        #expect(try containers[0].command("unmount", containers[0].mountPoint).status == 0)
+        try mount(containers[1], [])
+        // Mostly the next mount gets the number of the one that went. The guard waits for half a second.
+        let isSame = device(of: containers[1]) == number
+        usleep(1_000_000)
+        let other = try containers[1].status().pid
+        #expect(other.map(Container.isAlive) == true, "the same number: \(isSame)")
+        try containers[1].unmount()
+    }
+
+    private func device(of container: Container) -> dev_t {
+        var status = stat()
+        return stat(container.mountPoint, &status) == 0 ? status.st_dev : 0
+    }
+
     /// Mounts; what a mount says about recovery has to fit into a line.
     private func mount(_ container: Container, _ options: [String]) throws {
         let words = ["mount", container.name, container.mountPoint]

@@ -69,21 +69,35 @@ static void pause_milliseconds(long count) {
     nanosleep(&time, NULL);
 }
 
-/* Fails all requests of a connection, so that nobody waits for the dead any more. */
-static void abort_connection(unsigned connection) {
-    const char *control = "/sys/fs/fuse/connections";
+/* The file that ends a connection, opened while that is there: of it alone, also when another mount has its
+   number by then. -1 if it cannot be had. */
+static int open_abort(unsigned connection) {
     char path[64];
-    snprintf(path, sizeof path, "%s/%u/abort", control, connection);
+    snprintf(path, sizeof path, "/sys/fs/fuse/connections/%u/abort", connection);
     int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0 && errno == ENOENT && unshare(CLONE_NEWNS) == 0) {
-        /* Not mounted: root mounts it where nobody else sees it. */
-        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
-        mount("fusectl", control, "fusectl", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
-        file = open(path, O_WRONLY | O_CLOEXEC);
-    }
-    if (file < 0) return;
-    (void)!write(file, "1", 1);
-    close(file);
+    if (file >= 0 || errno != ENOENT) return file;
+    /* Not mounted: root mounts it where nobody sees it. */
+    int context = fsopen("fusectl", FSOPEN_CLOEXEC);
+    if (context < 0) return -1;
+    int folder = -1;
+    if (fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+        folder = fsmount(
+            context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+    close(context);
+    if (folder < 0) return -1;
+    snprintf(path, sizeof path, "%u/abort", connection);
+    file = openat(folder, path, O_WRONLY | O_CLOEXEC);
+    close(folder);
+    return file;
+}
+
+/* What tells how to end the connection that the guard is told of; -1 if there is none, -2 if it was not told
+   yet. */
+static int take_connection(int told) {
+    unsigned connection;
+    ssize_t count = read(told, &connection, sizeof connection);
+    if (count < 0) return -2;
+    return count == sizeof connection ? open_abort(connection) : -1;
 }
 
 static void guard(pid_t daemon, int told) {
@@ -100,10 +114,16 @@ static void guard(pid_t daemon, int told) {
     sigaddset(&death, SIGTERM);
     siginfo_t sender;
     sender.si_pid = 0;
+    int control = -2;
     /* The first thread sends the signal when it ends. As long as others are there, one of them counts
        as the parent, with the same number. */
-    while (getppid() == daemon && sender.si_pid != daemon)
-        if (sigwaitinfo(&death, &sender) < 0) sender.si_pid = 0;
+    while (getppid() == daemon && sender.si_pid != daemon) {
+        /* Looks for the mount until it is there. */
+        const struct timespec pace = {0, 50 * 1000000};
+        if (control == -2) control = take_connection(told);
+        if (sigtimedwait(&death, &sender, control == -2 ? &pace : NULL) < 0) sender.si_pid = 0;
+    }
+    if (control == -2) control = take_connection(told);
     /* A process that ends needs a moment, and more with much memory; one that still has threads then
        is helped, or would have lost its mount anyway. */
     long threads = 0;
@@ -112,9 +132,9 @@ static void guard(pid_t daemon, int told) {
         if (threads < 0 || threads == 1) return;
         pause_milliseconds(20);
     }
-    unsigned connection;
-    if (threads > 1 && read(told, &connection, sizeof connection) == sizeof connection)
-        abort_connection(connection);
+    /* All its requests fail, so that nobody waits for the dead any more. Of a mount that is gone nothing is
+       left to fail. */
+    if (threads > 1 && control >= 0) (void)!write(control, "1", 1);
 }
 
 int shim_guard_mount(void) {
