@@ -8,6 +8,8 @@ import Testing
 struct HandedOnIdentityTests {
     private static let id: ByteString = "user.shapeedit.id"
     private static let grant: ByteString = "user.shapeedit.grant.notes"
+    /// How long a document waits for its name to come back, in seconds.
+    private static let lifetime = 15
     /// Longer than a document waits for its name to come back, and for what it was to go.
     private static let patience: UInt32 = 25
 
@@ -64,8 +66,13 @@ struct HandedOnIdentityTests {
             let granted = names.suffix(400).filter { $0.bytes.last == UInt8(ascii: "7") }
             for name in granted { agent.setAttribute(name, Self.grant, "read") }
             // As a version control system does that goes to another branch and back.
-            for name in names { agent.unlink(name) }
+            for name in names.dropLast(400) { agent.unlink(name) }
+            let start = time(nil)
+            for name in names.suffix(400) { agent.unlink(name) }
             for name in names { agent.store(name, "new") }
+            if time(nil) - start >= Self.lifetime - 1 {
+                try Test.cancel("the machine is too slow to make them anew in time")
+            }
             for name in granted { #expect(agent.attribute(name, Self.grant) == "read") }
             sleep(Self.patience)
             for name in granted { #expect(agent.attribute(name, Self.grant) == "read") }
