@@ -84,7 +84,7 @@ extension Downloads {
             let landings = batch.map { download -> Result<Void, Errno> in
                 Result { () throws(Errno) in try download.incoming?.land() }
             }
-            for (download, landing) in zip(batch, landings) { finish(download, landing) }
+            finish(Array(zip(batch, landings)))
             state.signal { for download in batch { $0.queued.count(download, -1) } }
         }
     }

@@ -291,7 +291,7 @@ extension Downloads {
             return (true, isQueued)
         }
         if isQueued { return }
-        if isWhole { return finish(download) }
+        if isWhole { return finish([(download, .success(()))]) }
         let nodes = state.withLock { _ in download.nodes }
         if let problem { failed(nodes, problem) }
         let told = state.withLock { state -> [DownloadWaiter] in
@@ -329,20 +329,30 @@ extension Downloads {
         for waiter in waiters { waiter.reply(problem) }
     }
 
-    /// Takes a content over that is whole, and tells who waits for that.
+    /// Takes contents over that are whole, and tells who waits for that.
     ///
-    /// - Parameter landing: whether all of it is in its file.
-    func finish(_ download: Download, _ landing: Result<Void, Errno> = .success(())) {
+    /// - Parameter contents: with each whether all of it is in its file.
+    func finish(_ contents: [(download: Download, landing: Result<Void, Errno>)]) {
+        let landed = contents.filter { (try? $0.landing.get()) != nil }.map(\.download)
+        let wholes = state.withLock { _ in landed.map { Whole($0.blob, $0.nodes) } }
+        var outcomes = adopt(wholes)[...]
+        for (download, landing) in contents {
+            finish(download, landing.flatMap { outcomes.popFirst() ?? .failure(Errno(EIO)) })
+        }
+    }
+
+    /// Tells who waits for a content what came of it.
+    private func finish(_ download: Download, _ outcome: Result<Void, Errno>) {
         let nodes = state.withLock { _ in download.nodes }
         var problem: ContentProblem?
-        do throws(Errno) {
-            try landing.get()
-            try adopt(download.blob, nodes)
+        switch outcome {
+        case .success:
             unlink(content.folder.incoming(download.blob.hash) + ContainerFolder.mapSuffix)
-        } catch {
-            problem = ContentProblem(ofDisk: error)
+        case .failure(let error):
+            let told = ContentProblem(ofDisk: error)
+            failed(nodes, told)
+            problem = told
         }
-        if let problem { failed(nodes, problem) }
         let told = state.withLock { state -> [DownloadWaiter] in
             download.isFinishing = false
             let told = Self.giveUp(download, &state)

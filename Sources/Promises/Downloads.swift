@@ -34,6 +34,9 @@ package final class Downloads: Sendable {
         }
     }
 
+    /// A content that is whole, and the nodes that wanted it.
+    package typealias Whole = (blob: Blob, nodes: Set<NodeNumber>)
+
     /// Pieces at a time, from one place.
     static let workers = 8
     /// Places of whose pieces none waits for those of the others.
@@ -91,8 +94,8 @@ package final class Downloads: Sendable {
     /// Seconds.
     let patience: Double
     let place: @Sendable (ContentHash) -> Place?
-    /// Takes a content that is whole over, before anybody is told of it.
-    let adopt: @Sendable (Blob, Set<NodeNumber>) throws(Errno) -> Void
+    /// Takes contents over that are whole, before anybody is told of them; what came of each.
+    let adopt: @Sendable ([Whole]) -> [Result<Void, Errno>]
     /// Told that a part of a content came, with the nodes that wanted it, before any reader is.
     let came: @Sendable (Set<NodeNumber>) -> Void
     /// Told why a content did not come, with the nodes that wanted it.
@@ -105,7 +108,7 @@ package final class Downloads: Sendable {
     package init(
         _ kind: Kind, content: LocalContent, store: any ContentStore, patience: Double,
         logger: Logger, place: @escaping @Sendable (ContentHash) -> Place? = { _ in nil },
-        adopt: @escaping @Sendable (Blob, Set<NodeNumber>) throws(Errno) -> Void,
+        adopt: @escaping @Sendable ([Whole]) -> [Result<Void, Errno>],
         came: @escaping @Sendable (Set<NodeNumber>) -> Void,
         failed: @escaping @Sendable (Set<NodeNumber>, ContentProblem) -> Void
     ) {

@@ -25,8 +25,8 @@ extension Volume {
                     Downloads.Place(address: $0.address, gaveAt: $0.gaveAt)
                 }
             },
-            adopt: { [weak self] (blob, nodes) throws(Errno) in
-                try self?.adoptForeign(blob, for: nodes)
+            adopt: { [weak self] contents in
+                self?.adoptForeign(contents) ?? contents.map { _ in .success(()) }
             },
             came: { [weak self] nodes in self?.reasons.forget(nodes) },
             failed: { [weak self] nodes, problem in
@@ -50,53 +50,83 @@ extension Volume {
         }
     }
 
-    /// A foreign content is here, whole: it gets its hash and becomes a blob of ours. On a download's
+    /// Foreign contents are here, whole: they get their hashes and become blobs of ours. On a download's
     /// thread; waits for the disk.
-    private func adoptForeign(_ blob: Blob, for nodes: Set<NodeNumber>) throws(Errno) {
+    private func adoptForeign(_ contents: [Downloads.Whole]) -> [Result<Void, Errno>] {
+        let hashes = contents.map { whole in
+            Result { () throws(Errno) in try durableHash(of: whole.blob) }
+        }
+        guard let sources else { return contents.map { _ in .failure(Errno(EIO)) } }
+        let sealed = sources.origins.withLock { _ in seal(contents.map(\.blob), as: hashes) }
+        return zip(contents, sealed).map { whole, sealed in
+            sealed.map { versions in
+                link?.upload(versions)
+                state.withLock { $0.sealing -= versions.count }
+                noteArrival(whole.blob.size)
+                reasons.forget(whole.nodes)
+                refresh(Array(whole.nodes)) {}
+            }
+        }
+    }
+
+    /// The hash of what has come, which is on the disk then.
+    private func durableHash(of blob: Blob) throws(Errno) -> ContentHash {
         let file = try OwnedDescriptor.open(content.folder.incoming(blob.hash), O_RDONLY)
         let (count, digest) = try Hashing.sha256(of: file, size: blob.size)
         guard count == blob.size, let hash = ContentHash(bytes: digest) else { throw Errno(EIO) }
         try file.synchronizeData()
-        guard let sources else { throw Errno(EIO) }
-        let sealed = try sources.origins.withLock { (_) throws(Errno) in
-            try seal(blob, as: hash)
-        }
-        link?.upload(sealed)
-        state.withLock { $0.sealing -= sealed.count }
-        noteArrival(blob.size)
-        reasons.forget(nodes)
-        refresh(Array(nodes)) {}
+        return hash
     }
 
     /// Takes what has come among the blobs; the versions that have it. With ``SourceLink/origins``
     /// held.
-    private func seal(_ blob: Blob, as hash: ContentHash) throws(Errno) -> [VersionRow] {
-        try blobs.withLock { (_) throws(Errno) in
-            let known: ([VersionRow], [OriginRow])? = try? container.query {
+    private func seal(_ blobs: [Blob], as hashes: [Result<ContentHash, Errno>])
+        -> [Result<[VersionRow], Errno>]
+    {
+        self.blobs.withLock { _ in
+            // Of all at once: SQLite takes everything in first that was recorded.
+            let known: [(versions: [VersionRow], origins: [OriginRow])]? = try? container.query {
                 (database) throws(Failure) in
-                (
-                    try database.versions(content: blob.hash),
-                    try database.origins(content: blob.hash)
-                )
-            }
-            guard let (versions, origins) = known else { throw Errno(EIO) }
-            // A blob that nothing refers to is no harm; a version without its blob would be.
-            try content.adopt(blob.hash, as: hash)
-            return state.withLock { state -> [VersionRow] in
-                let ours = versions.filter { $0.place == .elsewhere }
-                state.beginSealing(ours.count)
-                return ours.map { version in
-                    var version = version
-                    version.place = .sealed
-                    version.hash = hash
-                    var effects: [Effect] = [.putVersion(version)]
-                    if var origin = origins.first(where: { $0.item == version.item }) {
-                        origin.content = hash
-                        effects.append(.putOrigin(origin))
-                    }
-                    state.settle(version, effects)
-                    return version
+                var known: [(versions: [VersionRow], origins: [OriginRow])] = []
+                for blob in blobs {
+                    known.append(
+                        (
+                            try database.versions(content: blob.hash),
+                            try database.origins(content: blob.hash)
+                        ))
                 }
+                return known
+            }
+            guard let known else { return blobs.map { _ in .failure(Errno(EIO)) } }
+            return blobs.indices.map { index in
+                Result { () throws(Errno) in
+                    let hash = try hashes[index].get()
+                    // A blob that nothing refers to is no harm; a version without its blob would be.
+                    try content.adopt(blobs[index].hash, as: hash)
+                    return settle(known[index].versions, known[index].origins, as: hash)
+                }
+            }
+        }
+    }
+
+    /// Notes and records that the bytes of versions have come; those that they had not come for.
+    private func settle(_ versions: [VersionRow], _ origins: [OriginRow], as hash: ContentHash)
+        -> [VersionRow]
+    {
+        state.withLock { state in
+            let ours = versions.filter { $0.place == .elsewhere }
+            state.beginSealing(ours.count)
+            return ours.map { version in
+                var version = version
+                version.place = .sealed
+                version.hash = hash
+                var effects: [Effect] = [.putVersion(version)]
+                if var origin = origins.first(where: { $0.item == version.item }) {
+                    origin.content = hash
+                    effects.append(.putOrigin(origin))
+                }
+                state.settle(version, effects)
+                return version
             }
         }
     }

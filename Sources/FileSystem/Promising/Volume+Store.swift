@@ -24,8 +24,10 @@ extension Volume {
         }
         let downloads = Downloads(
             .blobs, content: content, store: store, patience: patience, logger: logger,
-            adopt: { [weak self] (blob, nodes) throws(Errno) in
-                try self?.adopt(blob, for: nodes)
+            adopt: { [weak self] contents in
+                contents.map { content in
+                    Result { () throws(Errno) in try self?.adopt(content.blob, for: content.nodes) }
+                }
             },
             came: { [weak self] nodes in self?.reasons.forget(nodes) },
             failed: { [weak self] nodes, problem in

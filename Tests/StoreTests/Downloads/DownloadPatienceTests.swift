@@ -38,7 +38,8 @@ import Testing
         let downloads = Downloads(
             .foreign, content: LocalContent(folder: ContainerFolder(path: folder)), store: store,
             patience: 1, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            place: place, adopt: { _, _ in }, came: { _ in }, failed: { _, _ in })
+            place: place, adopt: { $0.map { _ in .success(()) } }, came: { _ in },
+            failed: { _, _ in })
         let told = Monitor<[ContentProblem?]>([])
         for number in 1...20 {
             let sample = Sample(size: number, seed: 1)

@@ -20,7 +20,7 @@ import Testing
         let downloads = Downloads(
             .foreign, content: LocalContent(folder: ContainerFolder(path: folder)), store: store,
             patience: 60, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            adopt: { _, _ in }, came: { _ in }, failed: { _, _ in })
+            adopt: { $0.map { _ in .success(()) } }, came: { _ in }, failed: { _, _ in })
         defer { downloads.stop() }
         let told = Monitor<[String?]>([])
         func ask(_ number: Int) {
@@ -75,7 +75,10 @@ import Testing
             .foreign, content: LocalContent(folder: ContainerFolder(path: folder)),
             store: Retrying(ForeignContents(settings: StoreSettings()) { _ in place }),
             patience: 60, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            adopt: { _, _ in isWhole.signal { $0 = true } }, came: { _ in }, failed: { _, _ in })
+            adopt: { contents in
+                isWhole.signal { $0 = true }
+                return contents.map { _ in .success(()) }
+            }, came: { _ in }, failed: { _, _ in })
         defer { downloads.stop() }
         try downloads.opened(blob, for: node)
         // As who reads it from the beginning to the end, with a look at its end before.
