@@ -172,6 +172,11 @@ import Testing
             try desk.shell("mkdir \(source) && printf one > \(source)/one")
             try desk.run("import", "--promise", source, "in", "--json")
             try desk.run("import", "--refresh", "in", "--json")
+            for verb in ["pin", "unpin"] {
+                // Not possible without a store, which is told as JSON, too.
+                let result = try desk.shapeedit([verb, "in", "in/one", "--json"])
+                #expect(result.text.contains("\"in/one\""), "\(result)")
+            }
             let container = try #require(desk.volume.container)
             try container.unmount()
             let report = try container.command("container", "check", "test", "--json")

@@ -343,6 +343,19 @@ struct PromiseTests {
         }
     }
 
+    @Test func `one that cannot be pinned keeps no other from it`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            try volume.agent().shell("touch a b; mkdir d")
+            for (verb, pin) in [("pin", "keep"), ("unpin", "default")] {
+                let result = try volume.outcome(verb, "@a", "@missing", "@d", "@b", "--json")
+                #expect(result.status == Int(EX_NOINPUT), "\(result)")
+                #expect(result.text.contains("No such file"), "\(result)")
+                let pins = try volume.run("getfattr", "-n", "user.shapeedit.pin", "a", "b", "d")
+                #expect(pins.text.ranges(of: "=\"\(pin)\"").count == 3, "\(pins)")
+            }
+        }
+    }
+
     @Test func `files outside of a mount are refused, and get no attribute`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)

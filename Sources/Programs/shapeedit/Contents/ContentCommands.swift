@@ -55,19 +55,12 @@ struct PinCommand: ParsableCommand {
             and later, unless a document has one of its own.
             """)
 
-    @Argument(help: "Documents or folders.", completion: .file())
-    var paths: [String]
+    @OptionGroup var targets: PinTargets
 
     @Flag(help: "Keep them in the store only: they go here as soon as they are there.")
     var onlineOnly = false
 
-    func run() throws { try Self.pin(paths, onlineOnly ? "online-only" : "keep") }
-
-    static func pin(_ paths: [String], _ pin: String) throws {
-        for path in paths {
-            try DocumentContent(path: path, size: 0).set(DocumentContent.pinAttribute, pin)
-        }
-    }
+    func run() throws { try targets.set(onlineOnly ? "online-only" : "keep") }
 }
 
 /// `shapeedit unpin`.
@@ -75,10 +68,33 @@ struct UnpinCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unpin", abstract: "Take pins from documents or folders.")
 
+    @OptionGroup var targets: PinTargets
+
+    func run() throws { try targets.set("default") }
+}
+
+/// What a command about pins is for.
+struct PinTargets: ParsableArguments {
     @Argument(help: "Documents or folders.", completion: .file())
     var paths: [String]
 
-    func run() throws { try PinCommand.pin(paths, "default") }
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    /// Gives each a pin; one that fails does not keep it from the others.
+    func set(_ pin: String) throws {
+        var report = ContentReport(json: json)
+        for path in paths {
+            let document = DocumentContent(path: path, size: 0)
+            do throws(Failure) {
+                try document.set(DocumentContent.pinAttribute, pin)
+                report.add(document)
+            } catch {
+                report.add(document, error)
+            }
+        }
+        try report.finish()
+    }
 }
 
 extension ContentReport {
