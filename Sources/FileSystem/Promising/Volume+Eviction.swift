@@ -2,6 +2,7 @@ internal import Catalog
 internal import Content
 internal import Glibc
 internal import Model
+internal import PathText
 internal import Pictures
 internal import Promises
 internal import Stores
@@ -22,15 +23,15 @@ extension Volume {
     static let pinAttribute = ownPrefix + Array("pin".utf8)
 
     /// The pin of the item, or of the nearest folder above that has one.
-    func pin(of node: NodeNumber) -> Pin { state.withLock { $0.pin(of: node) } }
+    func pin(of node: NodeNumber) -> Pin { state.withLock { $0.pin(of: node).pin } }
 
     /// Lets the local copy of a document's current version go, or stops bringing it. Throws EBUSY if
     /// it has to stay for now, ENOTSUP without a store; the reason is kept for the user.
     func evict(_ node: NodeNumber) throws(Errno) {
         if try stopBringing(node) { return }
         guard let link else { throw Errno(ENOTSUP) }
-        if pin(of: node) == .keep {
-            reasons.note("it is pinned: `shapeedit unpin` first", for: currentNode(node))
+        if let reason = state.withLock({ $0.pinToKeep(node) }) {
+            reasons.note(reason, for: currentNode(node))
             throw Errno(EBUSY)
         }
         let current = currentNode(node)
@@ -163,7 +164,7 @@ extension Volume {
     func noteLastClose(_ node: NodeNumber, _ state: VolumeState) {
         if link == nil { return }
         if state.quota.excess > 0 { state.quota.isDue = true }
-        if state.pin(of: node) == .onlineOnly {
+        if state.pin(of: node).pin == .onlineOnly {
             state.lastCloses.insert(node)
             keeper.wake()
         }
@@ -263,19 +264,31 @@ extension Volume {
 }
 
 extension VolumeState {
-    /// The pin of the item, or of the nearest folder above that has one.
-    fileprivate func pin(of node: NodeNumber) -> Volume.Pin {
+    /// The pin of the item, or of the nearest folder above that has one; and what has it, 0 if nothing.
+    fileprivate func pin(of node: NodeNumber) -> (pin: Volume.Pin, of: MemoryIndex.Position) {
         var position = index.find(node.item)
         while position != 0 {
             if index[item: position].pointee.flags.contains(.hasAttributes),
                 let value = index.attributes[position]?[Volume.pinAttribute],
                 let pin = Volume.Pin(rawValue: String(decoding: value, as: UTF8.self))
             {
-                return pin
+                return (pin, position)
             }
             position = index.parent(of: position)
         }
-        return .usual
+        return (.usual, 0)
+    }
+
+    /// The pin that keeps the item here, and what to do about it; `nil` if there is none.
+    fileprivate func pinToKeep(_ node: NodeNumber) -> String? {
+        let found = pin(of: node)
+        guard found.pin == .keep else { return nil }
+        if index[item: found.of].pointee.node.item == node.item {
+            return "it is pinned: `shapeedit unpin` first"
+        }
+        let path = index.path(of: found.of) ?? []
+        let folder = path.isEmpty ? "the whole container" : "its folder \(String(path: path))"
+        return "\(folder) is pinned: `shapeedit unpin` that first"
     }
 
     /// Why the current version's bytes cannot go now; `nil` if they can.

@@ -257,6 +257,13 @@ struct PromiseTests {
             let pinned = try volume.shapeedit("evict", "@doc", fails: EX_TEMPFAIL)
             #expect(pinned.errorText.contains("pinned"))
             try volume.shapeedit("unpin", "@.")
+            // Who is told to unpin is told what: that of the document would change nothing.
+            agent.shell("mkdir -p in/sub; mv doc in/sub")
+            try volume.shapeedit("pin", "@in")
+            let inside = try volume.shapeedit("evict", "@in/sub/doc", fails: EX_TEMPFAIL)
+            #expect(inside.errorText.contains("its folder work/in is pinned"), "\(inside)")
+            try volume.shapeedit("unpin", "@in")
+            agent.shell("mv in/sub/doc .")
             try volume.shapeedit("evict", "@doc")
             #expect(try volume.state("doc") == "promise")
             // A pin brings it back.
