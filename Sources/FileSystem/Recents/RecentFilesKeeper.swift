@@ -49,6 +49,9 @@ final class RecentFilesKeeper: Sendable {
         var gone: [DocumentID: Timestamp] = [:]
         /// Documents that were forgotten on demand, and that the list may still have.
         var forgotten: [RecentFilesOrder.Document] = []
+        /// What the list had of the mount at its beginning and there is not: it may not have been told the
+        /// last changes of a daemon that died. Looked for once more, since it may be being saved by renaming.
+        var strays: [RecentFilesOrder.Document] = []
         var head: ChangeSequence?
         var stamp = ListStamp.missing
         var notBefore: UInt64 = 0
@@ -93,12 +96,11 @@ final class RecentFilesKeeper: Sendable {
     private func look(_ told: inout Told) {
         let head = volume.log.head
         let stamp = ListStamp(ofFile: options.file)
-        guard head != told.head || stamp != told.stamp, MonotonicClock.now >= told.notBefore else {
-            return
-        }
+        guard head != told.head || stamp != told.stamp || !told.strays.isEmpty,
+            MonotonicClock.now >= told.notBefore
+        else { return }
         let (order, documents) = order(&told)
-        if order.documents.isEmpty, order.moved.isEmpty, order.removed.isEmpty, stamp == told.stamp
-        {
+        if order.isEmpty, stamp == told.stamp {
             told.head = head
             return
         }
@@ -106,8 +108,10 @@ final class RecentFilesKeeper: Sendable {
             told.notBefore = MonotonicClock.after(milliseconds: Self.rest)
             return
         }
+        let isFirst = told.head == nil
         told.documents = documents
-        told.forgotten = []
+        (told.forgotten, told.strays) = ([], [])
+        if isFirst { told.strays = volume.state.withLock { missing(answer.documents, $0) } }
         told.head = head
         told.stamp = answer.stamp
         adopt(answer.documents, &told)
@@ -122,10 +126,10 @@ final class RecentFilesKeeper: Sendable {
         var order = RecentFilesOrder(file: options.file, folder: options.mountPoint)
         let now = VolumeState.now()
         var gone = told.gone
-        let (found, forgotten) = volume.state.withLock { state in
+        let (found, strays, forgotten) = volume.state.withLock { state in
             defer { state.forgottenRecents = [] }
             return (
-                documents(state, &gone, now),
+                documents(state, &gone, now), missing(told.strays, state),
                 state.forgottenRecents.compactMap { document, time in
                     path(of: document, state).map {
                         RecentFilesOrder.Document(path: $0, opened: time.seconds)
@@ -133,6 +137,8 @@ final class RecentFilesKeeper: Sendable {
                 }
             )
         }
+        order.strays = strays
+        told.strays = strays
         told.gone = gone
         told.forgotten += forgotten
         for (document, entry) in found {
@@ -172,6 +178,14 @@ final class RecentFilesKeeper: Sendable {
             }
         }
         return found
+    }
+
+    /// Those entries that lead to nothing.
+    private func missing(
+        _ entries: [RecentFilesOrder.Document], _ state: VolumeState
+    ) -> [RecentFilesOrder.Document] {
+        let prefix = options.mountPoint.pathBytes.count + 1
+        return entries.filter { state.index.item(at: $0.path.dropFirst(prefix)) == 0 }
     }
 
     /// The absolute path of a document; nil if it has no name.

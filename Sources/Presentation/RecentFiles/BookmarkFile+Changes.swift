@@ -2,12 +2,8 @@ extension BookmarkFile {
     /// Applies what an order says.
     mutating func apply(_ order: RecentFilesOrder) {
         move(order.moved)
-        let removed = Dictionary(order.removed.map { ($0.path, $0.opened) }) { max($0, $1) }
-        for index in entries.indices {
-            if let path = place(index), let last = removed[path], entries[index].moment <= last {
-                entries[index].isRemoved = true
-            }
-        }
+        remove(order.removed) { _ in true }
+        remove(order.strays) { $0.application != nil }
         var places: [[UInt8]: [Int]] = [:]
         for index in entries.indices where !entries[index].isRemoved {
             if let path = place(index) { places[path, default: []].append(index) }
@@ -20,6 +16,20 @@ extension BookmarkFile {
             // Whoever opens a document registers it a moment later, and says as much as we would.
             for index in found where document.opened > entries[index].moment + 1 {
                 entries[index].opened = document.opened
+            }
+        }
+    }
+
+    /// Has entries go that are not later than told, and that `condition` holds for.
+    private mutating func remove(
+        _ documents: [RecentFilesOrder.Document], where condition: (Entry) -> Bool
+    ) {
+        let removed = Dictionary(documents.map { ($0.path, $0.opened) }) { max($0, $1) }
+        for index in entries.indices {
+            if let path = place(index), let last = removed[path], entries[index].moment <= last,
+                condition(entries[index])
+            {
+                entries[index].isRemoved = true
             }
         }
     }

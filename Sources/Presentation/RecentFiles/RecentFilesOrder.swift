@@ -30,10 +30,17 @@ package struct RecentFilesOrder: Equatable, Sendable {
     package var moved: [Move] = []
     /// Entries that go, unless they are later than the moment: somebody has opened the file since.
     package var removed: [Document] = []
+    /// Entries that go as well, but those that only other programs registered.
+    package var strays: [Document] = []
 
     package init(file: String, folder: String) {
         self.file = file
         self.folder = folder
+    }
+
+    /// Whether nothing of the list is to become another.
+    package var isEmpty: Bool {
+        documents.isEmpty && moved.isEmpty && removed.isEmpty && strays.isEmpty
     }
 
     /// Fields with a NUL behind each, which no path has.
@@ -45,6 +52,9 @@ package struct RecentFilesOrder: Equatable, Sendable {
         for move in moved { fields += [[UInt8(ascii: "M")], move.from, move.to] }
         for entry in removed {
             fields += [[UInt8(ascii: "R")], entry.path, Array(String(entry.opened).utf8)]
+        }
+        for entry in strays {
+            fields += [[UInt8(ascii: "S")], entry.path, Array(String(entry.opened).utf8)]
         }
         return MessageFields.message(fields)
     }
@@ -62,6 +72,8 @@ package struct RecentFilesOrder: Equatable, Sendable {
             case ([UInt8(ascii: "M")], _): moved.append(Move(from: path, to: second))
             case ([UInt8(ascii: "R")], let moment?):
                 removed.append(Document(path: path, opened: moment))
+            case ([UInt8(ascii: "S")], let moment?):
+                strays.append(Document(path: path, opened: moment))
             case ([UInt8(ascii: "D")], let moment?):
                 documents.append(Document(path: path, opened: moment))
             default: return nil

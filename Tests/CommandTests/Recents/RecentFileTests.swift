@@ -113,6 +113,25 @@ struct RecentFileTests {
         }
     }
 
+    @Test
+    func `what was renamed or removed shortly before a crash leaves no entry behind`() throws {
+        try withDesktop { desktop in
+            try desktop.shell("mkdir d; printf 1 > d/a.txt; printf 2 > b.txt")
+            try desktop.container.unmount()
+            try desktop.register("gone.txt", "other")
+            #expect(try desktop.entries().count == 3)
+            try desktop.container.mount()
+            try desktop.shell("mv d f; rm b.txt")
+            try desktop.container.killDaemon()
+            try desktop.container.mount()
+            try desktop.eventually {
+                try desktop.entries() == [
+                    "f/a.txt text/plain ShapeEdit", "gone.txt text/plain other",
+                ]
+            }
+        }
+    }
+
     @Test func `what other programs registered counts, and what they say is kept`() throws {
         try withDesktop { desktop in
             try desktop.shell("mkdir d; printf 1 > a.txt; printf 2 > b.txt; printf 3 > d/c.txt")
