@@ -13,12 +13,17 @@ extension FuseSession {
         return replayer.isHelper(request.caller.thread)
     }
 
-    /// Answers a LOOKUP with what was there before the change; false for all other names.
+    /// Answers a LOOKUP with what was there before the change, and the one by which the process knows that
+    /// it is on this mount; false for all other names.
     func lookupReplayed(
         _ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer
     ) -> Bool {
         if parent.rawValue & VirtualTree.bit != 0 {
             return lookupReplayed(request, inVirtual: parent.rawValue, Array(name))
+        }
+        if parent.item == .root, name.elementsEqual(ReplayPlace.proof.utf8) {
+            request.fail(Errno(ReplayPlace.answer))
+            return true
         }
         let place = ReplayStep.Place(parent: parent.item, name: Array(name))
         switch volume.replayer?.look(at: place) ?? .ordinary {

@@ -3,8 +3,8 @@ internal import PathText
 internal import SystemCalls
 internal import Thumbnailing
 
-/// What the helper is to do: a system call or a few on the mount, by absolute paths. Nothing on the
-/// mount stays open afterwards, so that it can be unmounted.
+/// What the helper is to do: a system call or a few on the mount, by paths from its root
+/// (``ReplayPlace``). Nothing on the mount stays open afterwards, so that it can be unmounted.
 enum ReplayCall: Equatable, Sendable {
     /// A file is made, and written if it has a size.
     case file(path: [UInt8], size: Int64)

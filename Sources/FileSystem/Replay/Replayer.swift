@@ -46,13 +46,12 @@ final class Replayer: Sendable {
     private let names = ReplayedNames()
     private unowned let volume: Volume
     private let program: String
-    /// Absolute, with a slash behind it.
-    private let root: [UInt8]
+    private let mountPoint: [UInt8]
 
     init(_ volume: Volume, program: String, mountPoint: String) {
         self.volume = volume
         self.program = program
-        root = (mountPoint + "/").pathBytes
+        self.mountPoint = mountPoint.pathBytes
     }
 
     /// Whether a request of that thread is the helper's. One load and a comparison.
@@ -141,7 +140,7 @@ final class Replayer: Sendable {
         var worker: WorkerProcess?
         while let work = take() {
             if worker == nil {
-                worker = try? WorkerProcess([program, "--helper", "replay"])
+                worker = try? start()
                 helper.store(worker?.process.identifier ?? 0, ordering: .releasing)
             }
             if let running = worker {
@@ -152,6 +151,12 @@ final class Replayer: Sendable {
             }
             if worker == nil { helper.store(0, ordering: .releasing) }
         }
+    }
+
+    private func start() throws -> WorkerProcess {
+        let worker = try WorkerProcess([program, "--helper", "replay"])
+        try worker.channel.send(mountPoint)
+        return worker
     }
 
     /// The next thing to do; nil if nothing came for a while, and the thread is to end.
@@ -183,8 +188,8 @@ final class Replayer: Sendable {
                 return state.index.path(of: position)
             }
             guard let path else { return true }
-            return ask(.touch(root + path), worker) != nil
-        case .path(let path): return ask(.touch(root + path), worker) != nil
+            return ask(.touch(ReplayPlace.root + path), worker) != nil
+        case .path(let path): return ask(.touch(ReplayPlace.root + path), worker) != nil
         case .query(let entry):
             state.withLock { $0.entry = entry }
             defer { state.withLock { $0.entry = nil } }
@@ -193,7 +198,7 @@ final class Replayer: Sendable {
         case .granted(let step):
             state.withLock { $0.granted = step }
             defer { state.withLock { $0.granted = nil } }
-            guard ask(step.call(below: root), worker) != nil else { return false }
+            guard ask(step.call(below: ReplayPlace.root), worker) != nil else { return false }
             volume.grantedResults?.replay?.tellFormer(step)
             return true
         case .step(let step):
@@ -239,7 +244,7 @@ final class Replayer: Sendable {
         guard let found = former(node) else { return true }
         state.withLock { $0.former = node }
         let name = Array(String(node.rawValue).utf8)
-        let path = root + VirtualTree.formerFolder.utf8 + name
+        let path = ReplayPlace.root + VirtualTree.formerFolder.utf8 + name
         let answer = ask(found.isGone ? .touch(path) : .change(path, size: found.size), worker)
         let folder = state.withLock { state in
             state.former = nil
@@ -346,7 +351,7 @@ final class Replayer: Sendable {
     }
 
     private func call(for entry: QueryEntry) -> ReplayCall {
-        let path = root + entry.path
+        let path = ReplayPlace.root + entry.path
         if entry.isFolder { return entry.isGone ? .removeFolder(path) : .folder(path) }
         return entry.isGone ? .unlink(path) : .symlink(path, target: entry.name.pathBytes)
     }
@@ -363,6 +368,6 @@ final class Replayer: Sendable {
         let directory = state.index.find(place.parent)
         let above = directory == 0 ? folder : state.index.path(of: directory) ?? folder
         // A NUL or a name that goes up is in no name here; the root's path is empty.
-        return root + above + (above.isEmpty ? [] : [UInt8(ascii: "/")]) + place.name
+        return ReplayPlace.root + above + (above.isEmpty ? [] : [UInt8(ascii: "/")]) + place.name
     }
 }
