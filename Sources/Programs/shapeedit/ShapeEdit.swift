@@ -122,12 +122,18 @@ struct ShapeEdit: ParsableCommand {
         )
     }
 
-    /// What is wrong, what an option is for, how it is right, and where to read more: a line each.
+    /// What is wrong and what an option is for, how it is right, and where to read more: a line each.
     private static func complainOfUsage(_ error: any Error) {
-        for line in message(for: error).split(separator: "\n") { Console.complain(String(line)) }
-        for line in fullMessage(for: error).split(separator: "\n")
-        where ["Help: ", "Usage: ", "  See "].contains(where: line.hasPrefix) {
-            Console.complain(line.trimmingPrefix("Help: ").drop { $0 == " " }.description)
+        var problem = message(for: error).split(separator: "\n").map(String.init)
+        var rest: [String] = []
+        for line in fullMessage(for: error).split(separator: "\n") {
+            if line.hasPrefix("Help: "), let last = problem.popLast() {
+                let words = line.trimmingPrefix("Help: ").split(separator: " ")
+                problem.append("\(last): \(words.joined(separator: " "))")
+            } else if line.hasPrefix("Usage: ") || line.hasPrefix("  See ") {
+                rest.append(line.drop { $0 == " " }.description)
+            }
         }
+        for line in problem + rest { Console.complain(line) }
     }
 }
