@@ -165,9 +165,8 @@ extension FuseSession: KernelChannel {
 
     func invalidateEntry(parent: UInt64, name: [UInt8]) {
         guard let session else { return }
-        Self.withTerminated(name) {
-            _ = fuse_lowlevel_notify_inval_entry(session, parent, $0, name.count)
-        }
+        // It is sent with the zero behind the name.
+        _ = fuse_lowlevel_notify_inval_entry(session, parent, name.cPath, name.count)
     }
 
     func invalidate(node: UInt64, pages: Bool) {
@@ -177,17 +176,6 @@ extension FuseSession: KernelChannel {
 
     func announceDeletion(parent: UInt64, node: UInt64, name: [UInt8]) {
         guard let session else { return }
-        Self.withTerminated(name) {
-            _ = fuse_lowlevel_notify_delete(session, parent, node, $0, name.count)
-        }
-    }
-
-    /// Notifications are sent with the zero behind the name.
-    private static func withTerminated(_ name: [UInt8], _ body: (UnsafePointer<CChar>) -> Void) {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: name.count + 1) { buffer in
-            for (index, byte) in name.enumerated() { buffer[index] = CChar(bitPattern: byte) }
-            buffer[name.count] = 0
-            if let start = buffer.baseAddress { body(start) }
-        }
+        _ = fuse_lowlevel_notify_delete(session, parent, node, name.cPath, name.count)
     }
 }

@@ -24,15 +24,13 @@ struct GrantedStep: Sendable {
     var size: Int64 = 0
 
     /// The system call that tells of it.
-    ///
-    /// - Parameter root: of the mount, with a slash behind it.
-    func call(below root: [UInt8]) -> ReplayCall {
-        let place = root + path.pathBytes
+    var call: ReplayCall {
+        let place = path.pathBytes
         switch kind {
         case .made: return document == nil ? .folder(place) : .name(place)
         case .written: return .change(place, size: size)
         case .removed: return .unlink(place)
-        case .moved(let target): return .rename(place, to: root + target.pathBytes)
+        case .moved(let target): return .rename(place, to: target.pathBytes)
         }
     }
 

@@ -4,7 +4,7 @@ internal import SystemCalls
 internal import Thumbnailing
 
 /// What the helper is to do: a system call or a few on the mount, by paths from its root
-/// (``ReplayPlace``). Nothing on the mount stays open afterwards, so that it can be unmounted.
+/// (``ReplayPlace``), whose own is empty. Nothing on the mount stays open afterwards, so that it can be unmounted.
 enum ReplayCall: Equatable, Sendable {
     /// A file is made, and written if it has a size.
     case file(path: [UInt8], size: Int64)
@@ -97,8 +97,7 @@ enum ReplayCall: Equatable, Sendable {
             }
         case .folder(let path): try Self.call(path) { mkdir($0, 0o700) }
         case .symlink(let path, let target):
-            let target = target.map { CChar(bitPattern: $0) } + [0]
-            try Self.call(path) { Glibc.symlink(target, $0) }
+            try Self.call(path) { Glibc.symlink(target.cPath, $0) }
         case .unlink(let path): try Self.call(path) { Glibc.unlink($0) }
         case .removeFolder(let path): try Self.call(path) { rmdir($0) }
         case .rename(let path, let target):
@@ -118,7 +117,7 @@ enum ReplayCall: Equatable, Sendable {
 
     private static func call(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Int32) throws(Errno)
     {
-        let text = path.map { CChar(bitPattern: $0) } + [0]
+        let text = path.isEmpty ? ".".cPath : path.cPath
         try check { text.withUnsafeBufferPointer { $0.baseAddress.map(body) ?? -1 } }
     }
 
@@ -128,9 +127,8 @@ enum ReplayCall: Equatable, Sendable {
     private static func write(
         _ path: [UInt8], _ flags: Int32, _ size: Int64, setsAlways: Bool = false
     ) throws(Errno) {
-        let text = path.map { CChar(bitPattern: $0) } + [0]
         let number = try check {
-            open(text, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | flags, 0o600)
+            open(path.cPath, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | flags, 0o600)
         }
         let file = OwnedDescriptor(adopting: number)
         if size > 0 || setsAlways { try check { ftruncate(file.number, off_t(size)) } }

@@ -188,8 +188,8 @@ final class Replayer: Sendable {
                 return state.index.path(of: position)
             }
             guard let path else { return true }
-            return ask(.touch(ReplayPlace.root + path), worker) != nil
-        case .path(let path): return ask(.touch(ReplayPlace.root + path), worker) != nil
+            return ask(.touch(path), worker) != nil
+        case .path(let path): return ask(.touch(path), worker) != nil
         case .query(let entry):
             state.withLock { $0.entry = entry }
             defer { state.withLock { $0.entry = nil } }
@@ -198,7 +198,7 @@ final class Replayer: Sendable {
         case .granted(let step):
             state.withLock { $0.granted = step }
             defer { state.withLock { $0.granted = nil } }
-            guard ask(step.call(below: ReplayPlace.root), worker) != nil else { return false }
+            guard ask(step.call, worker) != nil else { return false }
             volume.grantedResults?.replay?.tellFormer(step)
             return true
         case .step(let step):
@@ -244,7 +244,7 @@ final class Replayer: Sendable {
         guard let found = former(node) else { return true }
         state.withLock { $0.former = node }
         let name = Array(String(node.rawValue).utf8)
-        let path = ReplayPlace.root + VirtualTree.formerFolder.utf8 + name
+        let path = VirtualTree.formerFolder.utf8 + name
         let answer = ask(found.isGone ? .touch(path) : .change(path, size: found.size), worker)
         let folder = state.withLock { state in
             state.former = nil
@@ -351,7 +351,7 @@ final class Replayer: Sendable {
     }
 
     private func call(for entry: QueryEntry) -> ReplayCall {
-        let path = ReplayPlace.root + entry.path
+        let path = entry.path
         if entry.isFolder { return entry.isGone ? .removeFolder(path) : .folder(path) }
         return entry.isGone ? .unlink(path) : .symlink(path, target: entry.name.pathBytes)
     }
@@ -368,6 +368,6 @@ final class Replayer: Sendable {
         let directory = state.index.find(place.parent)
         let above = directory == 0 ? folder : state.index.path(of: directory) ?? folder
         // A NUL or a name that goes up is in no name here; the root's path is empty.
-        return ReplayPlace.root + above + (above.isEmpty ? [] : [UInt8(ascii: "/")]) + place.name
+        return above + (above.isEmpty ? [] : [UInt8(ascii: "/")]) + place.name
     }
 }

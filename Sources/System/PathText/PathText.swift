@@ -95,7 +95,7 @@ extension String {
     /// The same for system calls: with a NUL at its end.
     public var cPath: [CChar] {
         if !hasPathMarks { return Array(utf8CString) }
-        return pathBytes.map { CChar(bitPattern: $0) } + [0]
+        return pathBytes.cPath
     }
 
     /// As text for people and for other programs: with U+FFFD in the place of each mark.
@@ -126,4 +126,9 @@ extension String {
             return bytes
         }
     }
+}
+
+extension [UInt8] {
+    /// A name or path for system calls: with a NUL at its end.
+    public var cPath: [CChar] { map { CChar(bitPattern: $0) } + [0] }
 }

@@ -7,6 +7,7 @@ struct ProgressLine {
     private let json: Bool
     private let isTerminal = isatty(2) == 1 && Containers.environment("TERM") != "dumb"
     private var shown = ""
+    private var dueAt: UInt64 = 0
 
     private static let end: StaticString = "\r\u{1b}[K\u{1b}]9;4;0;\u{7}"
 
@@ -14,6 +15,14 @@ struct ProgressLine {
 
     /// Whether anybody looks.
     var isShown: Bool { json || isTerminal }
+
+    /// Whether to show it again, for who is told often: ten times a second.
+    mutating func isDue() -> Bool {
+        let now = MonotonicClock.now
+        guard isShown, now > dueAt else { return false }
+        dueAt = now + 100_000_000
+        return true
+    }
 
     /// - Parameters:
     ///   - fields: for JSON.
@@ -71,7 +80,6 @@ struct TransferProgress {
     private var done = 0
     private var doneBytes: Int64 = 0
     private var line: ProgressLine
-    private var shownAt: UInt64 = 0
 
     /// - Parameter things: what they are called.
     init(_ things: String, count: Int, bytes: Int64, json: Bool) {
@@ -101,12 +109,9 @@ struct TransferProgress {
             percent: percent)
     }
 
-    /// The same for who is told often, ten times a second.
+    /// The same for who is told often.
     mutating func showSoon(_ underWay: Int64) {
-        let now = MonotonicClock.now
-        guard now - shownAt > 100_000_000 else { return }
-        shownAt = now
-        show(underWay)
+        if line.isDue() { show(underWay) }
     }
 
     /// Takes it away.

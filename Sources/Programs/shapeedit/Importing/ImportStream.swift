@@ -17,7 +17,6 @@ struct ImportStream {
     private var size = 0
     private var count = 0
     private var sentAt: UInt64 = 0
-    private var shownAt: UInt64 = 0
     /// What the daemon said, if it was the daemon that ended it.
     private(set) var failure: Failure?
 
@@ -52,9 +51,7 @@ struct ImportStream {
     }
 
     private mutating func show() {
-        let now = MonotonicClock.now
-        guard now - shownAt > Self.patience else { return }
-        shownAt = now
+        guard progress.isDue() else { return }
         progress.show([("listed", String(count))], "\(count) listed", percent: nil)
     }
 
