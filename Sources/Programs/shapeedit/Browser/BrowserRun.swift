@@ -5,12 +5,12 @@ import SystemCalls
 import Terminal
 
 /// Runs the browser: brings events of terminal, folder and time to the state, and does what it wants.
-struct BrowserRun: ~Copyable {
-    private let device: TerminalDevice
+struct BrowserRun: ScreenRun, ~Copyable {
+    let device: TerminalDevice
     private let tree: BrowsedTree
     private var state: BrowserState
     private var display: BrowserDisplay
-    private var listener: TerminalListener
+    var listener: TerminalListener
     private let inbox: EventInbox<BrowserEvent>
     private let hand: BrowserHand
     private let pictures: BrowserPictures
@@ -92,7 +92,7 @@ struct BrowserRun: ~Copyable {
     }
 
     private mutating func passTime() {
-        for input in listener.ripe() { take(.input(input)) }
+        takeRipeInput()
         let now = TerminalListener.now()
         if now - lastLook >= (hasNews ? Self.lookTime : Self.longLookTime) { look() }
         if now - lastInspection >= Self.inspectionTime {
@@ -109,40 +109,21 @@ struct BrowserRun: ~Copyable {
         hand.look()
     }
 
-    private mutating func takeInput() {
-        let heard = listener.read()
-        if device.isGone { end(by: SIGHUP) }
-        for one in heard {
-            switch one {
-            case .input(let input): take(.input(input))
-            case .shape(let shape): if shape != state.shape { take(.resized(shape)) }
-            }
-        }
-    }
-
-    private mutating func takeSignals() {
-        for signal in device.signals() {
-            switch signal {
-            case .end(let number): end(by: number)
-            case .stop: suspend()
-            case .resumed:
-                device.resume()
-                display.forget()
-            case .resized: take(.resized(listener.shape))
-            }
-        }
-    }
-
-    private mutating func end(by signal: Int32) {
+    mutating func end(by signal: Int32) {
         if ending == nil { ending = signal }
         isOver = true
     }
 
-    private mutating func suspend() {
+    mutating func suspend() {
         device.suspend()
         display.forget()
-        take(.resized(listener.shape))
+        take(listener.shape)
     }
+
+    var laidOutFor: TerminalShape { state.shape }
+    mutating func take(_ input: InputEvent) { take(.input(input)) }
+    mutating func take(_ shape: TerminalShape) { take(.resized(shape)) }
+    mutating func forgetScreen() { display.forget() }
 
     private mutating func take(_ event: BrowserEvent) {
         if case .listed(let entries, let problem) = event {
@@ -172,7 +153,7 @@ struct BrowserRun: ~Copyable {
             } catch { return }
         }
         display.forget()
-        take(.resized(listener.shape))
+        take(listener.shape)
         if let signal = end.signal {
             self.end(by: signal)
         } else if end.status != 0 {

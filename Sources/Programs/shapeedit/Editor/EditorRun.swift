@@ -6,11 +6,11 @@ import SystemCalls
 import Terminal
 
 /// Runs the editor: brings events of terminal, file and time to the state, and does what it wants.
-struct EditorRun: ~Copyable {
-    private let device: TerminalDevice
+struct EditorRun: ScreenRun, ~Copyable {
+    let device: TerminalDevice
     private var state: EditorState
     private var display: EditorDisplay
-    private var listener: TerminalListener
+    var listener: TerminalListener
     private let inbox: EventInbox<EditorEvent>
     private let file: FileWorker
     private let pictures: PictureWorker
@@ -88,7 +88,7 @@ struct EditorRun: ~Copyable {
                 file.look()
             }
         }
-        for input in listener.ripe() { take(.input(input)) }
+        takeRipeInput()
         let later = TerminalListener.now()
         if later - lastLook >= EditorRun.lookTime {
             lastLook = later
@@ -104,42 +104,23 @@ struct EditorRun: ~Copyable {
         }
     }
 
-    private mutating func takeInput() {
-        let heard = listener.read()
-        if device.isGone { end(by: SIGHUP) }
-        for one in heard {
-            switch one {
-            case .input(let input): take(.input(input))
-            case .shape(let shape): if shape != state.shape { take(.resized(shape)) }
-            }
-        }
-    }
-
-    private mutating func takeSignals() {
-        for signal in device.signals() {
-            switch signal {
-            case .end(let number): end(by: number)
-            case .stop: suspend()
-            case .resumed:
-                device.resume()
-                display.forget()
-            case .resized: take(.resized(listener.shape))
-            }
-        }
-    }
-
-    private mutating func end(by signal: Int32) {
+    mutating func end(by signal: Int32) {
         guard ending == nil else { return }
         ending = signal
         take(.end)
     }
 
-    private mutating func suspend() {
+    mutating func suspend() {
         file.finish()
         device.suspend()
         display.forget()
-        take(.resized(listener.shape))
+        take(listener.shape)
     }
+
+    var laidOutFor: TerminalShape { state.shape }
+    mutating func take(_ input: InputEvent) { take(.input(input)) }
+    mutating func take(_ shape: TerminalShape) { take(.resized(shape)) }
+    mutating func forgetScreen() { display.forget() }
 
     private mutating func take(_ event: EditorEvent) {
         for effect in state.update(event, now: TerminalListener.now()) {
