@@ -81,6 +81,18 @@ import Testing
         #expect(described == printing)
     }
 
+    @Test func `commands print JSON unless their output is something else`() throws {
+        let silent = try CommandTree().commands.filter { !$0.printsJSON }.map(\.name)
+        #expect(Set(silent) == ["edit", "browse", "coordinate", "completions"])
+        let page = try String(
+            contentsOf: URL(filePath: "\(OutputSchema.packageRoot)/Mount/man/shapeedit.1"),
+            encoding: .utf8)
+        let told = try #require(
+            page.split(separator: "\nAll commands know").first?
+                .split(separator: "\nThe commands whose standard output").last)
+        for name in silent { #expect(told.contains("\n.Cm \(name)"), "\(name)") }
+    }
+
     @Test func `the schema finds what is wrong`() throws {
         let right = #"{"file": "a", "dryRun": false, "changes": []}"#
         #expect(try OutputSchema.faults(of: Array(right.utf8), printedBy: ["set"]).isEmpty)
@@ -159,6 +171,35 @@ import Testing
             #expect(list.contains("test"))
             let refusal = try desk.fail(77, "container", "list", user: 61_234)
             #expect(refusal.contains("Permission denied"))
+        }
+    }
+
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
+    func `who makes, mounts, unmounts and deletes a container may ask for JSON`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            let container = try #require(desk.volume.container)
+            // A name with quotation marks is itself again for who reads the JSON.
+            let name = "the \"other\"\\one".replacing(" ", with: "-")
+            let point = container.base + "/other"
+            func say(_ words: String...) throws -> JSONValue {
+                try JSONValue.read(Array(try desk.shapeedit(words + ["--json"]).text.utf8))
+            }
+            let made = try say("container", "create", name)
+            #expect(made["name"] == .string(name) && made["store"] == .null)
+            try desk.shell("mkdir \(point)")
+            let mounted = try say("mount", name, point)
+            defer { _ = try? desk.shapeedit(["unmount", point]) }
+            #expect(mounted["mountPoint"] == .string(point))
+            #expect(mounted["container"] == .string(name))
+            let status = try say("status").elements.first { $0["mountPoint"] == .string(point) }
+            #expect(mounted["pid"] != nil && mounted["pid"] == status?["pid"])
+            #expect(try desk.run("status").contains("\(point): container \(name), "))
+            let gone = try say("unmount", point)
+            #expect(gone["mountPoint"] == .string(point) && gone["container"] == .string(name))
+            let deleted = try say("container", "delete", name, "--force")
+            #expect(deleted["name"] == .string(name) && deleted["folder"] == made["folder"])
         }
     }
 

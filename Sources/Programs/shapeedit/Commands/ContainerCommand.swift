@@ -25,12 +25,22 @@ struct ContainerCommand: ParsableCommand {
                     + "s3://BUCKET[/PREFIX][?endpoint=URL], dav://HOST/PATH or davs://HOST/PATH.",
                 valueName: "address"))
         var store: String?
+        @Flag(help: "Print JSON.") var json = false
 
         func run() throws {
+            let path = try Containers.path(name)
             if let store { try ContainerStore.prepare(store) }
             try Containers.create(name, store: store)
-            if let store { ContainerStore.claim(store, try Containers.path(name)) }
-            Console.say("Made \(name) in \(try Containers.path(name)).")
+            if let store { ContainerStore.claim(store, path) }
+            if json {
+                Console.say(
+                    JSONText.object([
+                        ("name", JSONText.string(name)), ("folder", JSONText.string(path)),
+                        ("store", JSONText.string(store)),
+                    ]))
+            } else {
+                Console.say("Made \(name) in \(path).")
+            }
         }
     }
 
@@ -100,6 +110,7 @@ struct ContainerCommand: ParsableCommand {
             abstract: "Delete a container with everything in it.")
         @Argument(help: "The container.") var name: String
         @Flag(help: "Do not ask.") var force = false
+        @Flag(help: "Print JSON.") var json = false
 
         func run() throws {
             let path = try Containers.path(name)
@@ -131,7 +142,14 @@ struct ContainerCommand: ParsableCommand {
             }
             withExtendedLifetime(lock) {}
             if let identity { DocumentHistories.remove(ofContainer: name, identity: identity) }
-            Console.say("Deleted \(name).")
+            if json {
+                Console.say(
+                    JSONText.object([
+                        ("name", JSONText.string(name)), ("folder", JSONText.string(path)),
+                    ]))
+            } else {
+                Console.say("Deleted \(name).")
+            }
         }
     }
 

@@ -39,6 +39,9 @@ struct MountCommand: ParsableCommand {
         help: "Leave the list of recently used files of your desktop alone.")
     var leavesRecentFilesAlone = false
 
+    @Flag(help: "Print JSON, when the folder answers.")
+    var json = false
+
     @Option(
         name: .customShort("o", allowingJoined: true),
         help: ArgumentHelp(
@@ -68,11 +71,24 @@ struct MountCommand: ParsableCommand {
             try Containers.checkApart(name, from: point)
             var mount = Mount(name: name, point: point, options: options)
             mount.isApp = app != nil
-            if foreground { try mount.run() } else { try Background.run(mount) }
+            if foreground {
+                let json = json
+                try mount.run { if json { Self.report(name, point, getpid()) } }
+            } else {
+                let daemon = try Background.run(mount)
+                if json { Self.report(name, point, daemon) }
+            }
         } catch {
             if isMade { rmdir(directory) }
             throw error
         }
+    }
+
+    private static func report(_ name: String, _ point: String, _ daemon: pid_t) {
+        Console.say(
+            JSONText.object(
+                "mountPoint", at: point,
+                [("container", JSONText.string(name)), ("pid", "\(daemon)")]))
     }
 
     /// Makes the folder that a newcomer names and does not have yet; whether there was none.

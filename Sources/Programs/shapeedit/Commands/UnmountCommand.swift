@@ -14,6 +14,9 @@ struct UnmountCommand: ParsableCommand {
     @Argument(help: "The mounted folder.", completion: .directory)
     var directory: String
 
+    @Flag(help: "Print JSON.")
+    var json = false
+
     func run() throws {
         guard let point = MountPoint.named(directory) else {
             throw Failure(.usage, "\(directory) is not a folder of ShapeEdit")
@@ -21,10 +24,21 @@ struct UnmountCommand: ParsableCommand {
         let status = StatusCommand.text(point.path)
         let daemon = StatusCommand.field("process", of: status).flatMap { Int32($0) }
         try point.unmount()
-        // The container is free when the daemon is gone.
-        guard let daemon else { return }
+        if let daemon { try Self.waitForEnd(of: daemon, status, point) }
+        if json {
+            let container = StatusCommand.field("container", of: status)
+            Console.say(
+                JSONText.object(
+                    "mountPoint", at: point.path, [("container", JSONText.string(container))]))
+        }
+    }
+
+    /// The container is free when the daemon is gone.
+    private static func waitForEnd(
+        of daemon: Int32, _ status: String, _ point: MountPoint
+    ) throws(Failure) {
         for _ in 0..<6_000 {
-            if Processes.isDead(daemon) { return try Self.checkFinished(daemon, status) }
+            if Processes.isDead(daemon) { return try checkFinished(daemon, status) }
             usleep(10_000)
         }
         // A sandbox that was begun meanwhile has the mount too, until it ends.

@@ -9,7 +9,8 @@ import SystemCalls
 /// The program starts itself anew with `--foreground`: a fork would leave the child without the
 /// threads that the runtime has.
 enum Background {
-    static func run(_ mount: Mount) throws(Failure) {
+    /// - Returns: the daemon's process.
+    static func run(_ mount: Mount) throws(Failure) -> pid_t {
         // The daemon looks as well; without devices it could not even be started to say so.
         try Requirements.check()
         var ends: [Int32] = [0, 0]
@@ -20,6 +21,7 @@ enum Background {
         let outcome = watch(child, mount.point, errors: ends[0])
         close(ends[0])
         if let failure = outcome { throw failure }
+        return child
     }
 
     /// Starts this program again with the same arguments and `--foreground`.
