@@ -44,6 +44,9 @@ read_arguments() {
         fi
     fi
     share=${share:-$prefix/share}
+    # The list of files has lines and tabs, and so has what is made of it.
+    [[ $staging$prefix$share$units$build != *[[:cntrl:]]* ]] \
+        || fail "the name of a folder has a control character in it"
 }
 
 # Prints a folder that the environment names, or $2: as the desktops, who pass over relative ones.

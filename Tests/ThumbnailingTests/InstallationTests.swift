@@ -113,6 +113,60 @@ import Thumbnailing
         #expect(try files() == ["./my & programs"])
     }
 
+    /// By the rules of desktop entries and of units, and as GLib and systemd keep them.
+    @Test func `commands are found whatever the name of the folder has in it`() throws {
+        let odd = folder.path + "/a %f $HOME \\d\"q'`x%%"
+        setenv("ODD", odd, 1)
+        defer { unsetenv("ODD") }
+        try script("install", "--user --prefix \"$ODD\" --build '\(folder.path)/build'")
+        let lines = try Surroundings.run(
+            "cat \"$ODD\"/share/thumbnailers/* \"$ODD\"/share/applications/*.desktop"
+                + " \"$ODD\"/systemd/user/*"
+        ).output
+        let (tried, desktop, unit) = (
+            "\(folder.path)/a %f $HOME \\\\d\"q'`x%%/bin/shapeedit",
+            "\(folder.path)/a %%f \\\\$HOME \\\\\\\\d\\\\\"q'\\\\`x%%%%/bin/shapeedit",
+            "\(folder.path)/a %%f $$HOME \\\\d\\\"q'`x%%%%/bin/shapeedit"
+        )
+        for line in [
+            "TryExec=\(tried)", "TryExec=\(tried)-thumbnailer",
+            "Exec=env \"\(desktop)\" edit %f", "Exec=env \"\(desktop)-thumbnailer\" %i %o %s",
+            "ExecStart=env \"\(unit)\" mount --foreground -o ${OPTIONS} %I ${DIRECTORY}",
+            "ExecStop=env \"\(unit)\" unmount ${DIRECTORY}",
+        ] {
+            #expect(lines.contains("\n\(line)\n"), "\(line) is not in \(lines)")
+        }
+        if Surroundings.isInstalled("gio") {
+            let (_, output) = try Surroundings.run(
+                """
+                cd "$ODD" && printf '#!/bin/sh\\necho "$@" >"${0%%/*}/told"\\n' >bin/shapeedit \
+                && sed 's/^Terminal=true/Terminal=false/' share/applications/*.desktop >a.desktop \
+                && gio launch a.desktop a.shape && sleep 0.2; cat bin/told told; rm -f a.desktop told bin/told
+                """)
+            #expect(output.contains("edit "), "\(output)")
+        }
+        if Surroundings.isInstalled("systemd-analyze") {
+            let (code, output) = try Surroundings.run(
+                """
+                cd "$ODD" && mkdir ../unit && cp systemd/user/* ../unit/shapeedit@default.service \
+                && XDG_RUNTIME_DIR="$PWD" systemd-analyze verify --man=no --user \
+                ../unit/shapeedit@default.service; code=$?; rm -rf ../unit systemd/transient; exit $code
+                """)
+            #expect(code == 0, "\(output)")
+        }
+        try script("uninstall", "--user --prefix \"$ODD\"")
+        #expect(try Surroundings.run("ls -A \"$ODD\"").output == "")
+    }
+
+    @Test func `a folder with a line's end in its name is refused`() throws {
+        let (code, output) = try Surroundings.run(
+            "'\(Surroundings.package)/Scripts/install' --prefix \"$(printf '\(prefix)\\nx')\""
+                + " --build '\(folder.path)/build' 2>&1")
+        #expect(code == 1)
+        #expect(output.contains("control character"), "\(output)")
+        #expect(try files().isEmpty)
+    }
+
     @Test func `a folder to stage in is where it is called from`() throws {
         for script in ["install --system --build build", "uninstall --system"] {
             let (code, output) = try Surroundings.run(
