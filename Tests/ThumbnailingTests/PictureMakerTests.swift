@@ -113,6 +113,24 @@ import Testing
         }
     }
 
+    /// That changes no folder, only the entry's own times.
+    @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
+    func `an entry that is edited in place is noticed`() throws {
+        try inFolder {
+            let maker = PictureMaker(program: "/nonexistent", pause: 0, trust: 0)
+            #expect(answer(maker) == Self.seen)
+            let unknown = "no program of this machine draws files like a.test"
+            for (old, new, told) in [("test", "none", unknown), ("none", "test", Self.seen)] {
+                _ = try Surroundings.run(
+                    """
+                    cd '\(folder.path)/thumbnailers' && text="$(sed 's|image/x-\(old)|image/x-\(new)|' \
+                    t.thumbnailer)" && echo "$text" >t.thumbnailer
+                    """)
+                #expect(answer(maker) == told)
+            }
+        }
+    }
+
     /// Its entry may belong to another package, which stays.
     @Test(.enabled(if: missing == nil, "no sandbox: \(missing ?? "")"))
     func `a program that was removed says nothing of the document`() throws {

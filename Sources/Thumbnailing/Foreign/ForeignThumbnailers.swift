@@ -54,12 +54,15 @@ public struct ForeignThumbnailers: Sendable {
     package struct Installation: Equatable, Sendable {
         private let stamps: [FileStamp?]
 
-        /// What is installed now; looks at a few folders, and reads nothing.
+        /// What is installed now; looks at a few folders and the entries, and reads none.
         package init() {
-            let data = SharedData.folders.flatMap { folder in
+            let folders = SharedData.folders
+            let data = folders.flatMap { folder in
                 ["thumbnailers", "mime/globs2", "mime/aliases"].map { "\(folder)/\($0)" }
             }
-            stamps = (data + ThumbnailerEntry.programFolders).map { FileStamp(path: $0) }
+            // A folder does not tell that an entry in it was changed in place.
+            let entries = ThumbnailerEntry.paths(in: folders)
+            stamps = (data + entries + ThumbnailerEntry.programFolders).map { FileStamp(path: $0) }
         }
     }
 

@@ -108,15 +108,18 @@ struct ThumbnailerEntry: Equatable, Sendable {
 
     /// Those of folders with shared data, those that count most first.
     static func installed(in folders: [String]) -> [ThumbnailerEntry] {
+        paths(in: folders).compactMap { path in
+            SharedData.text(of: path, limit: fileBytes).flatMap { ThumbnailerEntry(text: $0) }
+        }
+    }
+
+    /// The files of the entries in those folders; of files with the same name the first.
+    static func paths(in folders: [String]) -> [String] {
         var seen: Set<String> = []
         return folders.map { $0 + "/thumbnailers" }.flatMap { folder in
             ((try? Directories.names(in: folder)) ?? []).sorted().filter { name in
                 name.hasSuffix(".thumbnailer") && seen.insert(name).inserted
-            }.compactMap { name in
-                SharedData.text(of: "\(folder)/\(name)", limit: fileBytes).flatMap { text in
-                    ThumbnailerEntry(text: text)
-                }
-            }
+            }.map { "\(folder)/\($0)" }
         }
     }
 
