@@ -80,8 +80,11 @@ extension DesktopEntries {
         let isFirst = state.withLock { $0.written[subject.document]?.ordinal == 0 }
         remember(subject.document, subject.node)
         standIn(for: name, beside: entries)
+        guard isFirst else { return }
         // What stood for the others is gone.
-        if isFirst { volume.pictures?.completeLater(subject.node) }
+        volume.pictures?.completeLater(subject.node)
+        // File managers show that until they are told of the document.
+        if !subject.isPromise { volume.replayer?.add(path: name.path) }
     }
 
     /// Removes the entries of a path; says whether there were any.

@@ -187,8 +187,11 @@ struct PreviewPictureTests {
             let placeholder = try picture("a.png")
             let cache = desk.container.base + "/home/cache"
             _ = try run(["cp", "-a", cache, cache + ".before"])
+            let watch = try #require(Watch(folder))
             #expect(desk.agent.content("in/a.png") == ByteString(image))
-            #expect(try waitUntil { try ![nil, placeholder].contains(picture("a.png")) })
+            // File managers look again when they are told of the document.
+            #expect(watch.sees(UInt32(IN_ATTRIB), of: "a.png", seconds: 20))
+            #expect(try ![nil, placeholder].contains(picture("a.png")))
             #expect(try waitUntil { try isPicture("a.png", of: "a.png") })
             // As if the daemon had died when its content had come.
             try desk.remount {
