@@ -142,6 +142,27 @@ import Testing
         #expect(table.answer(one, reader.id, at: 2) == [.granted(reader.id, [try path("a")])])
     }
 
+    @Test mutating func `who has prepared goes on under a claim that got past the other`() throws {
+        let (one, two) = (try present("a", process: 50), try present("a", process: 51))
+        let first = try claim("a", .write, presenter: one, purpose: 2, process: 50)
+        let second = try claim("a", .write, presenter: two, purpose: 3, process: 51)
+        #expect(second.events.contains(.granted(second.id, [try path("a")])))
+        // It had nothing to save for the first claim, which still has to wait for the second.
+        #expect(table.answer(two, first.id, at: 1).isEmpty)
+        for (process, isFree) in [(Int32(51), true), (52, false)] {
+            let opening = ClaimRequest(
+                [ClaimTarget(try path("a"), .write)], purpose: ClaimPurpose(rawValue: 4),
+                holder: ClaimHolder(process: process, command: "app"), origin: .opening,
+                family: [process], deadline: 100)
+            #expect(table.isFree(opening) == isFree)
+        }
+        // Nor is more of the second's purpose a circle.
+        let more = try claim("a", .write, presenter: two, purpose: 3, process: 51, at: 2)
+        #expect(more.events.contains(.granted(more.id, [try path("a")])))
+        #expect(!table.release(second.id, at: 3).contains(.granted(first.id, [try path("a")])))
+        #expect(table.release(more.id, at: 4).contains(.granted(first.id, [try path("a")])))
+    }
+
     @Test mutating func `claims that are prepared at one moment are granted one after the other`()
         throws
     {

@@ -118,8 +118,21 @@ struct ReferenceClaims {
     private func holders(inTheWayOf claim: Claim) -> [Claim] {
         claims.filter { other in
             guard other.phase != .waiting, claim.rivals & 1 << other.id != 0 else { return false }
-            return other.phase != .preparing || other.waitsFor & presented(by: claim) == 0
+            return other.phase != .preparing || !letsPass(other, claim)
         }
+    }
+
+    /// Whether a claim gets past one that is preparing: that waits for its presenter, or for what is held of
+    /// its purpose, or what it works under.
+    private func letsPass(_ other: Claim, _ claim: Claim) -> Bool {
+        let passes = passes(claim)
+        return other.waitsFor & presented(by: claim) != 0
+            || claims.contains { held in
+                let isNamed = held.request.origin == .coordinated
+                let ties = held.purpose | (isNamed ? Claim.bit(held.request.holder.process) : 0)
+                return held.phase == .granted && other.rivals & 1 << held.id != 0
+                    && ties & passes != 0
+            }
     }
 
     /// For every pending claim the purposes that it waits for, however far away; with the queue,
@@ -338,7 +351,7 @@ struct ReferenceClaims {
         // Those for whom claims wait that this one passes, because they wait for its presenter.
         for other in claims
         where other.phase == .preparing && claim.rivals & 1 << other.id != 0
-            && other.waitsFor & presented(by: claim) != 0
+            && letsPass(other, claim)
         {
             awaiting = awaiting.filter { presented(by: other) & 1 << (8 + $0) == 0 }
         }

@@ -42,6 +42,39 @@ import Testing
         }
     }
 
+    @Test func `a presenter that has answered goes on under the claim that it has`() throws {
+        try withVolume(.passthrough) { volume in
+            let path = "\(volume.directory)/document"
+            let agent = try volume.agent()
+            agent.store("document", "old")
+            let (isAsked, mayAnswer) = (Monitor(false), Monitor(false))
+            let shows = Shows()
+            let presentation = try FilePresentation(of: path, shows)
+            defer { presentation.end() }
+            shows.told.withLock { state in
+                state.save = {
+                    isAsked.signal { $0 = true }
+                    _ = mayAnswer.wait { $0 ? true : nil }
+                }
+            }
+            let binary = try BuiltPrograms.shapeedit()
+            let reader = try volume.start([
+                binary, "coordinate", "--read", "document", "--", "cat", "document",
+            ])
+            _ = isAsked.wait { $0 ? true : nil }
+            try FileCoordinator(for: presentation).coordinate([FileIntent(path, .write)]) { paths in
+                mayAnswer.signal { $0 = true }
+                // From its answer on the reader waits for this claim alone.
+                usleep(500_000)
+                let file = try OwnedDescriptor.open(paths[0], O_WRONLY | O_TRUNC)
+                try file.write(Array("saved".utf8))
+            }
+            let result = reader.wait(seconds: 30)
+            #expect(result.status == 0 && result.text == "saved", "\(result)")
+            shows.told.withLock { $0.save = nil }
+        }
+    }
+
     @Test func `presenters are told of changes, and of their end`() throws {
         try withVolume(.passthrough) { volume in
             let agent = try volume.agent()

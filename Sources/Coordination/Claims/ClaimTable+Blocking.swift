@@ -106,11 +106,18 @@ extension ClaimTable {
     func blocks(_ other: Claim, _ claim: Claim) -> Bool {
         switch other.phase {
         case .granted: return true
-        // A presenter that is to save gets past the claim that waits for it.
-        case .preparing: return !awaits(other, claim)
+        case .preparing: return !letsPass(other, claim)
         case .waiting:
             return other.id < claim.id && !isStuck(other.id, behind: claim)
         }
+    }
+
+    /// Whether `claim` gets past one that is preparing: as a presenter that is to save does, and whoever goes
+    /// on under a claim that got past it so, also when the presenter has answered.
+    private func letsPass(_ other: Claim, _ claim: Claim) -> Bool {
+        if awaits(other, claim) { return true }
+        if !claim.request.worksUnderFamily, !holds(claim.request) { return false }
+        return others(inTheWayOf: other).contains { $0.phase == .granted && isOwn($0, of: claim) }
     }
 
     /// Whether a preparing claim waits for the presenter on whose behalf `claim` is, or for one of
@@ -129,7 +136,7 @@ extension ClaimTable {
     /// one for the presenter of `claim`, which gets past it. So do two that save for one reader.
     func presentersHeldUp(by claim: Claim) -> Set<PresenterID> {
         let passed = others(inTheWayOf: claim).filter {
-            $0.phase == .preparing && awaits($0, claim)
+            $0.phase == .preparing && letsPass($0, claim)
         }
         if passed.isEmpty { return [] }
         var found: Set<PresenterID> = []
