@@ -8,14 +8,14 @@ enum EventLine {
     static func change(_ row: ChangeRow, _ place: EventPlace) -> String? {
         guard let kind = name(of: row.kind) else { return nil }
         var fields: [(String, String)] = [
-            ("sequence", String(row.sequence)), ("time", quoted(row.time.exactText)),
-            ("kind", quoted(kind)), ("item", String(row.item.rawValue)),
+            ("sequence", String(row.sequence)), ("time", PathText.quoted(row.time.exactText)),
+            ("kind", PathText.quoted(kind)), ("item", String(row.item.rawValue)),
         ]
         if let document = place.document {
-            fields.append(("document", quoted(document.description)))
+            fields.append(("document", PathText.quoted(document.description)))
         }
-        if let path = place.path { fields += PathText.members("path", path, quoted) }
-        if let former = place.former { fields += PathText.members("from", former, quoted) }
+        if let path = place.path { fields += PathText.members("path", path) }
+        if let former = place.former { fields += PathText.members("from", former) }
         fields.append(("process", String(row.process)))
         return line(fields)
     }
@@ -23,7 +23,7 @@ enum EventLine {
     /// Changes that are not known any more.
     static func lost(_ range: ClosedRange<ChangeSequence>) -> String {
         line([
-            ("sequence", String(range.upperBound)), ("kind", quoted("lost")),
+            ("sequence", String(range.upperBound)), ("kind", PathText.quoted("lost")),
             ("first", String(range.lowerBound)), ("last", String(range.upperBound)),
         ])
     }
@@ -31,14 +31,15 @@ enum EventLine {
     /// How far a content is that comes from the store.
     static func progress(_ place: EventPlace, item: ItemNumber, percent: Int64) -> String {
         var fields: [(String, String)] = [
-            ("time", quoted(VolumeState.now().exactText)), ("kind", quoted("progress")),
+            ("time", PathText.quoted(VolumeState.now().exactText)),
+            ("kind", PathText.quoted("progress")),
             ("item", String(item.rawValue)),
         ]
         if let document = place.document {
-            fields.append(("document", quoted(document.description)))
+            fields.append(("document", PathText.quoted(document.description)))
         }
-        if let path = place.path { fields += PathText.members("path", path, quoted) }
-        fields += [("state", quoted("downloading")), ("percent", String(percent))]
+        if let path = place.path { fields += PathText.members("path", path) }
+        fields += [("state", PathText.quoted("downloading")), ("percent", String(percent))]
         return line(fields)
     }
 

@@ -31,12 +31,13 @@ extension VirtualTree {
     /// A line of JSON for each grant that holds, by document and application.
     func grantLines() -> [UInt8] {
         let lines = volume.grantedDocuments().map { row, path in
-            let until = row.terms.until.map { quoted($0.exactText) } ?? "null"
-            var members = [("document", quoted(row.document.description))]
-            members += PathText.members("path", String(path: path), quoted)
+            let until = row.terms.until.map { PathText.quoted($0.exactText) } ?? "null"
+            var members = [("document", PathText.quoted(row.document.description))]
+            members += PathText.members("path", String(path: path))
             members += [
-                ("app", quoted(row.application)), ("access", quoted(row.terms.access.text)),
-                ("granted", quoted(row.granted.exactText)), ("until", until),
+                ("app", PathText.quoted(row.application)),
+                ("access", PathText.quoted(row.terms.access.text)),
+                ("granted", PathText.quoted(row.granted.exactText)), ("until", until),
             ]
             return quotedObject(members) + "\n"
         }

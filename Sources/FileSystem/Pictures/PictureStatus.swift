@@ -1,3 +1,4 @@
+internal import PathText
 internal import Pictures
 
 extension VolumePictures {
@@ -10,10 +11,10 @@ extension VolumePictures {
             ("desktopThumbnails", desktop == nil ? "false" : "true"),
         ]
         if let problem = maker.ownProblem ?? queue.problem {
-            fields.append(("pictureProblem", quoted(problem)))
+            fields.append(("pictureProblem", PathText.quoted(problem)))
         }
         if let problem = maker.foreignProblem {
-            fields.append(("foreignPictureProblem", quoted(problem)))
+            fields.append(("foreignPictureProblem", PathText.quoted(problem)))
         }
         return fields
     }

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Coordination
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 
 /// What looking for a query's results gave.
@@ -29,7 +30,7 @@ extension Volume {
         // What was told is there after a crash.
         try log.flush(upTo: log.head)
         var text = "{\"sequence\": \(start), \"count\": \(results.count)"
-        if let problem = gathered.problem { text += ", \"problem\": \(quoted(problem))" }
+        if let problem = gathered.problem { text += ", \"problem\": \(PathText.quoted(problem))" }
         var bytes = Array((text + "}\n").utf8)
         bytes.reserveCapacity(bytes.count + results.count * Self.usualLine)
         for found in results {

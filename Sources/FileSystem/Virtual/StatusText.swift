@@ -27,8 +27,8 @@ extension Volume {
         }
         let space = try? content.space()
         var fields: [(String, String)] = [
-            ("container", quoted(container.name)),
-            ("folder", quoted(container.folder.path)),
+            ("container", PathText.quoted(container.name)),
+            ("folder", PathText.quoted(container.folder.path)),
             ("process", String(processIdentifier())),
             ("passthrough", channel?.passesThrough == true ? "true" : "false"),
             ("items", String(facts.items)),
@@ -39,7 +39,7 @@ extension Volume {
             ("presenters", String(coordinator.presenterCount)),
         ]
         if let pictures { fields += pictures.statusFields }
-        if let problem = texts?.problem { fields.append(("textProblem", quoted(problem))) }
+        if let problem = texts?.problem { fields.append(("textProblem", PathText.quoted(problem))) }
         if let space {
             fields += [("freeBytes", String(space.free)), ("totalBytes", String(space.total))]
         }
@@ -55,22 +55,24 @@ extension Volume {
         }
         if let link {
             fields += [
-                ("store", quoted(link.address)),
+                ("store", PathText.quoted(link.address)),
                 ("uploads", String(link.uploads.count)),
                 ("fetchedPictureBytes", String(link.pictures.fetchedBytes)),
                 ("pictureUploads", String(link.pictures.uploads)),
             ]
             if let problem = link.uploads.problem {
-                fields.append(("storeProblem", quoted(problem)))
+                fields.append(("storeProblem", PathText.quoted(problem)))
             }
         }
         if let control = state.withLock({ $0.control }) {
-            fields.append(("control", quoted(control)))
+            fields.append(("control", PathText.quoted(control)))
         }
         if let report = container.recovered {
-            fields.append(("recovery", quoted(report.description)))
+            fields.append(("recovery", PathText.quoted(report.description)))
         }
-        if let problem = log.problem { fields.append(("problem", quoted(problem.message))) }
+        if let problem = log.problem {
+            fields.append(("problem", PathText.quoted(problem.message)))
+        }
         return fields
     }
 }
@@ -93,7 +95,7 @@ extension Volume {
                 return nil
             }
             guard let path else { continue }
-            var members = PathText.members("path", String(path: path), quoted)
+            var members = PathText.members("path", String(path: path))
             members += [("size", String(blob.size)), ("received", String(received))]
             list.append(quotedObject(members))
         }
@@ -104,20 +106,4 @@ extension Volume {
 /// A JSON object on one line, of names and finished values.
 func quotedObject(_ members: [(String, String)]) -> String {
     "{" + members.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", ") + "}"
-}
-
-/// A JSON string.
-func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-        switch scalar {
-        case "\"": result += "\\\""
-        case "\\": result += "\\\\"
-        case _ where scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value):
-            let digits = String(scalar.value, radix: 16)
-            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        default: result.unicodeScalars.append(scalar)
-        }
-    }
-    return result + "\""
 }

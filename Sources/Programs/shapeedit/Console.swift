@@ -68,7 +68,7 @@ enum Console {
             scalar.value < 0x20 && scalar != "\n" && scalar != "\t"
                 || (0x7f..<0xa0).contains(scalar.value)
         }
-        if isPlain(text) { return text }
+        if PathText.isPlain(text) { return text }
         guard text.unicodeScalars.contains(where: isOrder) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
             if isOrder(scalar) {
@@ -77,33 +77,6 @@ enum Console {
                 result.unicodeScalars.append(scalar)
             }
         }
-    }
-
-    /// Visible ASCII without quotation marks and backslashes, as most names are.
-    private static func isPlain(_ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { bytes in
-            bytes.allSatisfy {
-                $0 &- 0x20 < 0x5f && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
-            }
-        }
-    }
-
-    /// A JSON string of `text`. What is not UTF-8 in a path is lost: ``JSONText/path(_:_:)`` keeps it.
-    static func quoted(_ text: String) -> String {
-        if isPlain(text) { return "\"" + text + "\"" }
-        var result = "\""
-        for scalar in text.repairedPath.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case _ where scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value):
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 
     /// A number of bytes for people.

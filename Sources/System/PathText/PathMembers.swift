@@ -5,7 +5,7 @@ extension PathText {
     ///
     /// - Parameter quoted: makes a JSON string.
     public static func members(
-        _ name: String, _ path: String, _ quoted: (String) -> String
+        _ name: String, _ path: String, _ quoted: (String) -> String = PathText.quoted
     ) -> [(String, String)] {
         guard let base64 = base64(path) else { return [(name, quoted(path))] }
         return [(name, quoted(path.repairedPath)), (name + bytesEnd, quoted(base64))]

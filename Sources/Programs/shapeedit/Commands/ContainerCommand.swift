@@ -5,6 +5,7 @@ import DocumentFiles
 import DocumentKit
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// `shapeedit container ...`.
@@ -52,7 +53,7 @@ struct ContainerCommand: ParsableCommand {
         func run() throws {
             let names = try Containers.names()
             if json {
-                Console.say("[" + names.map(Console.quoted).joined(separator: ", ") + "]")
+                Console.say("[" + names.map(PathText.quoted).joined(separator: ", ") + "]")
             } else {
                 for name in names { Console.say(name) }
             }
@@ -80,10 +81,10 @@ struct ContainerCommand: ParsableCommand {
                 }
             if json {
                 Console.say(
-                    "{\"name\": \(Console.quoted(name)), \"folder\": \(Console.quoted(path)), "
+                    "{\"name\": \(PathText.quoted(name)), \"folder\": \(PathText.quoted(path)), "
                         + "\"bytes\": \(bytes), "
-                        + "\"store\": \(store.map(Console.quoted) ?? "null"), "
-                        + "\"mountPoint\": \(point.map(Console.quoted) ?? "null")}")
+                        + "\"store\": \(store.map(PathText.quoted) ?? "null"), "
+                        + "\"mountPoint\": \(point.map(PathText.quoted) ?? "null")}")
             } else {
                 Console.say("\(name): \(path), \(Console.size(bytes)) on the disk")
                 if let store { Console.say("its store: \(store)") }
@@ -172,11 +173,11 @@ struct ContainerCommand: ParsableCommand {
                 name, at: try Containers.path(name), stored: ContainerStore.contents)
             if json {
                 let list = report.findings.map { finding in
-                    "  {\"problem\": \(Console.quoted(finding.problem)), "
+                    "  {\"problem\": \(PathText.quoted(finding.problem)), "
                         + "\"repaired\": \(finding.repaired)}"
                 }
                 Console.say(
-                    "{\"container\": \(Console.quoted(name)), \"items\": \(report.items), "
+                    "{\"container\": \(PathText.quoted(name)), \"items\": \(report.items), "
                         + "\"versions\": \(report.versions), \"sound\": \(report.findings.isEmpty), "
                         + "\"findings\": [\(list.isEmpty ? "" : "\n" + list.joined(separator: ",\n") + "\n")]}"
                 )

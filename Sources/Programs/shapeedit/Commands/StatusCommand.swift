@@ -3,6 +3,7 @@ import DocumentKit
 import Documents
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// `shapeedit status`.
@@ -26,7 +27,7 @@ struct StatusCommand: ParsableCommand {
             let list = mounts.map { point, text in
                 let facts = text.drop { $0 != "\n" }.dropFirst()
                 let head =
-                    "  {\n  \"mountPoint\": \(Console.quoted(point)),\n"
+                    "  {\n  \"mountPoint\": \(PathText.quoted(point)),\n"
                     + "  \"pid\": \(Self.field("process", of: text) ?? "null")"
                 return facts.isEmpty ? head + "\n  }" : head + ",\n" + Self.trimmed(facts) + "  }"
             }

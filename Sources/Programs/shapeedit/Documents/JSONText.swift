@@ -6,11 +6,11 @@ import SystemCalls
 
 /// JSON that the commands print, put together from finished pieces; on one line.
 enum JSONText {
-    static func string(_ text: String?) -> String { text.map(Console.quoted) ?? "null" }
+    static func string(_ text: String?) -> String { text.map(PathText.quoted) ?? "null" }
 
     /// A value of a document.
     static func value(_ value: JSONValue) -> String {
-        value.string.map(Console.quoted) ?? String(decoding: value.line, as: UTF8.self)
+        value.string.map(PathText.quoted) ?? String(decoding: value.line, as: UTF8.self)
     }
 
     static func array(_ pieces: [String]) -> String {
@@ -18,7 +18,7 @@ enum JSONText {
     }
 
     static func object(_ members: [(String, String)]) -> String {
-        "{" + members.map { Console.quoted($0) + ": " + $1 }.joined(separator: ", ") + "}"
+        "{" + members.map { PathText.quoted($0) + ": " + $1 }.joined(separator: ", ") + "}"
     }
 
     /// An object that begins with a path, as text and, where that is not all of it, as bytes.
@@ -28,7 +28,7 @@ enum JSONText {
 
     /// The members of an object that tell a path.
     static func path(_ name: String, _ path: String) -> [(String, String)] {
-        PathText.members(name, path, Console.quoted)
+        PathText.members(name, path)
     }
 
     static func change(_ change: Change) -> String {

@@ -26,7 +26,7 @@ struct FoundOutput {
         case .lines: prefix = Console.bytes(ofPath: folder)
         case .names: prefix = folder.pathBytes
         // Without the quotation mark at its end.
-        case .json: prefix = Array("{\"path\": ".utf8) + Console.quoted(folder).utf8.dropLast()
+        case .json: prefix = Array("{\"path\": ".utf8) + PathText.quoted(folder).utf8.dropLast()
         }
     }
 

@@ -123,11 +123,11 @@ struct ImportCommand: ParsableCommand {
         }
         if count("inTheWay") != "0" {
             let first = String(path: Hexadecimal.bytes(count("taken").utf8) ?? [])
-            line += ", \(count("inTheWay")) names are taken, the first is \(Console.quoted(first))"
+            line += ", \(count("inTheWay")) names are taken, the first is \(PathText.quoted(first))"
         }
         if passedOver.count > 0 {
             line += ", \(passedOver.count) keys cannot be names, the first is "
-            line += Console.quoted(passedOver.first)
+            line += PathText.quoted(passedOver.first)
         }
         Console.say(line)
     }
