@@ -12,6 +12,8 @@ struct S3Page {
 
     /// In the order of their keys' bytes, which is not that of strings.
     let entries: [Entry]
+    /// Keys that are no text, as the listing has them: nothing can be asked of such an object.
+    let strange: [String]
     let isLast: Bool
     /// Where the listing goes on, as the server has it; what else tells is the last key.
     let token: String?
@@ -21,10 +23,14 @@ struct S3Page {
         guard root.name == "ListBucketResult" else { return nil }
         let isEncoded = root.text("EncodingType") == "url"
         var entries: [Entry] = []
+        var strange: [String] = []
         for element in root.all("Contents") {
             guard let told = element.first("Key") else { continue }
             let text = isEncoded ? Self.decoded(told.text) : told.blankedText ?? told.text
-            guard let key = text else { return nil }
+            guard let key = text else {
+                strange.append(told.text)
+                continue
+            }
             entries.append(
                 Entry(
                     key: key, size: element.text("Size").flatMap { Int64($0) },
@@ -32,6 +38,7 @@ struct S3Page {
                     modified: element.text("LastModified") ?? ""))
         }
         self.entries = entries
+        self.strange = strange
         isLast = root.text("IsTruncated") != "true"
         token = root.text("NextContinuationToken")
     }

@@ -29,10 +29,14 @@ package final class S3Tree: SourceTree {
         let prefix = Array(self.prefix.utf8)
         var folders: [ArraySlice<UInt8>] = []
         var last: String?
+        // One at the end of a page is the first of the next one again.
+        var strange: Set<String> = []
         while true {
             let page = try retries.retrying(call, at: address) {
                 () throws(StoreError) in try store.page(after: last, call)
             }
+            for key in page.strange where !strange.contains(key) { passedOver.note(key) }
+            strange = Set(page.strange)
             for entry in page.entries {
                 let key = Array(entry.key.utf8)
                 guard key.starts(with: prefix) else { continue }
