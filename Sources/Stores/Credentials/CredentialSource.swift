@@ -14,8 +14,13 @@ final class CredentialSource: Sendable {
         case netrc(file: String, host: String, user: String?)
     }
 
+    /// Milliseconds from one run of a command to the next because of answers that may have other reasons.
+    private static let doubtInterval: UInt64 = 10_000
+
     private let places: [Place]
     private let address: String
+    /// Whether a look runs a program.
+    private let isCommand: Bool
     private let state = Monitor(State())
 
     /// What is known, and whether somebody looks. One looks at a time, for all who come meanwhile: a
@@ -26,11 +31,14 @@ final class CredentialSource: Sendable {
         /// How often somebody has looked, and what came of it last.
         var looks = 0
         var outcome: Result<Credentials?, StoreError> = .success(nil)
+        /// Until when an answer that may have other reasons lets nobody look, of ``MonotonicClock``.
+        var doubtsEnd: UInt64 = 0
     }
 
     init(_ places: [Place], address: String) {
         self.places = places
         self.address = address
+        isCommand = places.contains { if case .command = $0 { true } else { false } }
     }
 
     /// The credentials in use; `nil` if there are none anywhere.
@@ -40,9 +48,25 @@ final class CredentialSource: Sendable {
 
     /// Looks again, after a server has rejected `rejected`.
     ///
+    /// - Parameter isDoubtful: the answer may as well be about what was asked for, which may be forbidden
+    ///   to whoever asks. A command is not run for each such answer.
     /// - Returns: whether there are others now.
-    func refresh(rejecting rejected: Credentials?, _ call: StoreCall) throws(StoreError) -> Bool {
-        try load(rejecting: rejected, call) != rejected
+    func refresh(rejecting rejected: Credentials?, isDoubtful: Bool = false, _ call: StoreCall)
+        throws(StoreError) -> Bool
+    {
+        if isDoubtful, isCommand {
+            let now = MonotonicClock.now
+            let end = MonotonicClock.after(milliseconds: Self.doubtInterval)
+            // While another thread looks, its outcome is waited for.
+            let isVain = state.withLock { state in
+                guard state.known == rejected, !state.isLooking else { return false }
+                if now < state.doubtsEnd { return true }
+                state.doubtsEnd = end
+                return false
+            }
+            if isVain { return false }
+        }
+        return try load(rejecting: rejected, call) != rejected
     }
 
     /// Those that are known, if they are not the rejected ones; else what is found now.

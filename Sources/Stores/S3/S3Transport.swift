@@ -89,9 +89,13 @@ final class S3Transport: Sendable {
             case 400, 401, 403:
                 if adjustRegion(answer, state) || adjustClock(answer, state) { continue }
                 // New credentials once: a command that prints others each time is not asked again.
-                guard !isRefreshed, mayLackCredentials(answer, request) else { return answer }
+                let told = isAboutCredentials(answer)
+                guard !isRefreshed, told || answer.head.status != 400 || request.method == "HEAD"
+                else { return answer }
                 isRefreshed = true
-                guard try source.refresh(rejecting: credentials, call) else { return answer }
+                guard try source.refresh(rejecting: credentials, isDoubtful: !told, call) else {
+                    return answer
+                }
             default: return answer
             }
         }
@@ -147,12 +151,14 @@ final class S3Transport: Sendable {
         return "\(day)T\(padded(parts.tm_hour))\(padded(parts.tm_min))\(padded(parts.tm_sec))Z"
     }
 
-    /// Whether other credentials may help. Amazon says with 400 that those have run out, which only the
-    /// body tells from other things; the answer to HEAD has none.
-    private func mayLackCredentials(_ answer: HTTPAnswer, _ request: S3Request) -> Bool {
-        guard answer.head.status == 400, request.method != "HEAD" else { return true }
-        return ["ExpiredToken", "InvalidToken", "TokenRefreshRequired"]
-            .contains(S3Problem(answer)?.code)
+    /// Whether the server says that it is the credentials that it refuses, and not what was asked for. Amazon
+    /// says with 400 that they have run out, others with 403; the answer to HEAD has no body that would tell.
+    private func isAboutCredentials(_ answer: HTTPAnswer) -> Bool {
+        answer.head.status == 401
+            || [
+                "ExpiredToken", "ExpiredTokenException", "InvalidAccessKeyId", "InvalidToken",
+                "SignatureDoesNotMatch", "TokenRefreshRequired",
+            ].contains(S3Problem(answer)?.code)
     }
 
     // MARK: Being sent elsewhere

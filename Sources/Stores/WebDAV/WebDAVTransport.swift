@@ -55,6 +55,13 @@ final class WebDAVTransport: Sendable {
                 guard !isRefreshed else { return answer }
                 isRefreshed = true
                 guard try source.refresh(rejecting: credentials, call) else { return answer }
+            case 403:
+                // What is forbidden, or a token that has run out, which some servers answer so.
+                guard !isRefreshed, credentials != nil else { return answer }
+                isRefreshed = true
+                guard try source.refresh(rejecting: credentials, isDoubtful: true, call) else {
+                    return answer
+                }
             default: return answer
             }
         }
