@@ -70,11 +70,7 @@ extension Volume {
         if let size = missing(node, handle)?.blob.size {
             // What has not come is no hole: tools would take it for zeros.
             guard offset < size else { throw Errno(ENXIO) }
-            if data { return offset }
-            // With one run of data up to the end tar(1) takes it that holes cannot be asked for, and
-            // reads all before it writes anything: there are two, with a hole of no bytes in between.
-            let last = (size - 1) / 512 * 512
-            return offset < last ? last : size
+            return data ? offset : size
         }
         guard let file = try readable(node, handle) else { throw Errno(ENXIO) }
         return try file.with { (file) throws(Errno) in try file.seek(data: data, from: offset) }

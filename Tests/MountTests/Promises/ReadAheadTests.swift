@@ -41,19 +41,4 @@ struct ReadAheadTests {
             agent.close(file)
         }
     }
-
-    @Test func `tar --sparse writes a promise as it comes, and does not read it for holes first`()
-        throws
-    {
-        try withVolume(.passthrough, store: "folder") { volume in
-            let agent = try volume.agent()
-            agent.shell("head -c 40000000 /dev/urandom > a; sha256sum a > sums")
-            try volume.evictAll()
-            let before = try volume.fetchedBytes()
-            agent.shell("tar --sparse -cf - a 2>/dev/null | head -c 512 | grep -q a")
-            #expect(try volume.fetchedBytes() - before < 20_000_000)
-            agent.shell("mkdir out; tar --sparse -cf - a | tar -xC out")
-            agent.shell("cd out && sha256sum --quiet -c ../sums")
-        }
-    }
 }
