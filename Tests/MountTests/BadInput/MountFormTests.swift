@@ -171,4 +171,35 @@ import Testing
             #expect(try container.check().status == 0)
         }
     }
+
+    /// By the helper, and as mount.fuse3 calls the program where there is none.
+    @Test(.enabled(if: DataPath.isPrivileged, "only root remounts"), arguments: [true, false])
+    func `mount(8) makes a mount read-only, and writable again`(_ isHelped: Bool) throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            try container.mount()
+            let helper = #filePath.replacing(
+                "Tests/MountTests/BadInput/MountFormTests.swift", with: "Mount/mount.shapeedit")
+            let helped = container.environment.merging(
+                ["SHAPEEDIT_BINARY": try BuiltPrograms.shapeedit()]) { $1 }
+            func remount(_ options: String) throws {
+                let words = ["shapeedit", container.mountPoint, "-o", options]
+                let result =
+                    isHelped
+                    ? try run([helper] + words, environment: helped)
+                    : try container.command(words)
+                #expect(result.status == 0 && result.errorText.isEmpty, "\(options): \(result)")
+            }
+            let agent = try Agent(in: container.mountPoint)
+            defer { agent.end() }
+            try remount("ro,nosuid,nodev,remount,user_id=0,group_id=0,default_permissions")
+            agent.open("a", O_WRONLY, fails: EROFS)
+            #expect(agent.content("a") == "a's only content")
+            try remount("rw,remount")
+            agent.store("a", "changed")
+            #expect(agent.content("a") == "changed")
+            agent.end()
+            try container.unmount()
+        }
+    }
 }

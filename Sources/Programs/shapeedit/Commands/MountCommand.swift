@@ -53,6 +53,7 @@ struct MountCommand: ParsableCommand {
             throw ValidationError(
                 "more than a container and a folder: \(places.joined(separator: " "))")
         }
+        try Remount.runIfAsked(options, directory)
         if app != nil, places.count == 2 {
             throw ValidationError("--app \(app ?? "") names the container already")
         }

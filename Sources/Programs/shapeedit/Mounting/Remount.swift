@@ -1,0 +1,28 @@
+import Glibc
+import Model
+import SystemCalls
+
+/// `mount -o remount,ro DIR`: mount(8) leaves it to the program that made the mount, and what is to be
+/// changed is the kernel's.
+enum Remount {
+    /// What the kernel can change of a mount. The rest of what mount(8) gives us is of the mount as it is.
+    private static let changeable: Set<String> = [
+        "remount", "ro", "rw", "nosuid", "suid", "nodev", "dev", "noexec", "exec", "noatime",
+        "atime",
+        "relatime", "norelatime", "strictatime", "nostrictatime", "nodiratime", "diratime", "sync",
+        "async", "dirsync", "lazytime", "nolazytime", "silent", "loud",
+    ]
+
+    /// Becomes mount(8), which is told to ask nobody, if `lists` of options say so; returns otherwise.
+    static func runIfAsked(_ lists: [String], _ directory: String) throws(Failure) {
+        let options = lists.flatMap { $0.split(separator: ",") }.map(String.init)
+        guard options.contains("remount") else { return }
+        let words = [
+            "mount", "-i", "-o", options.filter(changeable.contains).joined(separator: ","), "--",
+            directory,
+        ]
+        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0.cPath) } + [nil]
+        execvp("mount", &pointers)
+        throw Failure(.system, "mount(8) could not be run: \(Errno.last)")
+    }
+}
