@@ -173,7 +173,8 @@ package struct ContainerCheck {
     /// had been closed.
     private mutating func recover() throws(Failure) -> RecoveryReport? {
         let journal = try Container.openJournal(content.folder, of: database)
-        let replayed = try Container.replay(journal, into: database)
+        let replayed = try Container.replay(
+            journal, of: content.folder, into: database)
         try checkReadable()
         try checkNumbers()
         let index = try MemoryIndex()
@@ -189,7 +190,7 @@ package struct ContainerCheck {
             index: index, database: database, content: content, orphans: orphans.sorted())
         guard let report = try recovery.run(after: journal, replayed: replayed) else { return nil }
         try Recovery.forget(journal, report, database)
-        try database.setMeta("boot", Recovery.boot())
+        try database.setMeta("boot", Boot(of: content.folder).text)
         try database.checkpoint()
         try Recovery.removeUnneeded(report, database, content)
         return report

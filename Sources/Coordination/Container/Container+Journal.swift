@@ -40,7 +40,7 @@ extension Container {
         _ folder: ContainerFolder, of database: CatalogDatabase
     ) throws(Failure) {
         guard access(folder.journal, F_OK) == 0, try database.meta("clean") == "0",
-            try database.meta("boot") == Recovery.boot()
+            Boot(of: folder).includes(try database.meta("boot"))
         else { return }
         if let path = Journal.incompleteFile(in: folder.journal) {
             throw Failure(
@@ -57,7 +57,9 @@ extension Container {
     }
 
     /// Brings SQLite up to the journal. Returns the number of mutations that it did not have.
-    static func replay(_ journal: Journal, into database: CatalogDatabase) throws(Failure) -> Int {
+    static func replay(
+        _ journal: Journal, of folder: ContainerFolder, into database: CatalogDatabase
+    ) throws(Failure) -> Int {
         let contents: JournalContents
         let written: ChangeSequence
         do throws(Errno) {
@@ -68,7 +70,7 @@ extension Container {
         }
         let last = max(contents.records.last?.sequence ?? 0, database.appliedSequence)
         // Without a power loss everything that was written is there.
-        if try database.meta("boot") == Recovery.boot() {
+        if Boot(of: folder).includes(try database.meta("boot")) {
             if let file = contents.damaged(after: last) {
                 throw Failure(
                     .badData,

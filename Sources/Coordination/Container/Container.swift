@@ -175,7 +175,7 @@ package final class Container: @unchecked Sendable {
         let database = try CatalogDatabase(path: folder.catalog, create: false)
         let journal = try openJournal(folder, of: database)
         try database.holdRoom()
-        let replayed = try replay(journal, into: database)
+        let replayed = try replay(journal, of: folder, into: database)
         let index = try MemoryIndex()
         let orphans = try load(index, from: database)
         let recovery = try Recovery(
@@ -186,7 +186,7 @@ package final class Container: @unchecked Sendable {
         let bookmarks = Bookmarks(
             try database.bookmarks(), key: try BookmarkKey.load(database))
         try database.setMeta("clean", "0")
-        try database.setMeta("boot", Recovery.boot())
+        try database.setMeta("boot", Boot(of: folder).text)
         try database.checkpoint()
         if let report { try Recovery.removeUnneeded(report, database, content) }
         content.holdReserve()

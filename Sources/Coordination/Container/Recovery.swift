@@ -8,7 +8,7 @@ internal import SystemCalls
 ///
 /// A session with an acknowledged close or fsync is published; one without is discarded, and the
 /// version before it stays. After a crash of the daemon alone, files are as they were written; after
-/// a power loss (another boot than the one that wrote) a content counts only if an fsync made it
+/// a power loss (another ``Boot`` than the one that wrote) a content counts only if an fsync made it
 /// durable or its hash is known and right.
 struct Recovery {
     let index: MemoryIndex
@@ -42,17 +42,9 @@ struct Recovery {
             Timestamp(WallClock.now),
             max(latest, durableUntil).successor)
         clean = try database.meta("clean") == "1"
-        let boot = try database.meta("boot")
-        report.afterPowerLoss = !clean && boot != Self.boot()
-    }
-
-    /// The kernel's name for this boot.
-    static func boot() -> String {
-        guard let file = try? OwnedDescriptor.open("/proc/sys/kernel/random/boot_id", O_RDONLY)
-        else { return "" }
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let count = bytes.withUnsafeMutableBytes { (try? file.read(into: $0, at: 0)) ?? 0 }
-        return String(decoding: bytes[..<count].filter { $0 > 32 }, as: UTF8.self)
+        let (boot, recorded) = (Boot(of: content.folder), try database.meta("boot"))
+        report.afterPowerLoss = !clean && !boot.includes(recorded)
+        report.diskWasAway = report.afterPowerLoss && boot.isOfMachine(recorded)
     }
 
     /// Does all of it; `nil` if the container had been closed.

@@ -2,7 +2,10 @@ package import Model
 
 /// What recovery did after a container was not closed.
 package struct RecoveryReport: Sendable, CustomStringConvertible {
+    /// Whether what had not come to the disk may be gone.
     package var afterPowerLoss = false
+    /// Whether that is because the disk was taken away, and came back in the same boot.
+    package var diskWasAway = false
     package var replayed = 0
     package var published = 0
     package var discarded = 0
@@ -49,7 +52,9 @@ package struct RecoveryReport: Sendable, CustomStringConvertible {
                     + "folder `lost`, without their names")
         }
         if removed > 0 { parts.append("\(removed) unlinked files removed") }
-        return "recovered after \(afterPowerLoss ? "a power loss" : "a crash"): "
+        let cause =
+            diskWasAway ? "its disk was taken away" : afterPowerLoss ? "a power loss" : "a crash"
+        return "recovered after \(cause): "
             + parts.joined(separator: ", ")
     }
 }
