@@ -54,6 +54,28 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: DataPath.isPrivileged, "only root binds mounts"))
+    func `a mount that is shown elsewhere too is unmounted there, and named`() throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let (point, elsewhere) = (container.mountPoint, container.base + "/elsewhere")
+            defer { _ = try? run(["umount", "-l", elsewhere]) }
+            #expect(try run(["mkdir", elsewhere, point + "/folder"]).status == 0)
+            #expect(try run(["mount", "--bind", point, elsewhere]).status == 0)
+            let copy = try container.command("unmount", elsewhere, seconds: 30)
+            #expect(copy.status == 0 && copy.errors.isEmpty, "\(copy)")
+            #expect(MountTable.isMounted(point))
+            #expect(try run(["mount", "--bind", point + "/folder", elsewhere]).status == 0)
+            let first = try container.command("unmount", point, seconds: 30)
+            #expect(first.status == Int(EX_TEMPFAIL), "\(first)")
+            #expect(first.errorText.contains("still mounted at \(elsewhere)"), "\(first)")
+            let last = try container.command("unmount", elsewhere, seconds: 30)
+            #expect(last.status == 0, "\(last)")
+            // A part does not tell whose it was: the daemon may be about to end.
+            waitUntil(seconds: 30) { (try? container.mount()) != nil }
+        }
+    }
+
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `a mount whose daemon was killed makes way for the next, though it is in use`(
         _ dataPath: DataPath

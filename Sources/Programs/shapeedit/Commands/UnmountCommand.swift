@@ -23,8 +23,19 @@ struct UnmountCommand: ParsableCommand {
         }
         let status = StatusCommand.text(point.path)
         let daemon = StatusCommand.field("process", of: status).flatMap { Int32($0) }
+        let before = KernelMount.all()
         try point.unmount()
-        if let daemon { try Self.waitForEnd(of: daemon, status, point) }
+        if let other = Self.others(of: point, before).first {
+            // One that was made of another one goes, and that other one stays.
+            guard other.isEarlier else {
+                throw Failure(
+                    .temporary,
+                    "it is unmounted here, but its container is still mounted at \(other.path): "
+                        + "`shapeedit unmount \(other.path)`")
+            }
+        } else if let daemon {
+            try Self.waitForEnd(of: daemon, status, point)
+        }
         if json {
             let container = StatusCommand.field("container", of: status)
             Console.say(
@@ -47,6 +58,19 @@ struct UnmountCommand: ParsableCommand {
             "the daemon (process \(daemon)) has not ended: it is still writing, or the folder is "
                 + "still mounted in another mount namespace: "
                 + "grep -l \(point.path) /proc/*/mountinfo")
+    }
+
+    /// Where else the file system that was mounted at `point` is shown still, as by `mount --bind`, and
+    /// whether it was there first.
+    private static func others(
+        of point: MountPoint, _ before: [KernelMount]
+    ) -> [(path: String, isEarlier: Bool)] {
+        guard let own = before.lastIndex(where: { $0.point == point.path }) else { return [] }
+        let device = before[own].device
+        let left = Set(KernelMount.all().filter { $0.device == device }.map(\.point))
+        return before.indices
+            .filter { before[$0].device == device && left.contains(before[$0].point) }
+            .map { (before[$0].point, $0 < own) }
     }
 
     /// Fails if the daemon could not bring everything to the disk, or was killed before: who is told that
