@@ -43,6 +43,19 @@ import Testing
             try desk.shell("test ! -e default")
         }
     }
+
+    /// A blank is no part of a container's name, and `new` is a command.
+    @Test(arguments: ["My Shapes", "new"])
+    func `the folder of the first command may be called as no container can be`(
+        name: String
+    ) throws {
+        try withDesk(.plain) { desk in
+            let program = try desk.newcomer()
+            try desk.shell("\(program) mount '\(name)'")
+            defer { _ = try? desk.shell("\(program) unmount '\(name)'") }
+            try desk.shell("test -s '\(name)/Welcome.md'")
+        }
+    }
 }
 
 extension Desk {

@@ -95,8 +95,9 @@ struct MountCommand: ParsableCommand {
     /// Makes the folder that a newcomer names and does not have yet; whether there was none.
     private static func makeFolder(_ path: String) throws(Failure) -> Bool {
         guard access(path, F_OK) != 0 else { return false }
-        // Who names a container alone wants that one, and not a folder that is called so.
-        if !path.contains("/"), try Containers.exists(path) {
+        // Who names a container alone wants that one, and not a folder that is called so. What
+        // cannot name a container, such as "My Shapes", is a folder.
+        if !path.contains("/"), (try? Containers.exists(path)) == true {
             throw Failure(
                 .noInput,
                 "\(path) is a container and no folder; `shapeedit mount \(path) DIR` shows it at DIR"
