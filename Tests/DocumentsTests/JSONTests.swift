@@ -29,6 +29,35 @@ import Testing
         #expect(error?.place == .line(2, column: 8))
     }
 
+    @Test(arguments: ["{\"a\": [007]}", "[0x10]", "[-01]", "[1, 00]"])
+    func `a number with zeros before it is not taken for two`(text: String) {
+        let error = #expect(throws: DocumentError.self) {
+            try JSONValue.readTolerantly(Array(text.utf8))
+        }
+        #expect(error?.reason.contains("without zeros before it") == true)
+    }
+
+    @Test func `a comment ends with its line however that ends`() throws {
+        let text = "{ // one\r \"a\": 1, // two\r\n \"b\": 2 // three\r}"
+        let (value, _) = try JSONValue.readTolerantly(Array(text.utf8))
+        #expect(value == .object(["a": .number(JSONNumber(1)), "b": .number(JSONNumber(2))]))
+    }
+
+    @Test(arguments: [true, false])
+    func `who saved a text in UTF-16 is told so`(isBigEndian: Bool) throws {
+        let units = [0xfeff] + "<plist><true/></plist>".utf16
+        let bytes = units.flatMap { unit -> [UInt8] in
+            let pair = [UInt8(unit >> 8), UInt8(unit & 0xff)]
+            return isBigEndian ? pair : pair.reversed()
+        }
+        for read in [
+            { _ = try JSONValue.readTolerantly(bytes) }, { _ = try PropertyList.read(bytes) },
+        ] as [() throws -> Void] {
+            let error = #expect(throws: DocumentError.self) { try read() }
+            #expect(error?.reason.contains("UTF-16") == true)
+        }
+    }
+
     @Test func `what is clear is repaired and listed`() throws {
         let text = "{ // one\n \"a\": [1 2,], /* two */ \"a\": \"\t\\ud800\"}"
         let (value, repairs) = try JSONValue.readTolerantly(Array(text.utf8))

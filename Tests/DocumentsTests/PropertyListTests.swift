@@ -26,6 +26,10 @@ import Testing
         ("<date>1999-12-31T23:59:59Z</date>", .date(-31_622_401)),
         ("<integer>-0x10</integer>", .integer(-16)), ("<real>-1.5e3</real>", .real(-1_500)),
         ("<string>a<![CDATA[<b>]]>&#233;<!-- c --></string>", .string("a<b>\u{e9}")),
+        (
+            "<?a b?><dict><?c > d?><key>e</key><?f?><true/><?g?></dict>",
+            .dictionary([PropertyList.Entry("e", .boolean(true))])
+        ),
         ("<data>\n AQID \n</data>", .data([1, 2, 3])), ("<data>AQ==</data>", .data([1])),
         ("<dict><key>CF$UID</key><integer>7</integer></dict>", .uid(7)), ("<array/>", .array([])),
     ])

@@ -36,6 +36,7 @@ struct JSONReader {
             throw DocumentError(
                 .tooLarge, "\(bytes.count) bytes, of which at most \(Limits.jsonBytes) are read")
         }
+        if bytes.isUTF16 { throw DocumentError(.malformed, [UInt8].utf16Complaint) }
         if bytes.hasByteOrderMark {
             try repair(.byteOrderMark, at: 0)
             offset = 3
@@ -179,7 +180,7 @@ extension JSONReader {
             switch bytes[offset + 1] {
             case UInt8(ascii: "/"):
                 offset += 2
-                while offset < bytes.count, bytes[offset] != UInt8(ascii: "\n") { offset += 1 }
+                while offset < bytes.count, ![0x0a, 0x0d].contains(bytes[offset]) { offset += 1 }
             case UInt8(ascii: "*"):
                 offset += 2
                 while !(next == UInt8(ascii: "*") && offset + 1 < bytes.count

@@ -3,7 +3,17 @@ extension JSONReader {
     mutating func number() throws(DocumentError) -> JSONNumber {
         let start = offset
         if next == UInt8(ascii: "-") { offset += 1 }
-        if next == UInt8(ascii: "0") { offset += 1 } else { try digits() }
+        if next == UInt8(ascii: "0") {
+            offset += 1
+            // It would be taken for two numbers that lack a comma.
+            guard !(48...57).contains(next), next | 0x20 != UInt8(ascii: "x") else {
+                throw error(
+                    .malformed, at: start,
+                    "a number in decimal without zeros before it is expected here")
+            }
+        } else {
+            try digits()
+        }
         if next == UInt8(ascii: ".") {
             offset += 1
             try digits()

@@ -10,6 +10,7 @@ extension PropertyList {
             var reader = BinaryPropertyListReader(bytes)
             return try reader.document()
         }
+        if bytes.isUTF16 { throw DocumentError(.otherFormat, [UInt8].utf16Complaint) }
         guard isXML(bytes) else {
             throw DocumentError(.otherFormat, "not a property list, neither binary nor XML")
         }

@@ -23,7 +23,7 @@ struct XMLScanner {
     /// Goes over a byte order mark, the XML declaration and the document type.
     mutating func skipProlog() throws(DocumentError) {
         if bytes.hasByteOrderMark { offset = 3 }
-        try skipBlanks()
+        try skipBlanks(andInstructions: false)
         while starts(with: "<?") || starts(with: "<!DOCTYPE") {
             let start = offset
             guard let end = bytes[offset...].firstIndex(of: UInt8(ascii: ">")) else {
@@ -41,11 +41,11 @@ struct XMLScanner {
                 }
             }
             offset = end + 1
-            try skipBlanks()
+            try skipBlanks(andInstructions: false)
         }
     }
 
-    /// The next tag, with nothing but blanks and comments before it.
+    /// The next tag, with nothing but blanks, comments and instructions before it.
     mutating func tag() throws(DocumentError) -> Tag {
         try skipBlanks()
         let start = offset
@@ -116,13 +116,18 @@ struct XMLScanner {
         return end <= bytes.count && "\(text)".utf8.elementsEqual(bytes[offset..<end])
     }
 
-    /// Goes over blanks and comments.
-    private mutating func skipBlanks() throws(DocumentError) {
+    /// Goes over blanks, comments and, where they say nothing, processing instructions.
+    private mutating func skipBlanks(andInstructions: Bool = true) throws(DocumentError) {
         while true {
             while offset < bytes.count, bytes[offset].isBlank { offset += 1 }
-            guard offset < bytes.count, bytes[offset] == UInt8(ascii: "<"), starts(with: "<!--")
-            else { return }
-            try skipPast("-->", from: offset + 4)
+            guard offset < bytes.count, bytes[offset] == UInt8(ascii: "<") else { return }
+            if starts(with: "<!--") {
+                try skipPast("-->", from: offset + 4)
+            } else if andInstructions, starts(with: "<?") {
+                try skipPast("?>", from: offset + 2)
+            } else {
+                return
+            }
         }
     }
 
