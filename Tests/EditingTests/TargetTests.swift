@@ -3,6 +3,33 @@ import Editing
 import Testing
 
 @Suite struct TargetTests {
+    @Test func `a selector of a name means those that are called exactly so, if any are`() throws {
+        let scene = try EditableDocument.of(
+            """
+            {"version": 1, "nodes": [
+              {"type": "cube", "name": "Ball"}, {"type": "cube", "name": "ball"},
+              {"type": "cube", "name": "Ball"}, {"type": "cube", "name": "Box"}]}
+            """, .shape)
+        // What the error advises is done to those it counted.
+        #expect(scene.error("color Ball red")?.reason.contains("name=Ball for all") == true)
+        for (name, paths) in [
+            ("Ball", ["solid.1", "solid.3"]), ("BALL", ["solid.1", "ball", "solid.3"]),
+            ("box", ["Box"]),
+        ] {
+            var copy = scene
+            let told = try copy.run("color name=\(name) red")
+            #expect(told == paths.map { "\($0).color: set to #ff0000" })
+        }
+        var slide = try EditableDocument.of(
+            """
+            {"elements": [
+              {"shapeType": "circle", "comment": "a", "originx": 1, "originy": 1, "radius": 1},
+              {"shapeType": "circle", "comment": "A", "originx": 2, "originy": 2, "radius": 1}]}
+            """, .slide)
+        let told = try slide.run("scale name=A 2")
+        #expect(told.contains("A.radius: 1 -> 2") && told.allSatisfy { $0.hasPrefix("A.") })
+    }
+
     /// The paths of what `color TARGET black` changes.
     private func hit(_ target: String) throws -> [String] {
         var scene = try EditableDocument.of(Sample.scene, .shape)

@@ -66,6 +66,14 @@ struct PartIndex {
     /// Calls a part otherwise.
     func rename(_ index: Int, _ name: String) { table.rename(index, name) }
 
+    /// The keys by which selectors mean names.
+    static let nameKeys: Set = ["name", "comment"]
+
+    /// Whether a part has this name, in which line ends, tabs and backslashes are written out.
+    func isCalled(_ index: Int, _ name: String) -> Bool {
+        EscapedText.escaped(parts[index].name) == name
+    }
+
     /// Whether a part has a name that no other has.
     func isNamed(_ index: Int) -> Bool { table.places(of: parts[index].name).count == 1 }
 

@@ -43,6 +43,11 @@ extension Selectable {
                             : NearNames.unknown("key", pair.key, among: selectorKeys))
                 }
                 found.removeAll { matches[$0] != true }
+                if PartIndex.nameKeys.contains(pair.key.lowercased()) {
+                    // As names alone are: as it is written, or if nothing is called so, in any case.
+                    let exact = found.filter { index.isCalled($0, pair.value) }
+                    if !exact.isEmpty { found = exact }
+                }
             }
             guard !found.isEmpty else {
                 throw EditError(.notFound, at: target.text, "nothing here is so")
