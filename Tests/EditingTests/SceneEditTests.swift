@@ -16,6 +16,25 @@ import Testing
         #expect(scene.error("set solid.2.name=1")?.place == "solid.2.name")
     }
 
+    @Test func `of parts that are called alike the one that went is told`() throws {
+        var scene = try EditableDocument.of(
+            """
+            {"version": 1, "nodes": [
+              {"type": "sphere", "name": "A", "color": "#ff0000"},
+              {"type": "sphere", "name": "A", "color": "#00ff00"},
+              {"type": "cube", "name": "B"}]}
+            """, .shape)
+        #expect(try scene.run("remove solid.1") == ["solid.1: removed sphere at 0,0,0"])
+        var slide = try EditableDocument.of(
+            """
+            {"elements": [
+              {"shapeType": "circle", "comment": "A", "originx": 1, "originy": 1, "radius": 1},
+              {"shapeType": "circle", "comment": "A", "originx": 2, "originy": 2, "radius": 1},
+              {"shapeType": "line", "originx": 0, "originy": 0, "endx": 9, "endy": 9}]}
+            """, .slide)
+        #expect(try slide.run("remove element.1") == ["element.1: removed circle at 1,1"])
+    }
+
     @Test func `what is taken away is not in the file any more`() throws {
         let text = """
             {"version": 1, "camera": {"fieldOfView": 30, "position": [0, 0, 9], "lens": 1}, "nodes": [

@@ -26,7 +26,12 @@ public struct JSONObject: Hashable, Sendable {
     /// The value of a key. A new key goes to the end, setting nil removes the member. Looking up
     /// costs a pass over the members: objects of documents are small.
     public subscript(key: String) -> JSONValue? {
-        get { members.first { $0.key.isExactly(key) }?.value }
+        get {
+            // Looked at in place: a copy of each would be held and let go.
+            members.withUnsafeBufferPointer { members in
+                members.indices.first { members[$0].key.isExactly(key) }.map { members[$0].value }
+            }
+        }
         set {
             let index = members.firstIndex { $0.key.isExactly(key) }
             switch (index, newValue) {

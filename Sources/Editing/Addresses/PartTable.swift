@@ -16,42 +16,17 @@ struct PartLabel: Hashable {
 
 /// Finds parts by their names and labels.
 ///
-/// The first ones are looked for among all parts, more in tables that are made then: an edit means
-/// one part or two, and a table for each would take longer than all else it does. More parts can be
-/// put in at the end.
+/// The first ones are looked for among all parts, more in tables that are made then, each when it is
+/// needed: an edit means one part or two, and a table takes longer than all else it does. More parts
+/// can be put in at the end.
 final class PartTable {
     private static let looksWithoutTable = 8
 
     private(set) var parts: [PartIndex.Part]
     private var looks = 0
-    private var tables: Tables?
-
-    /// The places of the parts by all that they can be found by.
-    private struct Tables {
-        var named: [String: [Int]] = [:]
-        var namedInSmall: [String: [Int]] = [:]
-        var labelled: [PartLabel: Int] = [:]
-
-        mutating func insert(_ part: PartIndex.Part, at index: Int) {
-            labelled[part.label] = index
-            if let other = part.otherLabel { labelled[other] = index }
-            insert(part.name, of: index)
-        }
-
-        mutating func insert(_ name: String, of index: Int) {
-            guard !name.isEmpty else { return }
-            named[name, default: []].append(index)
-            namedInSmall[name.lowercased(), default: []].append(index)
-        }
-
-        mutating func rename(_ index: Int, from old: String, to new: String) {
-            named[old]?.removeAll { $0 == index }
-            namedInSmall[old.lowercased()]?.removeAll { $0 == index }
-            insert(new, of: index)
-            named[new]?.sort()
-            namedInSmall[new.lowercased()]?.sort()
-        }
-    }
+    private var named: [String: [Int]]?
+    private var namedInSmall: [String: [Int]]?
+    private var labelled: [PartLabel: Int]?
 
     init(_ parts: [PartIndex.Part]) { self.parts = parts }
 
@@ -60,44 +35,76 @@ final class PartTable {
 
     /// Puts a part in after all others.
     func append(_ part: PartIndex.Part) {
-        tables?.insert(part, at: parts.count)
+        let index = parts.count
         parts.append(part)
+        labelled?[part.label] = index
+        if let other = part.otherLabel { labelled?[other] = index }
+        guard !part.name.isEmpty else { return }
+        named?[part.name, default: []].append(index)
+        namedInSmall?[part.name.lowercased(), default: []].append(index)
     }
 
     /// Calls a part otherwise.
     func rename(_ index: Int, _ name: String) {
-        tables?.rename(index, from: parts[index].name, to: name)
+        let old = parts[index].name
         parts[index].name = name
+        named?.move(index, from: old, to: name)
+        namedInSmall?.move(index, from: old.lowercased(), to: name.lowercased())
     }
 
     /// The parts of a name, in order; none without a name.
     func places(of name: String) -> [Int] {
         guard !name.isEmpty else { return [] }
-        if let tables = nextLook() { return tables.named[name] ?? [] }
-        return parts.indices.filter { parts[$0].name == name }
+        guard isWorthTable else { return parts.indices.filter { parts[$0].name == name } }
+        if named == nil { named = table { $0 } }
+        return named?[name] ?? []
     }
 
     /// The parts whose name in small letters is this one, in order.
     func places(ofSmall lower: String) -> [Int] {
-        if let tables = nextLook() { return tables.namedInSmall[lower] ?? [] }
-        return parts.indices.filter { parts[$0].isCalled(lower) }
+        guard isWorthTable else { return parts.indices.filter { parts[$0].isCalled(lower) } }
+        if namedInSmall == nil { namedInSmall = table { $0.lowercased() } }
+        return namedInSmall?[lower] ?? []
     }
 
     /// The part that a label means; nil if none has it.
     func place(of label: PartLabel) -> Int? {
-        if let tables = nextLook() { return tables.labelled[label] }
-        return parts.firstIndex { $0.label == label || $0.otherLabel == label }
+        guard isWorthTable else {
+            return parts.firstIndex { $0.label == label || $0.otherLabel == label }
+        }
+        if labelled == nil {
+            var places: [PartLabel: Int] = [:]
+            for (index, part) in parts.enumerated() {
+                places[part.label] = index
+                if let other = part.otherLabel { places[other] = index }
+            }
+            labelled = places
+        }
+        return labelled?[label]
     }
 
-    /// The tables, if this is not one of the first looks.
-    private func nextLook() -> Tables? {
+    /// Whether this is not one of the first looks.
+    private var isWorthTable: Bool {
         looks += 1
-        guard looks > PartTable.looksWithoutTable else { return nil }
-        if let tables { return tables }
-        var made = Tables()
-        for (index, part) in parts.enumerated() { made.insert(part, at: index) }
-        tables = made
-        return made
+        return looks > PartTable.looksWithoutTable
+    }
+
+    private func table(_ key: (String) -> String) -> [String: [Int]] {
+        var places: [String: [Int]] = [:]
+        for (index, part) in parts.enumerated() where !part.name.isEmpty {
+            places[key(part.name), default: []].append(index)
+        }
+        return places
+    }
+}
+
+extension [String: [Int]] {
+    /// Takes a place from one name to another.
+    fileprivate mutating func move(_ place: Int, from old: String, to new: String) {
+        self[old]?.removeAll { $0 == place }
+        guard !new.isEmpty else { return }
+        self[new, default: []].append(place)
+        self[new]?.sort()
     }
 }
 

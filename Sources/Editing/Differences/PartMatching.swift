@@ -15,13 +15,17 @@ struct PartMatching {
         newOfOld = oldOfNew
     }
 
-    /// Those that come after so many parts at the beginning which are equal.
+    /// Those that come after so many parts at the beginning, and before so many at the end, which
+    /// are equal.
     init<Part: Hashable, Identity: Hashable, Kind: Hashable>(
-        _ old: [Part], _ new: [Part], after same: Int, identity: (Part) -> Identity?,
-        kind: (Part) -> Kind
+        _ old: [Part], _ new: [Part], after same: Int, before last: Int,
+        identity: (Part) -> Identity?, kind: (Part) -> Kind
     ) {
-        oldOfNew = (0..<same).map { $0 } + Array(repeating: nil, count: new.count)
-        newOfOld = (0..<same).map { $0 } + Array(repeating: nil, count: old.count)
+        oldOfNew = Array(0..<same) + Array(repeating: nil, count: new.count)
+        newOfOld = Array(0..<same) + Array(repeating: nil, count: old.count)
+        let (oldEnd, newEnd) = (same + old.count, same + new.count)
+        oldOfNew += (0..<last).map { oldEnd + $0 }
+        newOfOld += (0..<last).map { newEnd + $0 }
         match(old, new, after: same, by: identity)
         match(old, new, after: same, by: { $0 })
         match(old, new, after: same) { kind($0) }
@@ -31,6 +35,14 @@ struct PartMatching {
     static func countEqual<Part: Equatable>(_ old: [Part], _ new: [Part]) -> Int {
         let count = min(old.count, new.count)
         return (0..<count).first { old[$0] != new[$0] } ?? count
+    }
+
+    /// How many parts at the end are equal in both, of those after so many at the beginning.
+    static func countEqualAtEnd<Part: Equatable>(
+        _ old: [Part], _ new: [Part], after same: Int
+    ) -> Int {
+        let count = min(old.count, new.count) - same
+        return (0..<count).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? count
     }
 
     private mutating func match<Part, Key: Hashable>(

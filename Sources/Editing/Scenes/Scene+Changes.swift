@@ -52,12 +52,14 @@ private struct SceneComparison {
         // An edit leaves most parts as they were, and a script compares all of them after each line.
         let same = oldParts.countEqual(newParts)
         self.same = same
+        let last = isInPlace ? 0 : oldParts.countEqualAtEnd(newParts, after: same)
         matching =
             isInPlace
             ? PartMatching(inPlace: newParts.count)
             : PartMatching(
-                oldParts.entries[same...].map { $0.node.alone },
-                newParts.entries[same...].map { $0.node.alone }, after: same,
+                oldParts.entries[same...].dropLast(last).map { $0.node.alone },
+                newParts.entries[same...].dropLast(last).map { $0.node.alone }, after: same,
+                before: last,
                 identity: { $0.name.isEmpty ? nil : "\($0.isGroup) \($0.name)" }, kind: \.isGroup)
     }
 
@@ -90,8 +92,9 @@ private struct SceneComparison {
                     .place, path, before: old.placeWords(former), after: new.placeWords(index)))
         }
         // What is renamed is found under its former name by whoever reads of it.
-        let formerPath = old.index.path(of: former)
-        func key(_ key: String) -> String { "\(key == "name" ? formerPath : path).\(key)" }
+        func key(_ key: String) -> String {
+            "\(key == "name" ? old.index.path(of: former) : path).\(key)"
+        }
         return changes + before.node.changes(to: entry.node, at: key)
     }
 
@@ -129,6 +132,15 @@ extension SceneParts {
         } ?? count
     }
 
+    /// How many parts at the end are equal in both, of those after so many at the beginning.
+    fileprivate func countEqualAtEnd(_ other: SceneParts, after same: Int) -> Int {
+        let (end, otherEnd) = (entries.count, other.entries.count)
+        let count = min(end, otherEnd) - same
+        return (0..<count).first {
+            entries[end - 1 - $0].node != other.entries[otherEnd - 1 - $0].node
+        } ?? count
+    }
+
     /// Where a part is, in words.
     fileprivate func placeWords(_ index: Int) -> String {
         let entry = entries[index]
@@ -146,6 +158,8 @@ extension SceneNode {
         case (.group(let one), .group(let other)): changes = one.changes(to: other, at: path)
         default: break
         }
+        // Most edits leave them as they are.
+        if source == other.source { return changes }
         let known = SceneKeys.of(self).union(SceneKeys.of(other))
         return changes + UnknownKeys.changes(source, other.source, known: known, at: path)
     }

@@ -105,11 +105,11 @@ extension Rotation {
 
 /// Runs something, giving its errors a place.
 func located<Result>(
-    _ place: String, _ body: () throws(EditError) -> Result
+    _ place: @autoclosure () -> String, _ body: () throws(EditError) -> Result
 ) throws(EditError) -> Result {
     do throws(EditError) {
         return try body()
     } catch {
-        throw error.at(place)
+        throw error.at(place())
     }
 }

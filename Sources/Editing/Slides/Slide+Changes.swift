@@ -11,11 +11,15 @@ extension Slide {
         let new = SlideParts(other.elements)
         // An edit leaves most elements as they were, and a script compares all after each line.
         let same = PartMatching.countEqual(elements, other.elements)
+        let isInPlace = inPlace && elements.count == other.elements.count
+        let last =
+            isInPlace ? 0 : PartMatching.countEqualAtEnd(elements, other.elements, after: same)
         let matching =
-            inPlace && elements.count == other.elements.count
+            isInPlace
             ? PartMatching(inPlace: elements.count)
             : PartMatching(
-                Array(elements[same...]), Array(other.elements[same...]), after: same,
+                Array(elements[same...].dropLast(last)),
+                Array(other.elements[same...].dropLast(last)), after: same, before: last,
                 identity: { $0.comment.map { "\($0)" } }, kind: { $0.shapeType })
         var changes = rootChanges
         for index in elements.indices[same...] where matching.newOfOld[index] == nil {
@@ -23,7 +27,7 @@ extension Slide {
             changes.append(Change(.part, old.index.path(of: index), before: words, after: nil))
         }
         let row = matching.oldOfNew.enumerated().compactMap { new, old in old.map { (new, $0) } }
-        let moved = PartMatching.moved(row)
+        let moved = isInPlace ? [] : PartMatching.moved(row)
         for index in other.elements.indices[same...] {
             let element = other.elements[index]
             if let former = matching.oldOfNew[index], !moved.contains(index),
