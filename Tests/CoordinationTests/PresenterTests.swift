@@ -163,6 +163,29 @@ import Testing
         #expect(table.release(more.id, at: 4).contains(.granted(first.id, [try path("a")])))
     }
 
+    @Test mutating func `a presenter saves past a claim that waits for one that waits for it`()
+        throws
+    {
+        let presenters = try (50..<54).map { try present("a", process: $0) }
+        let (writes, opens, saves, idle) = (
+            presenters[0], presenters[1], presenters[2], presenters[3]
+        )
+        let writer = try claim("a", .write, presenter: writes, purpose: 2, process: 50)
+        #expect(writer.events.count == 3)
+        let reader = try claim("a", .read, presenter: opens, purpose: 3, process: 51)
+        // The first one's presenter waits for its own claim, and is not waited for.
+        #expect(reader.events.count == 3)
+        for one in [opens, saves, idle] { _ = table.answer(one, writer.id, at: 1) }
+        #expect(table.answer(idle, reader.id, at: 1).isEmpty)
+        // The reader waits for this one to save, and the writer for the reader.
+        let saving = try claim("a", .write, presenter: saves, purpose: 4, process: 52)
+        #expect(table.answer(idle, saving.id, at: 2) == [.granted(saving.id, [try path("a")])])
+        #expect(!table.release(saving.id, at: 3).contains(.granted(writer.id, [try path("a")])))
+        #expect(
+            table.answer(saves, reader.id, at: 4) == [.granted(reader.id, [try path("a")])])
+        #expect(table.release(reader.id, at: 5).contains(.granted(writer.id, [try path("a")])))
+    }
+
     @Test mutating func `claims that are prepared at one moment are granted one after the other`()
         throws
     {

@@ -118,29 +118,33 @@ struct ReferenceClaims {
     private func holders(inTheWayOf claim: Claim) -> [Claim] {
         claims.filter { other in
             guard other.phase != .waiting, claim.rivals & 1 << other.id != 0 else { return false }
-            return other.phase != .preparing || !letsPass(other, claim)
+            return other.phase != .preparing || other.waitsFor & presented(by: claim) == 0
         }
     }
 
-    /// Whether a claim gets past one that is preparing: that waits for its presenter, or for what is held of
-    /// its purpose, or what it works under.
-    private func letsPass(_ other: Claim, _ claim: Claim) -> Bool {
+    /// Those of them that it does not get past because they wait for it, however far away. `reached` is
+    /// what ``reached(withQueue:past:without:)`` says with the queue.
+    private func firmHolders(inTheWayOf claim: Claim, _ reached: [UInt64: UInt64]) -> [Claim] {
         let passes = passes(claim)
-        return other.waitsFor & presented(by: claim) != 0
-            || claims.contains { held in
-                let isNamed = held.request.origin == .coordinated
-                let ties = held.purpose | (isNamed ? Claim.bit(held.request.holder.process) : 0)
-                return held.phase == .granted && other.rivals & 1 << held.id != 0
-                    && ties & passes != 0
-            }
+        // Of two that prepare none is behind the other for that alone.
+        let reached =
+            claim.phase == .preparing ? self.reached(withQueue: true, without: claim.id) : reached
+        return holders(inTheWayOf: claim).filter {
+            $0.phase != .preparing || (reached[$0.id] ?? 0) & passes == 0
+        }
     }
 
     /// For every pending claim the purposes that it waits for, however far away; with the queue,
-    /// also those that earlier ones in it wait for.
-    private func reached(withQueue: Bool) -> [UInt64: UInt64] {
-        let pending = claims.filter { $0.phase != .granted }
-        var reached = pending.map {
-            holders(inTheWayOf: $0).reduce($0.waitsFor) { $0 | $1.needs }
+    /// also those that earlier ones in it wait for. What it gets past by way of others counts unless it is
+    /// known already, as `past`. One claim can be left out.
+    private func reached(
+        withQueue: Bool, past: [UInt64: UInt64]? = nil, without: UInt64? = nil
+    ) -> [UInt64: UInt64] {
+        let pending = claims.filter { $0.phase != .granted && $0.id != without }
+        var reached = pending.map { claim -> UInt64 in
+            let held = past.map { firmHolders(inTheWayOf: claim, $0) }
+            return (held ?? holders(inTheWayOf: claim)).filter { $0.id != without }
+                .reduce(claim.waitsFor) { $0 | $1.needs }
         }
         let queue = pending.map { claim in
             pending.indices.filter {
@@ -168,10 +172,10 @@ struct ReferenceClaims {
         }
     }
 
-    /// Whether a request has to wait. `reached` is what ``reached(withQueue:)`` says.
+    /// Whether a request has to wait. `reached` is what ``reached(withQueue:past:without:)`` says.
     private func isBlocked(_ claim: Claim, _ reached: [UInt64: UInt64]) -> Bool {
         let passes = passes(claim)
-        return !holders(inTheWayOf: claim).isEmpty
+        return !firmHolders(inTheWayOf: claim, reached).isEmpty
             || claims.contains {
                 $0.phase == .waiting && $0.id < claim.id && $0.rivals & 1 << claim.id != 0
                     && (reached[$0.id] ?? 0) & passes == 0
@@ -180,7 +184,7 @@ struct ReferenceClaims {
 
     /// Requests that wait in a circle.
     var deadlocked: [UInt64] {
-        let reached = reached(withQueue: false)
+        let reached = reached(withQueue: false, past: reached(withQueue: true))
         let holding = claims.reduce(0) { $0 | ($1.phase == .waiting ? 0 : $1.purpose) }
         return claims.filter {
             $0.phase == .waiting && (reached[$0.id] ?? 0) & holding & $0.purpose != 0
@@ -296,7 +300,7 @@ struct ReferenceClaims {
             let reached = reached(withQueue: true)
             if let index = claims.indices.first(where: {
                 claims[$0].phase == .preparing && claims[$0].awaiting.isEmpty
-                    && !isBehindHolders(claims[$0])
+                    && !isBehindHolders(claims[$0], reached)
             }) {
                 claims[index].phase = .granted
                 outcomes.insert(.granted(claims[index].id))
@@ -315,8 +319,8 @@ struct ReferenceClaims {
 
     /// Whether a claim whose presenters have answered waits for another that is held. Of two that are
     /// prepared the later one goes first.
-    private func isBehindHolders(_ claim: Claim) -> Bool {
-        holders(inTheWayOf: claim).contains {
+    private func isBehindHolders(_ claim: Claim, _ reached: [UInt64: UInt64]) -> Bool {
+        firmHolders(inTheWayOf: claim, reached).contains {
             $0.phase != .preparing || !$0.awaiting.isEmpty || $0.id > claim.id
         }
     }
@@ -348,10 +352,11 @@ struct ReferenceClaims {
                 }
             }
         }
-        // Those for whom claims wait that this one passes, because they wait for its presenter.
+        // Those for whom claims wait that this one passes.
         for other in claims
-        where other.phase == .preparing && claim.rivals & 1 << other.id != 0
-            && letsPass(other, claim)
+        where claim.rivals & 1 << other.id != 0
+            && (other.phase == .waiting && other.id < claim.id
+                || other.phase == .preparing && (reached[other.id] ?? 0) & passes != 0)
         {
             awaiting = awaiting.filter { presented(by: other) & 1 << (8 + $0) == 0 }
         }

@@ -106,18 +106,12 @@ extension ClaimTable {
     func blocks(_ other: Claim, _ claim: Claim) -> Bool {
         switch other.phase {
         case .granted: return true
-        case .preparing: return !letsPass(other, claim)
+        // A presenter that is to save gets past the claim that waits for it, and so does whoever goes on
+        // under a claim that did.
+        case .preparing: return !isStuck(other.id, behind: claim)
         case .waiting:
             return other.id < claim.id && !isStuck(other.id, behind: claim)
         }
-    }
-
-    /// Whether `claim` gets past one that is preparing: as a presenter that is to save does, and whoever goes
-    /// on under a claim that got past it so, also when the presenter has answered.
-    private func letsPass(_ other: Claim, _ claim: Claim) -> Bool {
-        if awaits(other, claim) { return true }
-        if !claim.request.worksUnderFamily, !holds(claim.request) { return false }
-        return others(inTheWayOf: other).contains { $0.phase == .granted && isOwn($0, of: claim) }
     }
 
     /// Whether a preparing claim waits for the presenter on whose behalf `claim` is, or for one of
@@ -132,11 +126,16 @@ extension ClaimTable {
         }
     }
 
-    /// Presenters that may not be able to answer `claim`: each waits for a claim of its own, and that
-    /// one for the presenter of `claim`, which gets past it. So do two that save for one reader.
+    /// Presenters that may not be able to answer `claim`: each waits for a claim of its own that `claim` gets
+    /// past, and so for the end of `claim`. So do two that save for one reader.
     func presentersHeldUp(by claim: Claim) -> Set<PresenterID> {
         let passed = others(inTheWayOf: claim).filter {
-            $0.phase == .preparing && letsPass($0, claim)
+            switch $0.phase {
+            case .granted: false
+            case .preparing: isStuck($0.id, behind: claim)
+            // Or it would have come first.
+            case .waiting: $0.id < claim.id
+            }
         }
         if passed.isEmpty { return [] }
         var found: Set<PresenterID> = []
@@ -188,9 +187,9 @@ extension ClaimTable {
         others(inTheWayOf: claim).filter { $0.phase != .waiting && blocks($0, claim) }
     }
 
-    /// Whether a request waits for what `last` has (claims of its purpose, claims it works under) or
-    /// for its presenter to prepare, directly or through others, or is behind one in the queue that
-    /// does: then `last` may pass it, or both would wait for ever.
+    /// Whether a request, or a preparing claim, waits for what `last` has (claims of its purpose, claims it
+    /// works under) or for its presenter to prepare, directly or through others, or is behind one in the
+    /// queue that does: then `last` may pass it, or both would wait for ever.
     private func isStuck(_ id: ClaimID, behind last: Claim) -> Bool {
         if !last.request.worksUnderFamily, !holds(last.request),
             last.request.presenter == nil || preparing.isEmpty
@@ -206,7 +205,10 @@ extension ClaimTable {
                     if other.id < claim.id, seen.insert(other.id).inserted { next.append(other.id) }
                     continue
                 }
-                if !blocks(other, claim) { continue }
+                // Of two that prepare none is behind the other for that alone.
+                if other.id == last.id { continue }
+                // What it gets past only by others keeps it all the same: that is found once.
+                if other.phase == .preparing, awaits(other, claim) { continue }
                 if isOwn(other, of: last) || awaits(other, last) { return true }
                 for request in pending(with: other.request) where seen.insert(request).inserted {
                     next.append(request)

@@ -30,6 +30,7 @@ extension Document {
             }
             try coordinate(now.path, .write, now.presentation) { place in
                 guard try isKnown(place, now) else {
+                    if now.known != nil, isGone(place) { throw Missing() }
                     try meetOthers(place)
                     throw DocumentProblem.inConflict
                 }
@@ -50,6 +51,12 @@ extension Document {
                 }
             }
         } catch DocumentProblem.inConflict {
+            throw DocumentProblem.inConflict
+        } catch is Missing {
+            // Renamed just then, or removed.
+            usleep(Self.telling)
+            if path != now.path { return try saveNow() }
+            try meetOthers(now.path)
             throw DocumentProblem.inConflict
         } catch CoordinationError.claimLost {
             // It is written; whether others came in between shows.
@@ -90,10 +97,15 @@ extension Document {
         return false
     }
 
-    /// Whether the folder of a file is gone, and the file with it.
-    private func isFolderGone(of path: String) -> Bool {
-        access(path.parentPath.cPath, F_OK) != 0 && [ENOENT, ENOTDIR].contains(Errno.last.code)
+    /// There is no file where it was a moment ago.
+    private struct Missing: Error {}
+
+    private func isGone(_ path: String) -> Bool {
+        access(path.cPath, F_OK) != 0 && [ENOENT, ENOTDIR].contains(Errno.last.code)
     }
+
+    /// Whether the folder of a file is gone, and the file with it.
+    private func isFolderGone(of path: String) -> Bool { isGone(path.parentPath) }
 
     /// Whether the file holds what it did when it was read or written last.
     private func isKnown(_ path: String, _ core: Core) throws -> Bool {
