@@ -75,6 +75,30 @@ import Testing
         }
     }
 
+    @Test(arguments: places)
+    func `a file that is renamed in the moment of a save is saved where it is`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let (path, moved) = ("\(volume.directory)/note", "\(volume.directory)/renamed")
+            let document = Document<HookedText>(path, quietTime: nil)
+            try document.open(creating: HookedText("old"))
+            try document.change { $0.text = "new" }
+            HookedText.onSaving { rename(path, moved) }
+            try document.save()
+            #expect(document.path == moved && document.conflict == nil)
+            #expect(text(of: moved) == "new" && text(of: path) == nil)
+            // What is removed then is a conflict as ever.
+            try document.change { $0.text = "newer" }
+            HookedText.onSaving { unlink(moved) }
+            #expect(throws: DocumentProblem.inConflict) { try document.save() }
+            #expect(document.conflict?.isDeleted == true)
+            try document.resolve(.mine)
+            #expect(text(of: moved) == "newer")
+            try document.close()
+        }
+    }
+
     @Test func `a pipe in the place of the file keeps nobody waiting`() throws {
         try withVolume(.plain) { volume in
             let path = "\(volume.directory)/note"
