@@ -186,6 +186,24 @@ import Testing
         #expect(table.release(reader.id, at: 5).contains(.granted(writer.id, [try path("a")])))
     }
 
+    @Test mutating func `presenters that read together do not wait for each other`() throws {
+        let presenters = try (50..<53).map { try present("a", process: $0) }
+        let first = try claim("a", .read, presenter: presenters[0], purpose: 2, process: 50)
+        let second = try claim("a", .read, presenter: presenters[1], purpose: 3, process: 51)
+        let third = try claim("a", .read, presenter: presenters[2], purpose: 4, process: 52)
+        // All are told; those that may not answer before their own claims are granted are not waited for.
+        #expect(first.events.count == 2 && second.events.count == 2)
+        #expect(third.events.count == 3)
+        #expect(third.events.last == .granted(third.id, [try path("a")]))
+        let granted = [
+            table.answer(presenters[2], first.id, at: 1),
+            table.answer(presenters[2], second.id, at: 1),
+            table.answer(presenters[1], first.id, at: 1),
+        ]
+        let path = try path("a")
+        #expect(granted == [[], [.granted(second.id, [path])], [.granted(first.id, [path])]])
+    }
+
     @Test mutating func `claims that are prepared at one moment are granted one after the other`()
         throws
     {

@@ -360,6 +360,15 @@ struct ReferenceClaims {
         {
             awaiting = awaiting.filter { presented(by: other) & 1 << (8 + $0) == 0 }
         }
+        // And those who wait for this one's presenter, directly or through others.
+        var stuck = presented(by: claim)
+        while let other = claims.first(where: {
+            $0.phase == .preparing && $0.waitsFor & stuck != 0 && presented(by: $0) & ~stuck != 0
+        }) {
+            stuck |= presented(by: other)
+        }
+        stuck &= ~presented(by: claim)
+        awaiting = awaiting.filter { stuck & 1 << (8 + $0) == 0 }
         if awaiting.isEmpty {
             claims[index].phase = .granted
             outcomes.insert(.granted(claim.id))

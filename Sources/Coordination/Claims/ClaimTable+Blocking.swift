@@ -127,7 +127,8 @@ extension ClaimTable {
     }
 
     /// Presenters that may not be able to answer `claim`: each waits for a claim of its own that `claim` gets
-    /// past, and so for the end of `claim`. So do two that save for one reader.
+    /// past, and so for the end of `claim`, as two do that save for one reader; or for a claim that is to be
+    /// prepared by the presenter of `claim`, directly or through others, as those do that read together.
     func presentersHeldUp(by claim: Claim) -> Set<PresenterID> {
         let passed = others(inTheWayOf: claim).filter {
             switch $0.phase {
@@ -137,19 +138,25 @@ extension ClaimTable {
             case .waiting: $0.id < claim.id
             }
         }
-        if passed.isEmpty { return [] }
-        var found: Set<PresenterID> = []
-        for request in passed.map(\.request) {
-            if let presenter = request.presenter {
-                found.insert(presenter)
-            } else if request.worksUnderFamily {
-                for presenter in presenters.values
-                where request.family.contains(presenter.holder.process) {
-                    found.insert(presenter.id)
-                }
-            }
+        var found = passed.reduce(into: Set()) { $0.formUnion(presenters(of: $1.request)) }
+        let own = presenters(of: claim.request)
+        var reached = own
+        var rest = own.isEmpty ? [] : preparing
+        let waits = { (id: ClaimID) in claims[id]?.awaiting.isDisjoint(with: reached) == false }
+        while let id = rest.first(where: waits) {
+            rest.remove(id)
+            if let request = claims[id]?.request { reached.formUnion(presenters(of: request)) }
         }
+        found.formUnion(reached.subtracting(own))
         return found
+    }
+
+    /// On whose behalf a claim is: of the process that makes the operation all may be.
+    private func presenters(of request: ClaimRequest) -> Set<PresenterID> {
+        if let presenter = request.presenter { return [presenter] }
+        if !request.worksUnderFamily { return [] }
+        return Set(
+            presenters.values.lazy.filter { request.family.contains($0.holder.process) }.map(\.id))
     }
 
     /// Whether a claim is of the same purpose or line as `last`, or one that `last`, an operation or a
