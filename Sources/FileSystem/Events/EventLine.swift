@@ -29,7 +29,9 @@ enum EventLine {
     }
 
     /// How far a content is that comes from the store.
-    static func progress(_ place: EventPlace, item: ItemNumber, percent: Int64) -> String {
+    ///
+    /// - Parameter percent: `nil`: it does not come any more, and is not here.
+    static func progress(_ place: EventPlace, item: ItemNumber, percent: Int64?) -> String {
         var fields: [(String, String)] = [
             ("time", PathText.quoted(VolumeState.now().exactText)),
             ("kind", PathText.quoted("progress")),
@@ -39,7 +41,10 @@ enum EventLine {
             fields.append(("document", PathText.quoted(document.description)))
         }
         if let path = place.path { fields += PathText.members("path", path) }
-        fields += [("state", PathText.quoted("downloading")), ("percent", String(percent))]
+        fields += [
+            ("state", PathText.quoted(percent == nil ? "promise" : "downloading")),
+            ("percent", String(percent ?? 0)),
+        ]
         return line(fields)
     }
 

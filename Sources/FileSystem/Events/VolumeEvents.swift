@@ -118,7 +118,7 @@ package final class VolumeEvents: Sendable {
 
     private func run() {
         var backlogs: [UInt64: Backlog] = [:]
-        var told: [ContentHash: Int64] = [:]
+        var told: [ContentHash: ToldProgress] = [:]
         while true {
             // The import that brings the first source is a change, which ends the wait.
             let downloads = state.withLock { $0.downloads }()
@@ -207,27 +207,46 @@ package final class VolumeEvents: Sendable {
         }
     }
 
-    /// Lines about contents whose share that is here has changed.
+    /// How far a content is, as it was told last, and whose it is.
+    private typealias ToldProgress = (percent: Int64, node: NodeNumber)
+
+    /// Lines about contents whose share that is here has changed, and about those that are not on their way
+    /// any more and did not come: a change tells of those that did.
     private func progressLines(
-        _ downloads: [Downloads], _ told: inout [ContentHash: Int64]
+        _ downloads: [Downloads], _ told: inout [ContentHash: ToldProgress]
     ) -> [UInt8] {
         let active = downloads.flatMap(\.active)
         var text = ""
-        var now: [ContentHash: Int64] = [:]
+        var now: [ContentHash: ToldProgress] = [:]
         for (blob, received, nodes) in active where blob.size > 0 {
+            guard let node = told[blob.hash]?.node ?? nodes.first else { continue }
             let percent = min(received * 100 / blob.size, 99)
-            now[blob.hash] = percent
-            guard told[blob.hash] != percent, let node = nodes.first else { continue }
-            let place = volume.withLock { state in
-                EventPlaces(state, []).place(
-                    of: ChangeRow(
-                        sequence: 0, time: VolumeState.now(), kind: .materialized,
-                        item: node.item, parent: nil, name: nil, process: 0))
-            }
+            now[blob.hash] = (percent, node)
+            if told[blob.hash]?.percent == percent { continue }
+            let place = volume.withLock { state in self.place(of: node.item, state) }
             text += EventLine.progress(place, item: node.item, percent: percent)
+        }
+        for (hash, (_, node)) in told where now[hash] == nil {
+            let left = volume.withLock { state -> EventPlace? in
+                let position = state.index.find(node.item)
+                guard position != 0,
+                    let content = (try? state.content(of: node, at: position)) ?? nil,
+                    state.isAway(node, content.place)
+                else { return nil }
+                return place(of: node.item, state)
+            }
+            if let left { text += EventLine.progress(left, item: node.item, percent: nil) }
         }
         told = now
         return Array(text.utf8)
+    }
+
+    /// Where an item is now.
+    private func place(of item: ItemNumber, _ state: VolumeState) -> EventPlace {
+        EventPlaces(state, []).place(
+            of: ChangeRow(
+                sequence: 0, time: VolumeState.now(), kind: .materialized, item: item, parent: nil,
+                name: nil, process: 0))
     }
 
     /// Ends all streams and the thread; returns when it is gone.

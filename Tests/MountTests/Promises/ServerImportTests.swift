@@ -137,6 +137,24 @@ struct ServerImportTests {
     }
 
     @Test(.enabled(if: isInstalled("curl"), "needs curl"))
+    func `that a content does not come any more is told to those who follow`() throws {
+        try withReader("cancelled") { volume in
+            let line = #""kind": "progress".*"path": "work/in/large", "state": "#
+            let events = "\(volume.root.text)/.shapeedit/events"
+            let script = """
+                timeout 60 grep --line-buffered '\(line)' '\(events)' | {
+                grep -qm1 downloading; touch '\(volume.directory)/told'; grep -qm1 promise; }
+                """
+            let follower = try RunningProgram(["sh", "-c", script].map { Array($0.utf8) })
+            let agent = try volume.agent()
+            agent.shell("timeout 60 sh -c 'until [ -e told ]; do sleep 0.1; done'")
+            try volume.shapeedit("cancel", "@in/large")
+            let result = follower.wait(seconds: 60)
+            #expect(result.status == 0, "\(result)")
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("curl"), "needs curl"))
     func `which documents are on their way is told to the owner of the mount alone`() throws {
         try withReader("transfers") { volume in
             guard DataPath.isPrivileged else { return }
