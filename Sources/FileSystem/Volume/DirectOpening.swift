@@ -32,7 +32,7 @@ extension Volume {
             end(session, node.item, process)
             throw error
         }
-        forget(names: names) { [self] in
+        forget(names: names, of: node.item) { [self] in
             notifier.post { [self] in
                 // Otherwise they are the version's, and of a promise they may be waited for.
                 if isStaged { channel?.invalidate(node: session.node.rawValue, pages: true) }

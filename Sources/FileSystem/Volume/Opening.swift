@@ -50,8 +50,8 @@ extension Volume {
                 }
             case .redirect(let names, let isListed):
                 let answer: @Sendable () -> Void = { reply(.failure(Errno(ESTALE))) }
-                if !isListed { return forget(names: names, then: answer) }
-                forgetSoon(names: names, then: answer)
+                if !isListed { return forget(names: names, of: node.item, then: answer) }
+                forgetSoon(names: names, of: node.item, then: answer)
             case .serve(let session):
                 noteOpened(node, flags, caller)
                 let opened = try serve(node, session, flags, process, caller)
@@ -72,13 +72,35 @@ extension Volume {
     /// else: for most requests the kernel holds the lock of a directory, or of a file for which others
     /// wait with a directory locked, and this waits for the lock of the directory. Who does not wait
     /// for `then` at any length may use it as well.
+    ///
+    /// - Parameter item: what has these names; its others are forgotten too if it is renamed meanwhile. A
+    ///   rename that is on its way takes what the kernel keeps of the one name along to the other. Since it
+    ///   is waited for, the item has that other name when the first are forgotten.
     func forget(
-        names: [(parent: UInt64, name: [UInt8])], then: @escaping @Sendable () -> Void
+        names: [(parent: UInt64, name: [UInt8])], of item: ItemNumber? = nil,
+        then: @escaping @Sendable () -> Void
     ) {
         if names.isEmpty { return settlePictures(then: then) }
         nameNotifier.post { [self] in
-            for (parent, name) in names { channel?.invalidateEntry(parent: parent, name: name) }
+            var known = item.map { named($0) } ?? (names: names, renames: 0)
+            for _ in 0..<Self.mostRenames {
+                for (parent, name) in known.names {
+                    channel?.invalidateEntry(parent: parent, name: name)
+                }
+                guard let now = item.map({ named($0) }), now.renames != known.renames else { break }
+                known = now
+            }
             settlePictures(then: then)
+        }
+    }
+
+    /// The names of an item after so many renames of anything.
+    private func named(
+        _ item: ItemNumber
+    ) -> (names: [(parent: UInt64, name: [UInt8])], renames: UInt64) {
+        state.withLock { state in
+            let position = state.index.find(item)
+            return (position == 0 ? [] : state.names(of: position), state.renames)
         }
     }
 
@@ -90,12 +112,13 @@ extension Volume {
     /// that is not to wait for programs which keep a directory locked, any directory: a listing is
     /// copied to memory that may be slow to come.
     func forgetSoon(
-        names: [(parent: UInt64, name: [UInt8])], then: @escaping @Sendable () -> Void
+        names: [(parent: UInt64, name: [UInt8])], of item: ItemNumber,
+        then: @escaping @Sendable () -> Void
     ) {
         if names.isEmpty { return then() }
         let call = SingleCall(then)
         scheduler.at(MonotonicClock.after(milliseconds: Self.forgettingPatience)) { call.make() }
-        forget(names: names) { call.make() }
+        forget(names: names, of: item) { call.make() }
     }
 
     private func decideReading(

@@ -117,6 +117,7 @@ extension VolumeState {
                 position, source, oldName, process, time,
                 madeWay: isBackupName(bytes, of: oldName))
         }
+        renames += 1
         index.removeName(name)
         effects.append(.removeName(parent: number(source), name: oldName))
         index.insertName(target, newName, item: position, rank: rank)
@@ -214,6 +215,7 @@ extension VolumeState {
         if items.0 == items.1 { return log.head }
         // Each item's new name is as old as the one that it had.
         let ranks = (index[name: first].pointee.rank, index[name: second].pointee.rank)
+        renames += 1
         index.removeName(first)
         index.removeName(second)
         names.0.withUnsafeBytes {

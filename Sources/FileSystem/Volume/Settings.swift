@@ -43,7 +43,7 @@ extension Volume {
                     // Not after it: the kernel has the file locked for this request, and whoever
                     // removes or renames the file waits for that lock with the directory locked. It
                     // looks the name that it came by up again anyway.
-                    forget(names: names) {}
+                    forget(names: names, of: node.item) {}
                     reply(.failure(Errno(ESTALE)))
                     return
                 }
@@ -57,7 +57,7 @@ extension Volume {
                 others.append(target)
             }
             refresh(others) { [self, stale] in
-                forgetSoon(names: stale) { [self] in
+                forgetSoon(names: stale, of: node.item) { [self] in
                     do throws(Errno) {
                         reply(.success(try attributes(node)))
                     } catch {

@@ -82,6 +82,8 @@ package final class Volume: @unchecked Sendable {
     /// How long truncate(2), and an open to write in a directory that was listed a moment ago, wait until
     /// the kernel has forgotten the names of the file, in milliseconds.
     static let forgettingPatience: UInt64 = 20
+    /// How often the names of a file are forgotten, where something is renamed meanwhile each time.
+    static let mostRenames = 8
     /// How often it is looked whether a mapping that outlived its descriptors is gone, in
     /// nanoseconds.
     static let mappingPace: UInt64 = 250_000_000

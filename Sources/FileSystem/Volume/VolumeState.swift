@@ -132,6 +132,8 @@ final class VolumeState {
     var abandoned: [DocumentID: UInt64] = [:]
     /// What documents were by their last names, of those that lost them and that the kernel knows.
     var lastTypes: [ItemNumber: PictureType] = [:]
+    /// How often anything was renamed in this mount.
+    var renames: UInt64 = 0
     /// Names that the kernel is about to change.
     var changingNames = ChangingNames()
     /// Versions that are not sealed yet, in the order of their publish.
