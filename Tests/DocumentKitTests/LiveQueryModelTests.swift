@@ -111,7 +111,10 @@ struct LiveQueryModelTests {
             defer { for (_, _, query) in live { query.stop() } }
             for round in 0..<40 {
                 let lines = (0..<random.below(12) + 1).map { _ in Self.step(&random) }
-                let text = lines.map { "{ \($0); } 2> /dev/null" }.joined(separator: "\n")
+                // Every other time by as many processes at once.
+                let end = round % 2 == 0 ? "" : " &"
+                let text =
+                    lines.map { "{ \($0); } 2> /dev/null\(end)\n" }.joined() + "wait"
                 _ = try volume.run("sh", "-c", text)
                 for (query, follower, _) in live {
                     // What is followed goes on, empty, when its folder goes.
