@@ -241,10 +241,14 @@ let package = Package(
         .executableTarget(
             name: "note-taker", dependencies: ["DocumentKit"], path: "Tests/Support/NoteTaker",
             swiftSettings: strict),
+        .executableTarget(
+            name: "document-editor", dependencies: ["DocumentKit", "Probing"],
+            path: "Tests/Support/DocumentEditor", swiftSettings: strict),
         .testTarget(
             name: "DocumentKitTests",
             dependencies: [
                 "DocumentKit", "Model", "SystemCalls", "TestSupport", "Probing", "note-taker",
+                "document-editor",
             ],
             path: "Tests/DocumentKitTests", swiftSettings: strict),
         .testTarget(

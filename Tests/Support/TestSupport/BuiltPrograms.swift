@@ -23,6 +23,9 @@ package enum BuiltPrograms {
     /// The example of the library.
     package static func noteTaker() throws -> String { try built("note-taker") }
 
+    /// A program that edits a document at random.
+    package static func documentEditor() throws -> String { try built("document-editor") }
+
     private static func built(_ name: String) throws -> String {
         let path = "\(ownDirectory)/\(name)"
         guard access(path, X_OK) == 0 else { throw TestSetupFailure("\(path) was not built") }
