@@ -53,11 +53,11 @@ extension Slide {
     }
 
     private func bounds(of indices: [Int]) throws(EditError) -> [Bounds] {
-        let parts = SlideParts(elements)
         var boxes: [Bounds] = []
         for index in indices {
             boxes.append(
-                try located(parts.index.path(of: index)) { () throws(EditError) in
+                // Which path that is takes a pass over all elements, and only errors tell it.
+                try located(SlideParts(elements).index.path(of: index)) { () throws(EditError) in
                     try elements[index].bounds()
                 })
         }
