@@ -15,6 +15,20 @@ struct PartMatching {
         newOfOld = oldOfNew
     }
 
+    /// All parts, of which so many at the beginning are equal. Equal ones at the end are not looked for
+    /// either.
+    init<Part: Hashable, Identity: Hashable, Kind: Hashable>(
+        _ old: [Part], _ new: [Part], after same: Int, identity: (Part) -> Identity?,
+        kind: (Part) -> Kind
+    ) {
+        let count = min(old.count, new.count) - same
+        let last =
+            (0..<count).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? count
+        self.init(
+            Array(old[same...].dropLast(last)), Array(new[same...].dropLast(last)), after: same,
+            before: last, identity: identity, kind: kind)
+    }
+
     /// Those that come after so many parts at the beginning, and before so many at the end, which
     /// are equal.
     init<Part: Hashable, Identity: Hashable, Kind: Hashable>(
@@ -35,14 +49,6 @@ struct PartMatching {
     static func countEqual<Part: Equatable>(_ old: [Part], _ new: [Part]) -> Int {
         let count = min(old.count, new.count)
         return (0..<count).first { old[$0] != new[$0] } ?? count
-    }
-
-    /// How many parts at the end are equal in both, of those after so many at the beginning.
-    static func countEqualAtEnd<Part: Equatable>(
-        _ old: [Part], _ new: [Part], after same: Int
-    ) -> Int {
-        let count = min(old.count, new.count) - same
-        return (0..<count).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? count
     }
 
     private mutating func match<Part, Key: Hashable>(

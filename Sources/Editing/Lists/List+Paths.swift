@@ -87,11 +87,9 @@ extension TaskList {
         changes += UnknownKeys.changes(
             otherEntries.map(\.shown), other.otherEntries.map(\.shown)
         ) { $0 }
-        let same = PartMatching.countEqual(items, other.items)
-        let last = PartMatching.countEqualAtEnd(items, other.items, after: same)
         let matching = PartMatching(
-            Array(items[same...].dropLast(last)), Array(other.items[same...].dropLast(last)),
-            after: same, before: last, identity: { $0.id }, kind: { $0.id })
+            items, other.items, after: PartMatching.countEqual(items, other.items),
+            identity: { $0.id }, kind: { $0.id })
         for index in items.indices where matching.newOfOld[index] == nil {
             changes.append(
                 Change(.part, "item.\(index + 1)", before: items[index].words, after: nil))

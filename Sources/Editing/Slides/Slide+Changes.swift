@@ -12,14 +12,11 @@ extension Slide {
         // An edit leaves most elements as they were, and a script compares all after each line.
         let same = PartMatching.countEqual(elements, other.elements)
         let isInPlace = inPlace && elements.count == other.elements.count
-        let last =
-            isInPlace ? 0 : PartMatching.countEqualAtEnd(elements, other.elements, after: same)
         let matching =
             isInPlace
             ? PartMatching(inPlace: elements.count)
             : PartMatching(
-                Array(elements[same...].dropLast(last)),
-                Array(other.elements[same...].dropLast(last)), after: same, before: last,
+                elements, other.elements, after: same,
                 identity: { $0.comment.map { "\($0)" } }, kind: { $0.shapeType })
         var changes = rootChanges
         for index in elements.indices[same...] where matching.newOfOld[index] == nil {
