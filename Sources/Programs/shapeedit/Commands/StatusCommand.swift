@@ -108,11 +108,7 @@ struct StatusCommand: ParsableCommand {
             guard parts.hasPrefix("\"\(name)\": ") else { continue }
             var value = parts.dropFirst(name.count + 4)
             if value.hasSuffix(",") { value.removeLast() }
-            // Names may have quotation marks and backslashes in them.
-            if value.contains("\\"), let read = try? JSONValue.read(Array(value.utf8)).string {
-                return read
-            }
-            if value.hasPrefix("\""), value.hasSuffix("\"") { value = value.dropFirst().dropLast() }
+            if value.hasPrefix("\"") { return try? JSONValue.read(Array(value.utf8)).string }
             return String(value)
         }
         return nil

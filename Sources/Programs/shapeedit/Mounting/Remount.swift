@@ -8,9 +8,8 @@ enum Remount {
     /// What the kernel can change of a mount. The rest of what mount(8) gives us is of the mount as it is.
     private static let changeable: Set<String> = [
         "remount", "ro", "rw", "nosuid", "suid", "nodev", "dev", "noexec", "exec", "noatime",
-        "atime",
-        "relatime", "norelatime", "strictatime", "nostrictatime", "nodiratime", "diratime", "sync",
-        "async", "dirsync", "lazytime", "nolazytime", "silent", "loud",
+        "atime", "relatime", "norelatime", "strictatime", "nostrictatime", "nodiratime",
+        "diratime", "sync", "async", "dirsync", "lazytime", "nolazytime", "silent", "loud",
     ]
 
     /// Becomes mount(8), which is told to ask nobody, if `lists` of options say so; returns otherwise.
