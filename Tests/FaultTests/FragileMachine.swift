@@ -18,6 +18,12 @@ final class FragileMachine {
         }
     }
 
+    /// Mounts the container; a new agent works in it.
+    func start() throws -> Agent {
+        try container.mount()
+        return try Agent(in: container.mountPoint)
+    }
+
     /// Power goes at this moment and comes back; the container is mounted, and read by a new agent.
     /// The agents, which work in the container, end with its daemon.
     func restart(ending agents: [Agent]) throws -> Agent {
@@ -25,8 +31,7 @@ final class FragileMachine {
         try container.killDaemon()
         for agent in agents { agent.end() }
         try returnPower()
-        try container.mount()
-        return try Agent(in: container.mountPoint)
+        return try start()
     }
 
     /// Goes on with what the disk had when it lost power: the container sees that another boot wrote

@@ -11,8 +11,7 @@ struct LostDiskTests {
         let machine = try FragileMachine()
         defer { machine.remove() }
         let container = machine.container
-        try container.mount()
-        let agent = try Agent(in: container.mountPoint)
+        let agent = try machine.start()
         defer { agent.end() }
         let calls = CarefulCalls(agent)
         let first = Documents.content(name: "first", size: 300_000)
@@ -46,8 +45,7 @@ struct LostDiskTests {
         let machine = try FragileMachine(mebibytes: 128)
         defer { machine.remove() }
         let container = machine.container
-        try container.mount()
-        let agent = try Agent(in: container.mountPoint)
+        let agent = try machine.start()
         defer { agent.end() }
         let content = Documents.content(name: "closed", size: 300_000)
         try CarefulCalls(agent).store("closed", content, flags: O_TRUNC)
@@ -58,8 +56,7 @@ struct LostDiskTests {
         try #require(bound.status == 0, "\(bound)")
         // A daemon that has just ended may still be closing files.
         defer { _ = try? run(["umount", "-l", container.dataHome]) }
-        try container.mount()
-        let reader = try Agent(in: container.mountPoint)
+        let reader = try machine.start()
         defer { reader.end() }
         #expect(try CarefulCalls(reader).content("closed").get() == content)
         reader.end()

@@ -54,8 +54,7 @@ struct PowerLossTests {
         let machine = try FragileMachine(store: "folder")
         defer { machine.remove() }
         let container = machine.container
-        try container.mount()
-        let writer = try Agent(in: container.mountPoint)
+        let writer = try machine.start()
         defer { writer.end() }
         let sum = writer.shell("head -c 3000000 /dev/urandom > one; sync one; sha256sum < one")
         let one = "\(container.mountPoint)/one"
@@ -64,8 +63,7 @@ struct PowerLossTests {
         writer.end()
         // Without what the kernel still has of it.
         try container.unmount()
-        try container.mount()
-        let agent = try Agent(in: container.mountPoint)
+        let agent = try machine.start()
         defer { agent.end() }
         // What comes is made durable after some seconds; the copy has the same bytes, and is at once.
         agent.shell("cp one two && sync two")
@@ -94,8 +92,7 @@ struct PowerLossTests {
         let machine = try FragileMachine(store: "folder")
         defer { machine.remove() }
         let container = machine.container
-        try container.mount()
-        let writer = try Agent(in: container.mountPoint)
+        let writer = try machine.start()
         defer { writer.end() }
         writer.shell("for n in f1 f2 f3 f4; do head -c 3000000 /dev/urandom > $n; done")
         writer.shell("head -c 9000000 /dev/urandom > f5; sync f?")
@@ -110,8 +107,7 @@ struct PowerLossTests {
         let blob = String(try #require(found.split(separator: "\n").first))
         switch closing {
         case .unmounted, .unmountedWithParts, .lookedAt:
-            try container.mount()
-            let agent = try Agent(in: container.mountPoint)
+            let agent = try machine.start()
             defer { agent.end() }
             agent.shell(
                 closing == .unmountedWithParts
@@ -140,8 +136,7 @@ struct PowerLossTests {
         try machine.disk.losePower()
         try machine.returnPower()
         rename(blob + ".away", blob)
-        try container.mount()
-        let reader = try Agent(in: container.mountPoint)
+        let reader = try machine.start()
         defer { reader.end() }
         #expect(reader.shell("sha256sum f?") == sums)
         reader.end()
@@ -186,8 +181,7 @@ struct PowerLossTests {
         let machine = try FragileMachine()
         defer { machine.remove() }
         let container = machine.container
-        try container.mount()
-        let agent = try Agent(in: container.mountPoint)
+        let agent = try machine.start()
         defer { agent.end() }
         let content = Documents.content(name: "closed", size: 10_000)
         try CarefulCalls(agent).store("closed", content, flags: O_TRUNC)
@@ -206,8 +200,7 @@ struct PowerLossTests {
         let machine = try FragileMachine()
         defer { machine.remove() }
         let container = machine.container
-        try container.mount()
-        let agent = try Agent(in: container.mountPoint)
+        let agent = try machine.start()
         defer { agent.end() }
         let calls = CarefulCalls(agent)
         let (first, second) = (
@@ -240,8 +233,7 @@ struct PowerLossTests {
         let machine = try FragileMachine()
         defer { machine.remove() }
         let container = machine.container
-        try container.mount()
-        let agent = try Agent(in: container.mountPoint)
+        let agent = try machine.start()
         defer { agent.end() }
         var saves: [[UInt8]] = []
         func save() throws {
