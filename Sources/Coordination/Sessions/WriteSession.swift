@@ -88,6 +88,9 @@ package final class WriteSession: @unchecked Sendable {
     package var coauthors: Set<Int32> = []
     /// The process that emptied the document to write it anew, else 0.
     package var rewriter: Int32 = 0
+    /// It began with a LOOKUP, which cannot wait until the kernel has forgotten what other names led to: by
+    /// them others may miss it, and what it publishes. The next writing open waits for that.
+    package var mayBeMissed = false
     /// The session as claims of the processes that write, while anybody claims by name.
     package var claims: [Int32: ClaimID] = [:]
     /// How often the kernel has looked the session's node up.

@@ -16,8 +16,9 @@ internal import SystemCalls
 extension Volume {
     /// What to do with an open, decided under the lock.
     private enum Decision {
-        /// Serve it on this node; with the session if it is the session's.
-        case serve(WriteSession?)
+        /// Serve it on this node; with the session if it is the session's, and not before the kernel has
+        /// forgotten these names.
+        case serve(WriteSession?, stale: [(parent: UInt64, name: [UInt8])])
         /// Serve it directly, into the session.
         case direct(WriteSession)
         /// Send it round by ESTALE, after the kernel has forgotten these names; if they were only listed,
@@ -52,13 +53,16 @@ extension Volume {
                 let answer: @Sendable () -> Void = { reply(.failure(Errno(ESTALE))) }
                 if !isListed { return forget(names: names, of: node.item, then: answer) }
                 forgetSoon(names: names, of: node.item, then: answer)
-            case .serve(let session):
+            case .serve(let session, let names):
                 noteOpened(node, flags, caller)
                 let opened = try serve(node, session, flags, process, caller)
                 if !writes { return reply(.success(opened)) }
                 // A LOOKUP may have begun the session, of somebody who was sent round and whose name
                 // leads to another item by now; it cannot wait for this.
-                settlePictures { reply(.success(opened)) }
+                forget(names: names, of: node.item) { [self] in
+                    if !names.isEmpty { state.withLock { _ in session?.mayBeMissed = false } }
+                    reply(.success(opened))
+                }
             case .direct(let session):
                 noteOpened(node, flags, caller)
                 try openDirectly(node, session, flags, process, reply: reply)
@@ -130,7 +134,7 @@ extension Volume {
         if session == nil {
             state.noteSeen(node, at: position, by: process, isReading: true)
         }
-        return .serve(session)
+        return .serve(session, stale: [])
     }
 
     private func decide(
@@ -148,7 +152,8 @@ extension Volume {
             // Counted here, so that the session cannot end before the handle is made.
             session.count(process, user: caller.user, thread: caller.thread)
             state.noteWriter(session, at: position, process)
-            return .serve(session)
+            // All of them: the one that the caller came by may be another item's again.
+            return .serve(session, stale: session.mayBeMissed ? state.names(of: position) : [])
         }
         if !waited, state.sessions[position]?.isEnding == true { return .wait }
         if let session = join(state, node, at: position, process, caller, now) {

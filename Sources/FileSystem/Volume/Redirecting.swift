@@ -84,6 +84,7 @@ extension Volume {
         unexpect(thread, at: known.item, state)
         let process = CallerProcess.process(of: thread)
         let session = state.joinSession(position, author: caller.user)
+        session.mayBeMissed = true
         state.noteWriter(session, at: position, process)
         send(thread, process, to: session, size: known.size, state, now)
         state.redirections[thread]?.turns = known.turns + 1

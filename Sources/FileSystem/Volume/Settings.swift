@@ -93,7 +93,11 @@ extension Volume {
             if let session = state.session(of: node, at: position) {
                 state.redirections[caller.thread] = nil
                 session.count(process, user: caller.user, thread: caller.thread)
-                return (session, state.otherNames(of: position))
+                return (
+                    session,
+                    session.mayBeMissed
+                        ? state.names(of: position) : state.otherNames(of: position)
+                )
             }
             if let session = join(state, node, at: position, process, caller, now, size: size) {
                 // No path was walked again: the kernel has the version under every name.

@@ -43,13 +43,57 @@ import Testing
         }
     }
 
-    /// The first bytes of a file; nil if there is none.
-    private func text(of path: String) -> String? {
+    /// Who was sent round by the one item and comes back by the other, since that has the name by now, begins
+    /// a session of it like anybody else: its links must not lead to the version before after the close.
+    @Test(arguments: DataPath.mounts)
+    func `after a close the version is seen by the links of a file that got the name meanwhile`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory("in")
+            agent.store("a", "00000000")
+            agent.link("a", "in/00000000")
+            let stop = "\(volume.directory)/stop"
+            // Each file has another link, which the kernel knows, before it takes the name.
+            let loop = """
+                my $number = 0; while (!-e "stop") { my $link = sprintf "in/%08d", ++$number; \
+                open my $file, ">", "b"; print $file substr $link, 3; close $file; \
+                link "b", $link; stat $link; rename "b", "a"; \
+                unlink sprintf "in/%08d", $number - 100 }
+                """
+            let program = try RunningProgram(
+                ["timeout", "60", "perl", "-e", loop].map { Array($0.utf8) },
+                directory: volume.directory)
+            var looks = 0
+            var stale: [String] = []
+            for number in 1...300 {
+                let bytes = String(10_000_000 + number)
+                let file = agent.open("a", O_RDWR)
+                let link = agent.read(file, count: 8).text
+                agent.write(file, ByteString(bytes))
+                agent.close(file)
+                // By this process, which did not write it.
+                guard let seen = text(of: "\(volume.directory)/in/\(link)", from: 8) else {
+                    continue
+                }
+                looks += 1
+                if seen != bytes { stale.append("\(seen) after \(bytes)") }
+            }
+            close(creat(stop, 0o644))
+            #expect(program.wait(seconds: 60).status == 0)
+            #expect(looks > 30)
+            #expect(stale.count == 0, "\(stale.count) of \(looks): \(stale.prefix(5))")
+        }
+    }
+
+    /// Eight bytes of a file; nil if there is none.
+    private func text(of path: String, from offset: Int = 0) -> String? {
         let file = Glibc.open(path, O_RDONLY)
         guard file >= 0 else { return nil }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 8)
-        let count = read(file, &bytes, bytes.count)
+        let count = pread(file, &bytes, bytes.count, offset)
         return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
     }
 }
