@@ -51,6 +51,34 @@ import Testing
         #expect(throws: DocumentError.self) { try PropertyList.read(Array(text.utf8)) }
     }
 
+    @Test(arguments: XMLWriting.allCases)
+    func `XML is read as the original app's decoder reads it, whatever it is written in`(
+        writing: XMLWriting
+    ) throws {
+        let text = "<plist><dict><key>n\u{e9}</key><string>\u{fc}\u{a3}</string></dict></plist>"
+        #expect(
+            try PropertyList.read(writing.bytes(of: text))
+                == .dictionary([PropertyList.Entry("n\u{e9}", .string("\u{fc}\u{a3}"))]))
+        let prefix = "<plist><array><string>\u{e9}</string>"
+        let error = #expect(throws: DocumentError.self) {
+            try PropertyList.read(writing.bytes(of: prefix + "<nothing/></array></plist>"))
+        }
+        #expect(error?.place == .byte(writing.bytes(of: prefix).count))
+    }
+
+    @Test func `XML that is not written as it says is refused, and what would be right is told`() {
+        let writing = XMLWriting.utf16Little
+        let cut = writing.bytes(of: "<plist><string>\u{e9}</string></plist>\n").dropLast()
+        #expect(throws: DocumentError.self) { try PropertyList.read(Array(cut)) }
+        var lone = writing.bytes(of: "<plist><string>~</string></plist>")
+        let tilde = lone.firstIndex(of: UInt8(ascii: "~"))!
+        lone.replaceSubrange(tilde...(tilde + 1), with: [0x00, 0xd8])
+        #expect(throws: DocumentError.self) { try PropertyList.read(lone) }
+        let other = "<?xml version=\"1.0\" encoding=\"Macintosh\"?><plist><true/></plist>"
+        let error = #expect(throws: DocumentError.self) { try PropertyList.read(Array(other.utf8)) }
+        #expect(error?.reason.contains("'macintosh'; UTF-8, ISO-8859-1 or UTF-16") == true)
+    }
+
     @Test(arguments: [
         ("&#65;", "A"), ("&#x41;", "A"), ("&#x1f600;", "\u{1f600}"), ("&#x1F600;", "\u{1f600}"),
         ("&#0000000000000000000065;", "A"), ("&#9;", "\t"), ("&#38;#65;", "&#65;"),
@@ -180,5 +208,35 @@ import Testing
         let list = PropertyList.data(Array(repeating: 0, count: Limits.propertyListBytes))
         let error = #expect(throws: DocumentError.self) { try list.binary() }
         #expect(error?.kind == .tooLarge)
+    }
+}
+
+/// The ways to write a text in XML that are read.
+enum XMLWriting: CaseIterable {
+    case plain, utf8, utf8Marked, latin1, latin1Single, utf16Little, utf16Big, utf16Undeclared
+
+    /// A document of a text that is in Latin-1.
+    func bytes(of text: String) -> [UInt8] {
+        func declared(_ encoding: String) -> String {
+            "<?xml version=\"1.0\" encoding=\"\(encoding)\"?>\n" + text
+        }
+        func units(_ text: String, _ isBigEndian: Bool) -> [UInt8] {
+            ([0xfeff] + text.utf16).flatMap { unit -> [UInt8] in
+                let pair = [UInt8(unit >> 8), UInt8(unit & 0xff)]
+                return isBigEndian ? pair : pair.reversed()
+            }
+        }
+        func single(_ text: String) -> [UInt8] { text.unicodeScalars.map { UInt8($0.value) } }
+        switch self {
+        case .plain: return Array(text.utf8)
+        case .utf8: return Array(declared("UTF-8").utf8)
+        // The mark tells, whatever is declared.
+        case .utf8Marked: return [0xef, 0xbb, 0xbf] + Array(declared("ISO-8859-1").utf8)
+        case .latin1: return single(declared("ISO-8859-1"))
+        case .latin1Single: return single("<?xml version='1.0' encoding = 'latin1' ?>" + text)
+        case .utf16Little: return units(declared("UTF-16"), false)
+        case .utf16Big: return units(declared("utf-8"), true)
+        case .utf16Undeclared: return units(text, false)
+        }
     }
 }

@@ -10,12 +10,19 @@ extension PropertyList {
             var reader = BinaryPropertyListReader(bytes)
             return try reader.document()
         }
-        if bytes.isUTF16 { throw DocumentError(.otherFormat, [UInt8].utf16Complaint) }
-        guard isXML(bytes) else {
+        let encoding = try XMLEncoding(of: bytes)
+        let text = try encoding.utf8(bytes)
+        guard isXML(text) else {
             throw DocumentError(.otherFormat, "not a property list, neither binary nor XML")
         }
-        var reader = XMLPropertyListReader(bytes)
-        return try reader.document()
+        var reader = XMLPropertyListReader(text)
+        do {
+            return try reader.document()
+        } catch {
+            guard case .byte(let offset) = error.place else { throw error }
+            let place = DocumentError.Place.byte(encoding.offset(of: offset, inUTF8: text))
+            throw DocumentError(error.kind, at: place, error.reason)
+        }
     }
 
     /// The bytes of a binary property list, the same for the same value.

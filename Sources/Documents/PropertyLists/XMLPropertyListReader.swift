@@ -1,5 +1,5 @@
-/// Reads XML property lists: the small part of XML they use, in UTF-8, and nothing that could be
-/// made to grow (no entities but the five of XML and single characters by number, no declarations
+/// Reads XML property lists: the small part of XML they use, its text in UTF-8, and nothing that
+/// could be made to grow (no entities but the five of XML and single characters by number, no declarations
 /// inside a document type).
 struct XMLPropertyListReader {
     private var scanner: XMLScanner
