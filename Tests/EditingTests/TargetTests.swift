@@ -204,4 +204,42 @@ import Testing
         // A value with a blank in it stays one.
         _ = try scene.run("set Ball.name='Big Ball'\nremove 'name=Big Ball'")
     }
+
+    @Test(arguments: [
+        ("type=tours", DocumentType.shape, "unknown shape 'tours'; did you mean 'torus'?"),
+        ("visible=true color=redd", .shape, "'redd' is not a colour; did you mean 'red'?"),
+        ("opacity=2", .shape, "2 where a number from 0 to 1 is expected"),
+        ("position=1,2", .shape, "'1,2' where x,y,z is expected"),
+        ("type=lime", .slide, "unknown type 'lime'; did you mean 'line'?"),
+        ("radius=-1", .slide, "-1 where a number of 0 or more is expected"),
+        ("done=perhaps", .list, "'perhaps' where true or false is expected"),
+        // What could be so.
+        ("type=cone", .shape, "nothing here is so"),
+        ("type=GROUP scale=2", .shape, "nothing here is so"),
+        ("opacity=0.1", .shape, "nothing here is so"), ("name=all", .shape, "nothing here is so"),
+        ("color=none", .shape, "nothing here is so"), ("type=arc", .slide, "nothing here is so"),
+        ("uuid=1", .list, "nothing here is so"), ("text=beer", .list, "nothing here is so"),
+    ])
+    func `a selector whose value no part can have says what would be right`(
+        selector: String, type: DocumentType, reason: String
+    ) throws {
+        let document =
+            switch type {
+            case .shape: try EditableDocument.of(Sample.scene, .shape)
+            case .slide: try EditableDocument.of(Sample.slide, .slide)
+            default: Sample.list()
+            }
+        let error = document.error("remove '\(selector)'")
+        #expect(error?.reason == reason)
+        #expect(error?.place == selector)
+    }
+
+    @Test func `what a file holds is found, though no edit would bring it in`() throws {
+        var slide = try EditableDocument.of(
+            """
+            {"elements": [{"shapeType": "blob"}, {"shapeType": "circle", "radius": -1}]}
+            """, .slide)
+        #expect(try slide.run("remove radius=-1").count == 1)
+        #expect(try slide.run("remove type=blob").count == 1)
+    }
 }

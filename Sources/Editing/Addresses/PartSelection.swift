@@ -10,6 +10,9 @@ protocol Selectable {
     func matches(_ pair: KeyValue) -> [Bool?]
     /// All keys that parts of any kind have.
     var selectorKeys: [String] { get }
+    /// For each kind of parts that has the key of a selector, why none can have its value; nil if
+    /// some could.
+    func refusals(of pair: KeyValue) -> [String?]
 }
 
 extension Selectable {
@@ -50,10 +53,19 @@ extension Selectable {
                 }
             }
             guard !found.isEmpty else {
-                throw EditError(.notFound, at: target.text, "nothing here is so")
+                let impossible = pairs.lazy.compactMap { reasonForNone($0) }.first
+                throw EditError(.notFound, at: target.text, impossible ?? "nothing here is so")
             }
             return found
         }
+    }
+
+    /// Why no part can ever have the value of a selector, which is mistyped then; nil if one could.
+    private func reasonForNone(_ pair: KeyValue) -> String? {
+        let isAnything = pair.value == "none" || PartIndex.nameKeys.contains(pair.key.lowercased())
+        guard !isAnything, !matches(pair).contains(true) else { return nil }
+        let refusals = refusals(of: pair)
+        return refusals.contains(nil) ? nil : refusals.first ?? nil
     }
 
     /// The one part of a target.

@@ -47,3 +47,29 @@ struct FieldMatchers<Owner: Fielded, Kind: Hashable> {
         return matcher?.matches(owner)
     }
 }
+
+extension Sequence where Element: Fielded {
+    /// For each thing that has the key of a selector, why that key cannot have the value; nil if it
+    /// can. A key that takes not even the value it has tells nothing.
+    func refusals(of pair: KeyValue) -> [String?] {
+        compactMap { owner -> String?? in
+            guard let (field, part) = try? owner.field(pair.key),
+                let own = field.value(of: owner, part)?.text,
+                owner.refusal(of: own, for: pair.key) == nil
+            else { return nil }
+            return owner.refusal(of: pair.value, for: pair.key)
+        }
+    }
+}
+
+extension Fielded {
+    fileprivate func refusal(of value: String, for key: String) -> String? {
+        var copy = self
+        do throws(EditError) {
+            try copy.set(key, to: value)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+}

@@ -28,4 +28,6 @@ struct ListParts: Selectable {
     }
 
     var selectorKeys: [String] { ["text", "completed", "done", "uuid"] }
+
+    func refusals(of pair: KeyValue) -> [String?] { [TaskItem("-")].refusals(of: pair) }
 }

@@ -75,6 +75,11 @@ struct SceneParts: Selectable {
         return Set(keys.map { $0.lowercased() }).sorted()
     }
 
+    func refusals(of pair: KeyValue) -> [String?] {
+        SolidKind.allCases.map { Solid(shape: SolidShape($0)) }.refusals(of: pair)
+            + [Group()].refusals(of: pair)
+    }
+
     /// The paths to the parts of targets, leaving out what is in a group that is meant itself.
     func outermost(_ targets: [Target]) throws(EditError) -> [[Int]] {
         let found = try find(targets)

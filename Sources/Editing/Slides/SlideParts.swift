@@ -30,6 +30,10 @@ struct SlideParts: Selectable {
         ElementKeys.values.keys.map { $0.lowercased() }.sorted()
             + ["type", "stroke", "fill", "color", "position", "size", "end", "name"]
     }
+
+    func refusals(of pair: KeyValue) -> [String?] {
+        ElementKeys.types.map { SlideElement.template($0, on: .standard) }.refusals(of: pair)
+    }
 }
 
 extension SlideElement {
