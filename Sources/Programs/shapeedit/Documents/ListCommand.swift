@@ -37,6 +37,10 @@ struct ListCommand: ParsableCommand {
         "paste", "show", "today",
     ]
 
+    /// What can be done with a list whose name is given.
+    private static let known =
+        "a list has " + actions.filter { $0 != "today" }.joined(separator: ", ")
+
     func run() throws {
         let words = Edits.plain(self.words)
         if action == "today" {
@@ -49,7 +53,8 @@ struct ListCommand: ParsableCommand {
             throw Failure(
                 .usage,
                 Self.actions.contains(action)
-                    ? "list \(action): name the list" : "\(action): say what to do with it")
+                    ? "list \(action): name the list"
+                    : "\(action): say what to do with it; \(Self.known)")
         }
         // People say it the other way round too, as with the other verbs.
         let isSwapped = !Self.actions.contains(action) && Self.actions.contains(first)
@@ -61,10 +66,7 @@ struct ListCommand: ParsableCommand {
         _ action: String, _ path: String, _ words: [String], isToday: Bool = false
     ) throws {
         guard Self.actions.contains(action), action != "today" else {
-            throw Failure(
-                .usage,
-                "\(action): a list has "
-                    + Self.actions.filter { $0 != "today" }.joined(separator: ", "))
+            throw Failure(.usage, "\(action): \(Self.known)")
         }
         let type = try options.documentType
         if isToday { try TodayList.make(path, dryRun: options.dryRun) }
