@@ -242,4 +242,15 @@ import Testing
         #expect(try slide.run("remove radius=-1").count == 1)
         #expect(try slide.run("remove type=blob").count == 1)
     }
+
+    @Test func `the canvas is set by the keys that files have, too`() throws {
+        var slide = try EditableDocument.of(#"{"elements": []}"#, .slide)
+        #expect(
+            try slide.run("set canvasHeight=600 canvaswidth=800")
+                == ["canvas.width: set to 800", "canvas.height: set to 600"])
+        #expect(try slide.value(at: "canvasWidth") == "800")
+        #expect(try slide.run("unset canvas").count == 2)
+        #expect(slide.error("set canvasWidth=0")?.reason.contains("1 to 100000") == true)
+        #expect(slide.error("set canvasWidth.x=3")?.reason.contains("unknown part 'x'") == true)
+    }
 }

@@ -6,6 +6,8 @@ struct Field<Owner>: Sendable {
     let aliases: [String]
     /// The names of the numbers in the value, where those have names of their own.
     let parts: [String]
+    /// What those numbers may be called without the key, in the same order.
+    let partAliases: [String]
     /// What its values are.
     let form: ValueForm
     /// The value that is given; nil if none is.
@@ -16,7 +18,8 @@ struct Field<Owner>: Sendable {
     let set: @Sendable (inout Owner, String?) throws(EditError) -> Void
 
     init(
-        _ key: String, aliases: [String] = [], parts: [String] = [], form: ValueForm = .text,
+        _ key: String, aliases: [String] = [], parts: [String] = [], partAliases: [String] = [],
+        form: ValueForm = .text,
         get: @escaping @Sendable (Owner) -> String?,
         standard: @escaping @Sendable (Owner) -> String? = { _ in nil },
         set: @escaping @Sendable (inout Owner, String?) throws(EditError) -> Void
@@ -24,6 +27,7 @@ struct Field<Owner>: Sendable {
         self.key = key
         self.aliases = aliases
         self.parts = parts
+        self.partAliases = partAliases
         self.form = parts.isEmpty ? form : .numbers
         self.get = get
         self.standard = standard
@@ -38,10 +42,17 @@ struct Field<Owner>: Sendable {
         return FieldValue(text: String(parts[part]), form: .number)
     }
 
-    /// Whether a word means this key.
+    /// Whether a word means this key, or one of its numbers.
     func isCalled(_ word: String) -> Bool {
         let lower = word.lowercased()
         return key.lowercased() == lower || aliases.contains { $0.lowercased() == lower }
+            || part(called: word) != nil
+    }
+
+    /// Which of the numbers a word means without the key; nil if none.
+    func part(called word: String) -> Int? {
+        let lower = word.lowercased()
+        return partAliases.firstIndex { $0.lowercased() == lower }
     }
 }
 
@@ -95,7 +106,7 @@ extension Fielded {
                 .notFound,
                 NearNames.unknown("key", name, among: fields.map(\.key)) + " (\(noun))")
         }
-        guard words.count == 2 else { return (field, nil) }
+        guard words.count == 2 else { return (field, field.part(called: name)) }
         let part = words[1].lowercased()
         guard let index = field.parts.firstIndex(of: part) else {
             throw EditError(

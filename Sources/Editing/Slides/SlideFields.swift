@@ -35,7 +35,7 @@ extension Slide: Fielded {
         })
 
     private static let canvas = Field<Slide>(
-        "canvas", parts: ["width", "height"],
+        "canvas", parts: ["width", "height"], partAliases: ["canvasWidth", "canvasHeight"],
         get: { slide in
             let isGiven = slide.root["canvasWidth"] != nil && slide.root["canvasHeight"] != nil
             return isGiven ? "\(slide.canvas.width),\(slide.canvas.height)" : nil

@@ -14,7 +14,7 @@ struct SlideParts: Selectable {
 
     static let reserved: Set = [
         "all", "canvas", "title", "background", "bgcolor", "color", "author", "description",
-        "desc", "summary", "type",
+        "desc", "summary", "type", "canvaswidth", "canvasheight",
     ]
 
     func collection(_ word: String) -> [Int]? { word == "all" ? Array(elements.indices) : nil }
