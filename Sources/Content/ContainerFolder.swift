@@ -18,6 +18,7 @@ internal import SystemCalls
 /// digests/<hash>    of large ones, what each block is compared with (``BlockDigests``)
 /// incoming/<hash>   contents on their way from the store, with a map of what has come
 /// store-owner       which stores the container owns, or shares with others
+/// store-damaged     blobs that came from its store with other bytes than they should have
 /// store-unneeded    blobs in its store that nothing needs, and since when
 /// pictures/ab/<node>  pictures of versions, where there are any
 /// drawing/<node>    contents that are being drawn, or stay until they were
@@ -56,6 +57,7 @@ package struct ContainerFolder: Sendable {
     package var lost: String { path + "/lost" }
     package var scratch: String { path + "/scratch" }
     package var storeOwner: String { path + "/store-owner" }
+    package var storeDamaged: String { path + "/store-damaged" }
     package var storeUnneeded: String { path + "/store-unneeded" }
 
     /// All names that there can be in the folder.
@@ -65,6 +67,7 @@ package struct ContainerFolder: Sendable {
         "drawing", "scratch", "lost",
         "texts.sqlite", "texts.sqlite-wal", "texts.sqlite-shm",
         "store-owner", "store-owner.new", "store-unneeded", "store-unneeded.new",
+        "store-damaged",
     ]
 
     /// Fails if there is nothing at the path, or something else than a container or what is left of one.

@@ -1,6 +1,19 @@
 /// Places that contents come from: each has so many pieces on their way that who waits for one place does
 /// not wait behind another.
 extension Downloads {
+    /// Where a content comes from.
+    package struct Place: Sendable {
+        /// Of the store or source, for people.
+        package var address: String
+        /// When it gave something last, of ``MonotonicClock``.
+        package var gaveAt: UInt64
+
+        package init(address: String, gaveAt: UInt64) {
+            self.address = address
+            self.gaveAt = gaveAt
+        }
+    }
+
     /// Whether one more piece may come from the place.
     static func hasRoom(_ place: String, _ state: State) -> Bool {
         state.runningFrom[place, default: 0] < workers

@@ -233,6 +233,7 @@ extension Downloads {
                 try store.get(download.blob, range, into: sink, call)
                 if !incoming.isInBlocks { _ = try note(download, incoming, piece, 0, 0) }
             } catch {
+                if error.kind == .corrupt { damaged?.note(hash) }
                 if error.kind != .cancelled {
                     problem =
                         sink.local.map { ContentProblem($0, error.description) }
@@ -348,6 +349,7 @@ extension Downloads {
         switch outcome {
         case .success:
             unlink(content.folder.incoming(download.blob.hash) + ContainerFolder.mapSuffix)
+            damaged?.forget(download.blob.hash)
         case .failure(let error):
             let told = ContentProblem(ofDisk: error)
             failed(nodes, told)

@@ -21,19 +21,6 @@ package final class Downloads: Sendable {
         case foreign
     }
 
-    /// Where a content comes from.
-    package struct Place: Sendable {
-        /// Of the store or source, for people.
-        package var address: String
-        /// When it gave something last, of ``MonotonicClock``.
-        package var gaveAt: UInt64
-
-        package init(address: String, gaveAt: UInt64) {
-            self.address = address
-            self.gaveAt = gaveAt
-        }
-    }
-
     /// A content that is whole, and the nodes that wanted it.
     package typealias Whole = (blob: Blob, nodes: Set<NodeNumber>)
 
@@ -89,6 +76,8 @@ package final class Downloads: Sendable {
     let watch = Monitor(Watch())
     let content: LocalContent
     let store: any ContentStore
+    /// Told what came with other bytes.
+    let damaged: DamagedBlobs?
     package let kind: Kind
     let logger: Logger
     /// Seconds.
@@ -106,8 +95,9 @@ package final class Downloads: Sendable {
     ///   - patience: seconds that somebody waits for who gets nothing.
     ///   - place: where a content comes from; `nil` for the store.
     package init(
-        _ kind: Kind, content: LocalContent, store: any ContentStore, patience: Double,
-        logger: Logger, place: @escaping @Sendable (ContentHash) -> Place? = { _ in nil },
+        _ kind: Kind, content: LocalContent, store: any ContentStore,
+        damaged: DamagedBlobs? = nil, patience: Double, logger: Logger,
+        place: @escaping @Sendable (ContentHash) -> Place? = { _ in nil },
         adopt: @escaping @Sendable ([Whole]) -> [Result<Void, Errno>],
         came: @escaping @Sendable (Set<NodeNumber>) -> Void,
         failed: @escaping @Sendable (Set<NodeNumber>, ContentProblem) -> Void
@@ -115,6 +105,7 @@ package final class Downloads: Sendable {
         self.kind = kind
         self.content = content
         self.store = store
+        self.damaged = damaged
         self.patience = patience
         self.logger = logger
         self.place = place

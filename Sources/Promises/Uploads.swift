@@ -85,6 +85,7 @@ package final class Uploads: Sendable {
     }
     private let state = Monitor(State())
     private let store: any ContentStore
+    private let damaged: DamagedBlobs?
     private let logger: Logger
     /// Opens a content for reading; `nil` if it need not go any more. Throws `local` if it cannot be
     /// opened for now.
@@ -96,14 +97,16 @@ package final class Uploads: Sendable {
     /// Told why an attempt failed; there will be others.
     private let failed: @Sendable (Job, StoreError) -> Void
 
+    /// - Parameter damaged: what is in the store and must not be taken for what is put.
     package init(
-        store: any ContentStore, logger: Logger,
+        store: any ContentStore, damaged: DamagedBlobs? = nil, logger: Logger,
         ready: @escaping @Sendable (StoreCall) throws(StoreError) -> Void,
         source: @escaping @Sendable (Job) throws(StoreError) -> (any BlobSource)?,
         done: @escaping @Sendable (Job) -> Void,
         failed: @escaping @Sendable (Job, StoreError) -> Void
     ) {
         self.store = store
+        self.damaged = damaged
         self.logger = logger
         self.ready = ready
         self.source = source
@@ -279,7 +282,12 @@ package final class Uploads: Sendable {
             }
         }
         try ready(call)
-        try store.put(job.blob, from: source, call)
+        if let damaged, damaged.contains(hash) {
+            try store.putCompared(job.blob, from: source, call, comparing: call)
+            damaged.forget(hash)
+        } else {
+            try store.put(job.blob, from: source, call)
+        }
         done(job)
         return nil
     }

@@ -22,8 +22,10 @@ extension Volume {
         let ownership = StoreOwnership(store, address: address, path: content.folder.storeOwner) {
             [weak self] in self?.tellOfOtherContainer()
         }
+        let damaged = DamagedBlobs(path: content.folder.storeDamaged)
         let downloads = Downloads(
-            .blobs, content: content, store: store, patience: patience, logger: logger,
+            .blobs, content: content, store: store, damaged: damaged, patience: patience,
+            logger: logger,
             adopt: { [weak self] contents in
                 contents.map { content in
                     Result { () throws(Errno) in try self?.adopt(content.blob, for: content.nodes) }
@@ -34,7 +36,7 @@ extension Volume {
                 for node in nodes { self?.reasons.note(problem.reason, for: node) }
             })
         let uploads = Uploads(
-            store: store, logger: logger,
+            store: store, damaged: damaged, logger: logger,
             ready: { (call) throws(StoreError) in _ = try ownership.isOwner(call) },
             source: { [weak self] (job) throws(StoreError) in try self?.source(of: job) },
             done: { [weak self] job in self?.stored(job) },

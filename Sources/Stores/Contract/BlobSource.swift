@@ -47,6 +47,11 @@ package final class MemorySink: BlobSink {
     }
 }
 
+/// Keeps nothing of what comes.
+final class NoSink: BlobSink {
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {}
+}
+
 /// An open file, which is read where it is now, as a source or a sink at the same offsets.
 package final class FileTransfer: BlobSource, BlobSink {
     private let file: OwnedDescriptor

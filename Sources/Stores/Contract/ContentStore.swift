@@ -14,7 +14,8 @@ package protocol ContentStore: Sendable {
     func prepare(_ call: StoreCall) throws(StoreError)
 
     /// Puts a blob. When it returns, the store has it whole and durably. Other readers see all of it
-    /// or nothing. A blob that is there already is left as it is, unless its size is wrong.
+    /// or nothing. A blob that is there already is left as it is, unless its size is wrong or the call
+    /// replaces it (``StoreCall/replaces``).
     ///
     /// The bytes are checked against the hash on their way; `corrupt`, and nothing in the store, if
     /// they are others. `source` is read from 0 on, perhaps several times.
@@ -65,6 +66,24 @@ extension ContentStore {
     /// Gets a whole blob.
     package func get(_ blob: Blob, into sink: any BlobSink, _ call: StoreCall) throws(StoreError) {
         try get(blob, blob.range, into: sink, call)
+    }
+
+    /// Puts a blob and gets it back, so that it is known to be right there: what was there already may not
+    /// be, and not every server can compare what comes. What is not is replaced, once. `corrupt` if it
+    /// still comes with other bytes. For stores that are verified (``Verifying``).
+    ///
+    /// - Parameter comparing: for getting it back.
+    package func putCompared(
+        _ blob: Blob, from source: any BlobSource, _ call: StoreCall, comparing: StoreCall
+    ) throws(StoreError) {
+        var call = call
+        while true {
+            try put(blob, from: source, call)
+            do throws(StoreError) { return try get(blob, into: NoSink(), comparing) } catch {
+                guard error.kind == .corrupt, !call.replaces else { throw error }
+                call.replaces = true
+            }
+        }
     }
 
     /// Throws `absent` unless the store has the blob, and `corrupt` if that has another size.

@@ -43,7 +43,7 @@ package final class FolderStore: ContentStore {
     package func put(_ blob: Blob, from source: any BlobSource, _ call: StoreCall)
         throws(StoreError)
     {
-        if try stat(blob.hash, call) == blob.size {
+        if !call.replaces, try stat(blob.hash, call) == blob.size {
             // Who put it may have died before its name was durable.
             return try here("\(blob.hash) cannot be made durable") { () throws(Errno) in
                 try synchronizeName(blob.hash)
@@ -95,7 +95,7 @@ package final class FolderStore: ContentStore {
         let target = file(hash)
         try Directories.make("\(path)/\(hash.fanOut)")
         do throws(Errno) { try Directories.renameExclusively(temporary, target) } catch {
-            // EEXIST: of the wrong size, or put by somebody else meanwhile; the same bytes then.
+            // EEXIST: one that is wrong, or put by somebody else meanwhile; the same bytes then.
             // EINVAL: a file system that cannot rename exclusively.
             guard error.code == EEXIST || error.code == EINVAL else { throw error }
             try check { rename(temporary.cPath, target.cPath) }

@@ -65,7 +65,7 @@ package final class S3Store: ContentStore {
     {
         let source = try CheckedSource(source, of: blob, for: address)
         if blob.size > Self.singleLimit {
-            if try stat(blob.hash, call) == blob.size { return }
+            if !call.replaces, try stat(blob.hash, call) == blob.size { return }
             try MultipartUpload(store: self, blob: blob, source: source, call: call).run()
             return
         }
@@ -73,11 +73,10 @@ package final class S3Store: ContentStore {
         request.body = .stream(source, blob.range)
         // The name is the body's hash: the server compares.
         request.payloadHash = blob.hash.description
-        request.headers = [
-            ("content-type", "application/octet-stream"), ("if-none-match", "*"),
-        ]
+        request.headers = [("content-type", "application/octet-stream")]
+        if !call.replaces { request.headers.append(("if-none-match", "*")) }
         var answer = try transport.send(request, call)
-        if [412, 501].contains(answer.head.status) {
+        if !call.replaces, [412, 501].contains(answer.head.status) {
             // It is there already, which is well if it has its size; or the server does not know
             // the condition.
             if answer.head.status == 412 {

@@ -54,7 +54,9 @@ package final class WebDAVStore: ContentStore {
         throws(StoreError)
     {
         let source = try CheckedSource(source, of: blob, for: address)
-        if blob.size > Self.askLimit, try stat(blob.hash, call) == blob.size { return }
+        if !call.replaces, blob.size > Self.askLimit, try stat(blob.hash, call) == blob.size {
+            return
+        }
         let temporary = transport.url("\(path)/incoming/\(blob.hash).\(nextSerial())")
         do throws(StoreError) {
             try upload(blob, source, to: temporary, call)
@@ -91,7 +93,7 @@ package final class WebDAVStore: ContentStore {
     /// Moves what was uploaded to its place.
     private func settle(_ temporary: String, _ blob: Blob, _ call: StoreCall) throws(StoreError) {
         var isFolderMade = false
-        var overwrite = "F"
+        var overwrite = call.replaces ? "T" : "F"
         while true {
             var request = HTTPRequest("MOVE", temporary)
             request.headers = [("Destination", url(blob.hash)), ("Overwrite", overwrite)]

@@ -1,0 +1,53 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Stores that have other bytes of a content than they should, as many: what is right is not given up for
+/// them.
+@Suite(.oneAtATime, .enabled(if: isInstalled("getfattr"), "needs getfattr"))
+struct DamagedStoreTests {
+    /// Writes as many wrong bytes as a file has.
+    private static let spoil = "head -c $(stat -c %s \"$1\") /dev/zero > \"$2\""
+
+    @Test(arguments: FaultyServer.Kind.allCases)
+    func `what is saved again takes the place of what is damaged in the store`(
+        _ kind: FaultyServer.Kind
+    ) throws {
+        let server = try FaultyServer(kind, name: "damaged-\(kind)")
+        defer { server.stop() }
+        try withVolume(.passthrough, store: server.address, options: ["store_timeout=3"]) {
+            volume in
+            let container = try #require(volume.container)
+            let names = ["small", "large"]
+            let backup = container.base + "/home"
+            for (name, size) in zip(names, [3_000, 17 << 20]) {
+                let file = "\(backup)/\(name)"
+                _ = try Probing.run(["sh", "-c", "head -c \(size) /dev/urandom > \(file)"])
+                _ = try volume.run("cp", file, name)
+            }
+            try volume.evictAll()
+            for name in names {
+                let hash = try Probing.run(["sha256sum", "\(backup)/\(name)"]).text.prefix(64)
+                let wrong = "\(backup)/wrong"
+                _ = try Probing.run(["sh", "-c", Self.spoil, "sh", "\(backup)/\(name)", wrong])
+                try server.request("PUT", "/\(hash.prefix(2))/\(hash)", wrong)
+            }
+            try volume.remount()
+            for name in names {
+                #expect(try volume.run("cmp", name, "\(backup)/\(name)").status != 0)
+            }
+            // What the store has is known in the next mount as well.
+            try volume.remount()
+            for name in names { _ = try volume.run("cp", "\(backup)/\(name)", "\(name).again") }
+            try volume.evictAll()
+            try volume.remount()
+            for name in names + names.map({ $0 + ".again" }) {
+                let same = try volume.run("cmp", name, "\(backup)/\(name.split(separator: ".")[0])")
+                #expect(same.status == 0, "\(same)")
+            }
+            let known = "\(container.folder)/store-damaged"
+            #expect(access(known, F_OK) != 0)
+        }
+    }
+}
