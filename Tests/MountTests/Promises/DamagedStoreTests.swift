@@ -50,4 +50,36 @@ struct DamagedStoreTests {
             #expect(access(known, F_OK) != 0)
         }
     }
+
+    @Test func `move-store does not count on what is in the new store already`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.shell("echo away > a; echo here > b; head -c 9000000 /dev/urandom > c")
+            agent.shell("sha256sum a b c > sums")
+            try volume.settle()
+            try volume.shapeedit("evict", "@a", "@c")
+            agent.end()
+            try container.unmount()
+            // A store that has them all, each with one byte that is another.
+            let other = "\(container.base)/home/other"
+            let made = try Probing.run([
+                "sh", "-c",
+                """
+                cp -r '\(container.storeFolder)' '\(other)' && rm -r '\(other)/pictures'
+                for blob in '\(other)'/??/*; do
+                    chmod u+w "$blob"; printf X | dd of="$blob" bs=1 seek=1 conv=notrunc
+                done
+                """,
+            ])
+            #expect(made.status == 0, "\(made)")
+            let moved = try container.command(
+                "container", "move-store", container.name, "folder:\(other)")
+            #expect(moved.status == 0, "\(moved)")
+            try container.mount()
+            try volume.shapeedit("evict", "@b")
+            let sound = try volume.run("sha256sum", "--quiet", "-c", "sums")
+            #expect(sound.status == 0, "\(sound)")
+        }
+    }
 }

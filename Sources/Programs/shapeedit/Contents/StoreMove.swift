@@ -10,9 +10,9 @@ import SystemCalls
 
 /// Takes a container that is not mounted from one store to another, or to none.
 ///
-/// Everything the old store has, contents and their pictures, is put into the new one and verified
-/// before the container changes over; cut off anywhere, it still has the old one, and the next attempt
-/// goes on. The old store is left as it is.
+/// Everything the old store has, contents and their pictures, is put into the new one, got back from there
+/// and compared before the container changes over; cut off anywhere, it still has the old one, and the
+/// next attempt goes on. The old store is left as it is.
 struct StoreMove {
     private let container: Container
     private let old: (any ContentStore)?
@@ -82,12 +82,14 @@ struct StoreMove {
 
     private func move(_ blob: Blob, _ progress: Lock<TransferProgress>) throws(Failure) {
         let content = container.content
+        let isHere = content.hasBlob(blob.hash)
+        let steps: Int64 = (isHere ? 0 : 1) + (new == nil ? 0 : 2)
         let path: String
-        if content.hasBlob(blob.hash) {
+        if isHere {
             path = content.folder.blob(blob.hash)
         } else {
             path = content.folder.incoming(blob.hash)
-            try fetch(blob, path, progress)
+            try fetch(blob, path, call(0, of: steps, blob, progress))
             if new == nil {
                 do throws(Errno) { try content.adopt(blob.hash) } catch {
                     throw Failure(.inputOutput, "\(path): \(error)")
@@ -97,14 +99,24 @@ struct StoreMove {
         }
         guard let new else { return }
         do throws(StoreError) {
-            try new.put(
+            try new.putCompared(
                 blob, from: FileTransfer(try Self.open(path), name: path),
-                StoreCall { sent in progress.withLock { $0.showSoon(sent) } })
+                call(steps - 2, of: steps, blob, progress),
+                comparing: call(steps - 1, of: steps, blob, progress))
         } catch {
             throw Failure(.unavailable, "the store \(error)")
         }
         // What had to come only to go on is not kept.
-        if !content.hasBlob(blob.hash) { unlink(path) }
+        if !isHere { unlink(path) }
+    }
+
+    /// The call for one of the steps that a content takes: what goes over is a part of its way.
+    private func call(
+        _ step: Int64, of steps: Int64, _ blob: Blob, _ progress: Lock<TransferProgress>
+    ) -> StoreCall {
+        StoreCall { count in
+            progress.withLock { $0.showSoon((step * blob.size + count) / steps) }
+        }
     }
 
     /// What pictures there may be in the stores, by the contents: each type that a document is known by
@@ -149,12 +161,8 @@ struct StoreMove {
         }
     }
 
-    private func fetch(_ blob: Blob, _ path: String, _ progress: Lock<TransferProgress>)
-        throws(Failure)
-    {
+    private func fetch(_ blob: Blob, _ path: String, _ call: StoreCall) throws(Failure) {
         guard let old else { return }
-        // It is half of the way if it goes on to another store.
-        let share: Int64 = new == nil ? 1 : 2
         // Blocks that came earlier are not trusted to be all.
         unlink(path + ContainerFolder.mapSuffix)
         do throws(StoreError) {
@@ -165,9 +173,7 @@ struct StoreMove {
                 throw StoreError(.local, at: path, "\(error)")
             }
             let transfer = FileTransfer(file, name: path)
-            try old.get(
-                blob, into: transfer,
-                StoreCall { come in progress.withLock { $0.showSoon(come / share) } })
+            try old.get(blob, into: transfer, call)
         } catch {
             throw Failure(.unavailable, "the store \(error)")
         }
