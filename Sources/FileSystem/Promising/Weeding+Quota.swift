@@ -178,6 +178,20 @@ extension Weeding {
                 }
             }
         }
-        return (total, candidates, parts.values.filter { !$0.downloads.isUsed($0.hash) })
+        let all = parts.values + earlierParts(incoming.filter { parts[$0.key] == nil })
+        return (total, candidates, all.filter { !$0.downloads.isUsed($0.hash) })
+    }
+
+    /// What came of contents that no document has now, by their bytes: of earlier versions, or of none.
+    private func earlierParts(_ incoming: [ContentHash: UInt64]) -> [Part] {
+        incoming.compactMap { hash, bytes in
+            let versions: [VersionRow]? = try? volume.container.query {
+                (database) throws(Failure) in try database.versions(content: hash)
+            }
+            guard let versions else { return nil }
+            let isForeign = versions.contains { $0.place == .elsewhere }
+            let downloads = isForeign ? volume.sources?.downloads : volume.link?.downloads
+            return downloads.map { Part(hash: hash, bytes: bytes, downloads: $0) }
+        }
     }
 }

@@ -96,6 +96,27 @@ struct QuotaTests {
         }
     }
 
+    @Test func `so does what came of documents that have another content now`() throws {
+        try withVolume(.passthrough, store: "folder", options: ["quota=3M"]) { volume in
+            let before = try volume.agent()
+            before.shell("for i in 1 2; do head -c 9000000 /dev/urandom > f$i; done")
+            try volume.evictAll()
+            try volume.remount()
+            let agent = try volume.agent()
+            // Saves within two seconds would count as one.
+            agent.shell("for i in 1 2; do head -c 100 f$i > /dev/null; done; sleep 2.1")
+            agent.shell("echo new > f1; echo new > f2")
+            let folder = try #require(volume.container).folder
+            func parts() throws -> String {
+                try Probing.run(["find", "\(folder)/incoming", "-type", "f"]).text
+            }
+            #expect(try parts() != "")
+            agent.shell("head -c 2500000 /dev/urandom > doc; sync doc f1 f2")
+            try wait("they go") { try parts() == "" }
+            #expect(try states(volume, ["doc", "f1", "f2"]) == ["local", "local", "local"])
+        }
+    }
+
     @Test func `room is kept free on the disk`() throws {
         // More than there is: everything goes that may.
         try withVolume(.passthrough, store: "folder", options: ["keep_free=900T"]) { volume in
