@@ -131,6 +131,24 @@ import Testing
         }
     }
 
+    @Test(arguments: Desk.places)
+    func `a command that is not there is 127, and one that cannot be run 126`(
+        _ place: DataPath
+    ) throws {
+        try withDesk(place) { desk in
+            try desk.run("new", "s.list")
+            for (command, status) in [
+                ("nosuch", 127), ("./nosuch", 127), ("./s.list", 126), (".", 126),
+            ] {
+                let message = try desk.fail(
+                    Int32(status), "coordinate", "--write", "s.list", "--", command)
+                #expect(message.hasPrefix("shapeedit: \(command): "))
+            }
+            // Nothing is held afterwards.
+            try desk.run("coordinate", "--write", "s.list", "--timeout", "0", "--", "true")
+        }
+    }
+
     @Test func `what cannot be made is 73`() throws {
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")

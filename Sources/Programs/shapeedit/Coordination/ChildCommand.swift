@@ -1,5 +1,4 @@
 import Glibc
-import Model
 import PathText
 import SystemCalls
 
@@ -9,8 +8,9 @@ enum ChildCommand {
     nonisolated(unsafe) private static var child: pid_t = 0
 
     /// - Parameter environment: what the command finds besides this program's own.
-    /// - Returns: its exit status, or 128 and the signal that ended it.
-    static func run(_ words: [String], environment: [String: String]) throws(Failure) -> Int32 {
+    /// - Returns: its exit status, 128 and the signal that ended it, 127 if there is no such command, or
+    ///   126 if it cannot be run, as with env(1) and in shells; why is said then.
+    static func run(_ words: [String], environment: [String: String]) -> Int32 {
         for (name, value) in environment { setenv(name, value.cPath, 1) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -27,7 +27,10 @@ enum ChildCommand {
         signal(SIGQUIT, SIG_IGN)
         var process = pid_t()
         let result = posix_spawnp(&process, words[0].cPath, nil, &attributes, &pointers, environ)
-        if result != 0 { throw Failure(.noInput, "\(words[0]): \(Errno(result))") }
+        if result != 0 {
+            Console.complain("\(words[0]): \(Errno(result))")
+            return result == ENOENT ? 127 : 126
+        }
         child = process
         for number in [SIGTERM, SIGHUP] {
             signal(number) { number in _ = kill(ChildCommand.child, number) }

@@ -9,8 +9,9 @@ struct CoordinateCommand: ParsableCommand {
         discussion: """
             Waits until all the documents can be had, in one step, and holds them until the command \
             ends. Programs that show them are asked to save first. Others that open them meanwhile \
-            wait; what the command itself starts does not. Ends with the command's exit status, or \
-            with 75 if the documents could not be had in time.
+            wait; what the command itself starts does not. Ends with the command's exit status, with \
+            127 if there is no such command and 126 if it cannot be run, or with 75 if the documents \
+            could not be had in time.
             """)
 
     @Option(help: "Read this document: others may too, and nobody writes.", completion: .file())
@@ -63,7 +64,7 @@ struct CoordinateCommand: ParsableCommand {
             try FileCoordinator(purpose: word).coordinateCommand(
                 intents, waiting: .seconds(timeout)
             ) { environment in
-                status = try ChildCommand.run(command, environment: environment)
+                status = ChildCommand.run(command, environment: environment)
             }
         } catch let error as CoordinationError {
             guard let status, status != 0 else { throw Failure(error) }

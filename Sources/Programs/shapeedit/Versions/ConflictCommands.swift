@@ -150,7 +150,7 @@ struct ResolveCommand: ParsableCommand {
             version,
             alone: { (body) throws(Failure) in try WriteClaim.run(on: file, body) },
             by: { (files) throws(Failure) in
-                status = try ChildCommand.run(
+                status = ChildCommand.run(
                     ["/bin/sh", "-c", command],
                     environment: [
                         "LOCAL": files.current, "REMOTE": files.other, "MERGED": files.merged,
