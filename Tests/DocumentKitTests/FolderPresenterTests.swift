@@ -122,6 +122,30 @@ import Testing
         }
     }
 
+    /// Disks give the inode number of what was removed to what is made next.
+    @Test func `what has the number of something that went is another item`() throws {
+        try withVolume(.plain) { volume in
+            let top = volume.directory
+            let agent = try volume.agent()
+            for name: ByteString in ["shown", "shown/folder"] { agent.makeDirectory(name) }
+            for name: ByteString in ["shown/folder/in", "shown/file"] { agent.store(name, "x") }
+            let shows = Shows()
+            let presentation = try FilePresentation(of: "\(top)/shown", shows)
+            // From here, so that it is looked at once for all of it.
+            func make(_ name: String) {
+                close(open("\(top)/shown/\(name)", O_CREAT | O_WRONLY, 0o600))
+            }
+            unlink("\(top)/shown/folder/in")
+            rmdir("\(top)/shown/folder")
+            make("new")
+            shows.expect("deleted in", "deleted folder", "appeared new")
+            unlink("\(top)/shown/file")
+            make("next")
+            shows.expect("deleted file", "appeared next")
+            presentation.end()
+        }
+    }
+
     @Test func `a presented folder in whose place another comes is gone through again`() throws {
         try withVolume(.plain) { volume in
             let agent = try volume.agent()

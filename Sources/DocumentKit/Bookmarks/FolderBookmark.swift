@@ -51,8 +51,7 @@ struct FolderBookmark {
     }
 
     private static func identity(_ path: String) -> (UInt64, UInt64)? {
-        guard let entry = FolderTree.Entry(path) else { return nil }
-        return (entry.stamp.inode, Directories.birthTime(path.cPath, in: AT_FDCWD))
+        FolderTree.Entry(path).map { ($0.stamp.inode, $0.birth) }
     }
 
     private func isIt(_ path: String) -> Bool {
@@ -94,7 +93,7 @@ struct FolderBookmark {
                 guard path != searched, let entry = FolderTree.Entry(path),
                     entry.stamp.device == device
                 else { continue }
-                if entry.stamp.inode == inode, isIt(path) { return path }
+                if (entry.stamp.inode, entry.birth) == (inode, birth) { return path }
                 if entry.isFolder { open.append(path) }
             }
         }

@@ -12,18 +12,23 @@ final class FolderTree {
         var stamp: FileStamp
         /// The bits of st_mode that say what it is.
         var kind: mode_t
+        /// When it was made; 0 if its disk does not tell. The number of what was removed is soon another
+        /// item's.
+        var birth: UInt64
         var isFolder: Bool { kind == S_IFDIR }
 
         /// What is at the path; `nil` if nothing is.
         init?(_ path: String) {
             var status = stat()
-            guard lstat(path.cPath, &status) == 0 else { return nil }
+            let name = path.cPath
+            guard lstat(name, &status) == 0 else { return nil }
             stamp = FileStamp(status)
             kind = status.st_mode & S_IFMT
+            birth = Directories.birthTime(name, in: AT_FDCWD)
         }
 
         func isSameItem(as other: Entry) -> Bool {
-            stamp.inode == other.stamp.inode && stamp.device == other.stamp.device
+            stamp.isSameFile(as: other.stamp) && kind == other.kind && birth == other.birth
         }
     }
 
