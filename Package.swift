@@ -109,8 +109,8 @@ let package = Package(
             name: "Catalog", dependencies: ["Model", "SystemCalls", "CSQLite"],
             path: "Sources/Catalog", swiftSettings: strict),
         .target(
-            name: "Content", dependencies: ["Model", "SystemCalls"], path: "Sources/Content",
-            swiftSettings: strict),
+            name: "Content", dependencies: ["Model", "PathText", "SystemCalls"],
+            path: "Sources/Content", swiftSettings: strict),
         .target(
             name: "Stores",
             dependencies: [

@@ -73,12 +73,15 @@ extension LocalContent {
 
     /// Removes packs whose contents are elsewhere or gone. What is elsewhere is made durable first.
     ///
-    /// - Parameter ending: nothing more will be packed.
-    package func removeUnusedPacks(ending: Bool) {
+    /// - Parameters:
+    ///   - ending: nothing more will be packed.
+    ///   - isSettled: as in ``synchronize(until:isSettled:)``.
+    package func removeUnusedPacks(ending: Bool, isSettled: Bool) {
+        guard isSettled || trustsDisk else { return }
         let unused = packed.takeUnused(ending: ending)
         if unused.isEmpty { return }
         do throws(Errno) {
-            try OwnedDescriptor.open(folder.path, O_RDONLY).synchronizeFileSystem()
+            try synchronizeDisk()
         } catch {
             // The packs stay: the next mount looks again.
             return

@@ -7,12 +7,6 @@ extension LocalContent {
     /// Whether the blob is in the folder, whole.
     package func hasBlob(_ hash: ContentHash) -> Bool { access(folder.blob(hash), F_OK) == 0 }
 
-    /// Makes a blob durable that has come; nothing if it is not here.
-    package func synchronizeBlob(_ hash: ContentHash) throws(Errno) {
-        guard hasBlob(hash) else { return }
-        try Self.openFile(folder.blob(hash), O_RDONLY).synchronizeData()
-    }
-
     /// Takes a whole, verified content from `incoming` among the blobs.
     package func adopt(_ hash: ContentHash) throws(Errno) {
         // A document was saved with the same content meanwhile: its bytes are on the disk, these are not.

@@ -49,22 +49,35 @@ extension LocalContent {
         } else if !isWritten(node) {
             return
         }
+        do throws(Errno) {
+            try replaceFile(path) { (copy, source, size) throws(Errno) in
+                try copy.copyContent(of: source, size: size)
+            }
+        } catch {
+            thaw(path, isToGo: true)
+        }
+        forget(node)
+    }
+
+    /// Puts a copy in the place of a file, which then is on the disk.
+    func replaceFile(
+        _ path: String,
+        _ copy: (borrowing OwnedDescriptor, borrowing OwnedDescriptor, Int64) throws(Errno) -> Void
+    ) throws(Errno) {
         let spare = folder.spare + "/" + String(takeSpare())
         do throws(Errno) {
             let source = try Self.openFile(path, O_RDONLY)
             let status = FileStatus(try source.status())
-            let copy = try OwnedDescriptor.open(spare, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
-            try copy.copyContent(of: source, size: status.size)
-            try copy.setModified(status.modified.seconds, status.modified.nanoseconds)
-            // An fsync may have returned for it.
-            try check { fsync(copy.number) }
+            let new = try OwnedDescriptor.open(spare, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+            try copy(new, source, status.size)
+            try new.setModified(status.modified.seconds, status.modified.nanoseconds)
+            try check { fsync(new.number) }
             thaw(path, isToGo: true)
             try check { rename(spare, path) }
         } catch {
             unlink(spare)
-            thaw(path, isToGo: true)
+            throw error
         }
-        forget(node)
     }
 
     /// Whether a staged content's file is immutable, as a crash leaves one that was frozen.

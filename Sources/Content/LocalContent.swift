@@ -35,9 +35,16 @@ package final class LocalContent: Sendable {
     /// Until when there is more room than can be used up meanwhile (monotonic nanoseconds).
     let ampleUntil = Lock<UInt64>(0)
 
+    /// The container's folder, open from the beginning: whoever opens it later is not told of what the disk
+    /// has lost before, if another program was told of it.
+    let disk: SharedDescriptor?
+    /// What the disk has lost, as far as it was told (``makeDurable(_:_:)``).
+    let losses = Lock(Losses())
+
     package init(folder: ContainerFolder) {
         self.folder = folder
         packed = PackedContents(folder: folder.packs)
+        disk = try? Self.openDisk(of: folder)
     }
 
     /// The open content; `nil` if it has no bytes at all (``ContentPlace/none``).
@@ -148,6 +155,7 @@ package final class LocalContent: Sendable {
     package func removeStaging(_ node: NodeNumber) {
         if packed.remove(node) { return }
         cache.remove(node)
+        forgetLoss(of: node)
         remove(folder.staging(node))
     }
 
@@ -187,9 +195,7 @@ package final class LocalContent: Sendable {
     /// goes to.
     package func prepareSealing(_ node: NodeNumber, hash: ContentHash) throws(Errno) {
         defer { forget(node) }
-        _ = try openStaging(node).with { (file) throws(Errno) in
-            try check { fsync(file.number) }
-        }
+        try makeDurable(node, try openStaging(node))
         try Directories.make(folder.blobs + "/" + hash.description.prefix(2))
     }
 
@@ -250,6 +256,7 @@ package final class LocalContent: Sendable {
     package func removeUnused(_ node: NodeNumber) {
         if packed.remove(node) { return }
         cache.remove(node)
+        forgetLoss(of: node)
         recycle(folder.staging(node))
     }
 
@@ -349,35 +356,5 @@ package final class LocalContent: Sendable {
                 }
             }
         }
-    }
-
-    // MARK: Durability
-
-    /// Everything that was published before this moment is on the disk.
-    package func durableUntil() -> Timestamp {
-        guard let file = try? Self.openFile(folder.durable, O_RDONLY) else {
-            return Timestamp(rawValue: 0)
-        }
-        var value: UInt64 = 0
-        let count = withUnsafeMutableBytes(of: &value) { (try? file.read(into: $0, at: 0)) ?? 0 }
-        return Timestamp(rawValue: count == 8 ? value : 0)
-    }
-
-    /// Writes out the disk that holds the container, and notes that what was published before
-    /// `moment` is durable. One sync for any number of versions.
-    package func synchronize(until moment: Timestamp) throws(Errno) {
-        // A pipe or the like holds nothing, and no moment could be noted in it.
-        var status = stat()
-        if lstat(folder.durable, &status) == 0,
-            [S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK].contains(status.st_mode & S_IFMT)
-        {
-            unlink(folder.durable)
-        }
-        let file = try OwnedDescriptor.open(folder.durable, O_RDWR | O_CREAT, mode: 0o600)
-        try file.synchronizeFileSystem()
-        // Eight bytes within one sector: there is no state between the old value and the new.
-        var value = moment.rawValue
-        try file.write(withUnsafeBytes(of: &value) { Array($0) }, at: 0)
-        try file.synchronizeData()
     }
 }

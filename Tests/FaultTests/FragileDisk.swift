@@ -18,12 +18,14 @@ final class FragileDisk {
     /// Where it is mounted; it is empty.
     let mountPoint: String
 
+    private let mebibytes: Int
     private let base: String
     private let outer: String
     private let guardian: Guardian
 
     /// Makes and mounts one.
     init(mebibytes: Int) throws {
+        self.mebibytes = mebibytes
         base = try TemporaryDirectory.make()
         (outer, mountPoint) = ("\(base)/outer", "\(base)/disk")
         // If the tests are killed, the guard takes the disks away.
@@ -57,6 +59,30 @@ final class FragileDisk {
         try command("mv", "\(outer)/lost", "\(outer)/image")
         try powerOn()
     }
+
+    // MARK: Room below
+
+    /// From now on nothing comes to places where the disk has nothing yet: what it lies on is full, as of a
+    /// virtual machine whose host has no room left. What can be written over can be.
+    func takeRoomBelow() throws {
+        try command("fallocate", "-l", "\(mebibytes)M", "\(outer)/image")
+        try command("fstrim", mountPoint)
+        // Until there is no more.
+        for size in ["1G", "64M", "4M", "256K", "4K"] {
+            for number in 0..<64 {
+                let filler = "\(outer)/filler \(size) \(number)"
+                guard try run(["fallocate", "-l", size, filler]).status == 0 else { break }
+            }
+        }
+    }
+
+    /// There is room again.
+    func giveRoomBelow() throws {
+        try command("find", outer, "-name", "filler*", "-delete")
+    }
+
+    /// Has the kernel write what it has for the disk; says whether it could.
+    func writeOut() throws -> Bool { try run(["sync", "-f", mountPoint]).status == 0 }
 
     private func command(_ words: String...) throws {
         let result = try run(words)

@@ -255,7 +255,7 @@ struct SingleFaultTests {
             try content.spill(node)
             for call in 1...2 {
                 FaultInjection.arm(after: call, error: EMFILE)
-                content.removeUnusedPacks(ending: true)
+                content.removeUnusedPacks(ending: true, isSettled: true)
                 FaultInjection.arm(after: 0, error: 0)
                 #expect(try Directories.names(in: folder.packs) == ["1"], "call \(call) failed")
             }

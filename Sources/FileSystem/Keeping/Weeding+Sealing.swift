@@ -82,7 +82,7 @@ extension Weeding {
             guard let content = volume.state.withLock({ $0.published(node) }),
                 content.place == .staged, let file = try self.content.open(content)
             else { return false }
-            _ = try file.with { (file) throws(Errno) in try check { fsync(file.number) } }
+            try self.content.makeDurable(node, file)
             return true
         }
         guard isDone, var version = try volume.versionRow(node) else { return false }
@@ -123,21 +123,16 @@ extension Weeding {
         var ready: [VersionRow] = []
         // What has no file of its own gets one before all are made durable.
         for version in versions { try? content.spill(version.node) }
-        let many = versions.count > Self.manyVersions
-        if many {
-            // Nothing counts as durable that was not written out.
-            do throws(Errno) {
-                try OwnedDescriptor.open(content.folder.path, O_RDONLY).synchronizeFileSystem()
-            } catch {
-                return (nodes, [])
-            }
-        }
+        // Where that fails each one tells whether it is on the disk.
+        let many =
+            versions.count > Self.manyVersions && content.trustsDisk
+            && (try? content.synchronizeDisk()) != nil
         for var version in versions {
             let reference = ContentReference(
                 node: version.node, place: version.place, hash: version.hash, size: version.size)
             do throws(Errno) {
                 if !many, version.place == .staged, let file = try content.open(reference) {
-                    _ = try file.with { (file) throws(Errno) in try check { fsync(file.number) } }
+                    try content.makeDurable(version.node, file)
                 }
                 if version.hash == nil {
                     if version.size >= PartialHashing.threshold {
@@ -164,12 +159,10 @@ extension Weeding {
             }
         }
         // While nobody waits; what comes in between is little.
-        try? synchronizeBlobs(of: ready)
-        let damaged = Set(ready.filter(isBlobDamaged).compactMap(\.hash))
+        var damaged = lostBlobs(of: ready)
+        damaged.formUnion(ready.filter(isBlobDamaged).compactMap(\.hash))
         let failed = volume.blobs.withLock { _ in
-            do throws(Errno) { try synchronizeBlobs(of: ready) } catch {
-                return retry + ready.map(\.node)
-            }
+            damaged.formUnion(lostBlobs(of: ready))
             // Recorded before the file moves: a content is looked for in both places.
             for version in ready { record(version) }
             do throws(Errno) { try volume.log.synchronize() } catch {
@@ -191,11 +184,9 @@ extension Weeding {
     }
 
     /// Makes blobs durable that are here already and take the place of these: they may have come from the
-    /// store a moment ago.
-    private func synchronizeBlobs(of versions: [VersionRow]) throws(Errno) {
-        for version in versions {
-            if let hash = version.hash { try content.synchronizeBlob(hash) }
-        }
+    /// store a moment ago. Those that cannot be.
+    private func lostBlobs(of versions: [VersionRow]) -> Set<ContentHash> {
+        Set(versions.compactMap(\.hash)).filter { (try? content.synchronizeBlob($0)) == nil }
     }
 
     /// Whether a blob that is here already has been damaged since: the document may just have been saved
@@ -248,6 +239,9 @@ extension Weeding {
 }
 
 extension VolumeState {
+    /// Whether all versions are sealed, or as good as that.
+    var isSettled: Bool { unsealed.isEmpty && sealing == 0 }
+
     /// Takes versions out that are to be sealed. Those that cannot be yet come last from then on.
     fileprivate func takeUnsealed(atMost count: Int) -> [NodeNumber] {
         let first = unsealed.prefix(count)

@@ -33,10 +33,19 @@ final class Weeding: Sendable {
     /// Makes everything published so far durable, and what came from the store; says whether it could.
     @discardableResult
     func synchronizeContents() -> Bool {
-        let (moment, arrived) = volume.state.withLock { ($0.publishTime(), Set($0.arrived.keys)) }
-        do throws(Errno) { try content.synchronize(until: moment) } catch { return false }
-        volume.recordArrivals(arrived)
+        let (moment, arrived, isSettled) = volume.state.withLock { state in
+            (state.publishTime(), state.arrived, state.isSettled)
+        }
+        do throws(Errno) { try content.synchronize(until: moment, isSettled: isSettled) } catch {
+            return false
+        }
+        let durable = arrived.filter { content.trustsDisk || isDurable($0.value) }
+        volume.recordArrivals(Set(durable.keys))
         return true
+    }
+
+    private func isDurable(_ hash: ContentHash) -> Bool {
+        (try? content.synchronizeBlob(hash)) != nil
     }
 
     /// Holds room for the next time the container is opened, while there is enough.
@@ -82,7 +91,10 @@ final class Weeding: Sendable {
     // MARK: Removing
 
     /// Removes packs that are not needed any more.
-    func removeUnusedPacks(ending: Bool) { content.removeUnusedPacks(ending: ending) }
+    func removeUnusedPacks(ending: Bool) {
+        let isSettled = volume.state.withLock { $0.isSettled }
+        content.removeUnusedPacks(ending: ending, isSettled: isSettled)
+    }
 
     /// Removes items that have no name and that nobody knows any more.
     ///

@@ -97,8 +97,7 @@ extension Volume {
             session.isLeft && session.recorded?.synced == true && session.syncedStatus != status
         }
         if !isOwed { return }
-        let file = try content.openStaging(session.node)
-        _ = try file.with { (file) throws(Errno) in try check { fsync(file.number) } }
+        try content.synchronize(session.node, try content.openStaging(session.node))
         state.withLock { _ in session.syncedStatus = status }
     }
 

@@ -38,7 +38,7 @@ extension Volume {
         }
         // Asked before: what others write from here on may not be on the disk, and shows as a difference.
         let status = try file.status()
-        _ = try file.with { (file) throws(Errno) in try check { fsync(file.number) } }
+        try content.synchronize(session.node, file)
         try log.admit()
         let now = MonotonicClock.now
         try state.withLock { (state) throws(Errno) in

@@ -73,6 +73,22 @@ extension OwnedDescriptor {
         }
     }
 
+    /// Makes this empty file a copy of the first `size` bytes of `source` that shares nothing with it: of what
+    /// can be read, whatever has come to the disk of it. Where there are only zeros it gets holes.
+    public func copyBytes(of source: borrowing OwnedDescriptor, size: Int64) throws(Errno) {
+        try check { ftruncate(number, off_t(size)) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        var offset: Int64 = 0
+        while offset < size {
+            let count = min(try source.read(into: &bytes, at: offset), Int(clamping: size - offset))
+            if count == 0 { return }
+            if bytes[..<count].contains(where: { $0 != 0 }) {
+                try write(Array(bytes[..<count]), at: offset)
+            }
+            offset += Int64(count)
+        }
+    }
+
     /// Sets or clears the immutable flag; needs CAP_LINUX_IMMUTABLE and a file system that has it.
     public func setImmutable(_ immutable: Bool) throws(Errno) {
         try check { shim_set_immutable(number, immutable ? 1 : 0) }

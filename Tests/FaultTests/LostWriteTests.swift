@@ -1,0 +1,93 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// The disk cannot take some of what the kernel writes to it later, and says so once: to whoever syncs next,
+/// which need not be the daemon. Afterwards it is well again.
+@Suite(.oneAtATime, .enabled(if: FragileDisk.canBeMade, "\(FragileDisk.reason)"))
+struct LostWriteTests {
+    private let first = Documents.content(name: "first", size: 300_000)
+    private let second = Documents.content(name: "second", size: 4_000_000)
+    private let names = (1...3).map { "document \($0)" }
+
+    /// A machine with documents that the disk has, whose next versions it has lost.
+    private func prepare() throws -> (FragileMachine, Agent) {
+        let machine = try FragileMachine(mebibytes: 256)
+        let agent = try machine.start()
+        let calls = CarefulCalls(agent)
+        for name in names { try calls.store(name, first, synchronizing: true) }
+        try machine.disk.takeRoomBelow()
+        for name in names { try calls.store(name, second, flags: O_TRUNC) }
+        #expect(try !machine.disk.writeOut(), "the disk had room")
+        try machine.disk.giveRoomBelow()
+        return (machine, agent)
+    }
+
+    @Test func `what an fsync returns for is on the disk, though that failed before`() throws {
+        let (machine, agent) = try prepare()
+        defer { machine.remove() }
+        defer { agent.end() }
+        let calls = CarefulCalls(agent)
+        for name in names {
+            let file = try calls.open(name, O_RDONLY)
+            // It may say that it failed, but not then that it did not.
+            let isDone = (1...3).contains { _ in (try? calls.synchronize(file)) != nil }
+            #expect(isDone, "\(name)")
+            try calls.close(file)
+        }
+        let reader = try machine.restart(ending: [agent])
+        defer { reader.end() }
+        for name in names {
+            #expect(try CarefulCalls(reader).content(name).get() == second, "\(name)")
+        }
+        reader.end()
+        try machine.container.unmount()
+    }
+
+    @Test func `an fsync that has failed does not succeed without what was lost`() throws {
+        let machine = try FragileMachine(mebibytes: 256)
+        defer { machine.remove() }
+        let agent = try machine.start()
+        defer { agent.end() }
+        let calls = CarefulCalls(agent)
+        try calls.store(names[0], first, synchronizing: true)
+        try machine.disk.takeRoomBelow()
+        let file = try calls.open(names[0], O_WRONLY | O_TRUNC)
+        try calls.write(file, second)
+        #expect(throws: CallFailure.self) { try calls.synchronize(file) }
+        try machine.disk.giveRoomBelow()
+        // The file system has nothing to write any more.
+        #expect(throws: CallFailure.self) { try calls.synchronize(file) }
+        try calls.close(file)
+        // What was closed gets there all the same.
+        let closed = try calls.open(names[0], O_RDONLY)
+        try calls.synchronize(closed)
+        let reader = try machine.restart(ending: [agent])
+        defer { reader.end() }
+        #expect(try CarefulCalls(reader).content(names[0]).get() == second)
+        reader.end()
+        try machine.container.unmount()
+    }
+
+    @Test func `nothing counts as being on the disk that it has lost`() throws {
+        let (machine, agent) = try prepare()
+        defer { machine.remove() }
+        defer { agent.end() }
+        let folder = machine.container.folder
+        let mark = ["od", "\(folder)/durable"]
+        let before = try run(mark).text
+        // What was published counts as durable, or all documents are sealed.
+        try waitUntil(seconds: 30) {
+            try run(mark).text != before || run(["ls", "\(folder)/staging"]).text.isEmpty
+        }
+        let reader = try machine.restart(ending: [agent])
+        defer { reader.end() }
+        for name in names {
+            let found = try CarefulCalls(reader).content(name).get() ?? []
+            #expect(found == first || found == second, "\(name): \(found.count) bytes")
+        }
+        reader.end()
+        try machine.container.unmount()
+    }
+}
