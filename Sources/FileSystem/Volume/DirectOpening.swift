@@ -23,7 +23,7 @@ extension Volume {
                 try stage(session)
             }
             names = try read { (state) throws(Errno) in
-                state.names(of: try state.position(node))
+                state.leadingNames(of: try state.position(node))
             }
             (opened, isStaged) = try state.withLock { (state) throws(Errno) in
                 (try grantDirectly(node, flags, process, state), session.isStaged)

@@ -104,7 +104,7 @@ extension Volume {
     ) -> (names: [(parent: UInt64, name: [UInt8])], renames: UInt64) {
         state.withLock { state in
             let position = state.index.find(item)
-            return (position == 0 ? [] : state.names(of: position), state.renames)
+            return (position == 0 ? [] : state.leadingNames(of: position), state.renames)
         }
     }
 
@@ -153,7 +153,8 @@ extension Volume {
             session.count(process, user: caller.user, thread: caller.thread)
             state.noteWriter(session, at: position, process)
             // All of them: the one that the caller came by may be another item's again.
-            return .serve(session, stale: session.mayBeMissed ? state.names(of: position) : [])
+            return .serve(
+                session, stale: session.mayBeMissed ? state.leadingNames(of: position) : [])
         }
         if !waited, state.sessions[position]?.isEnding == true { return .wait }
         if let session = join(state, node, at: position, process, caller, now) {
@@ -352,7 +353,19 @@ extension VolumeState {
     func otherNames(of position: MemoryIndex.Position) -> [(parent: UInt64, name: [UInt8])] {
         let record = index[item: position]
         let isAlone = record.pointee.links == 1 && !lent.contains(record.pointee.number)
-        return isAlone ? [] : names(of: position)
+        if isAlone, lostNames(of: position).isEmpty { return [] }
+        return leadingNames(of: position)
+    }
+
+    /// Every name by which the kernel may lead to an item: those that it has, and those that it has lost, as
+    /// long as the kernel may not have made that change itself.
+    func leadingNames(of position: MemoryIndex.Position) -> [(parent: UInt64, name: [UInt8])] {
+        names(of: position) + lostNames(of: position)
+    }
+
+    private func lostNames(of position: MemoryIndex.Position) -> [(parent: UInt64, name: [UInt8])] {
+        changingNames.names(of: number(position), at: MonotonicClock.now).lazy
+            .filter { self.item(at: $0) != position }.map { ($0.parent.rawValue, $0.name) }
     }
 
     /// Names that the kernel has to forget when somebody is sent round: the other ones; where there are

@@ -96,12 +96,12 @@ extension Volume {
                 return (
                     session,
                     session.mayBeMissed
-                        ? state.names(of: position) : state.otherNames(of: position)
+                        ? state.leadingNames(of: position) : state.otherNames(of: position)
                 )
             }
             if let session = join(state, node, at: position, process, caller, now, size: size) {
                 // No path was walked again: the kernel has the version under every name.
-                return (session, state.names(of: position))
+                return (session, state.leadingNames(of: position))
             }
             return (nil, state.staleNames(of: position, now).names)
         }

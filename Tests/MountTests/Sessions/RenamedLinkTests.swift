@@ -87,6 +87,49 @@ import Testing
         }
     }
 
+    /// The kernel leads by a name to what it led to until it has taken it away itself, some moments after the
+    /// daemon did; here they are long, since whoever removes the name has to wait for the processor.
+    @Test(arguments: DataPath.mounts)
+    func `after a close the version is seen by a link that is being removed`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.makeDirectory("in")
+            agent.store("a", "00000000")
+            let stop = "\(volume.directory)/stop"
+            let loop = """
+                my $busy = fork // die; exec qw(chrt --fifo 1 perl -MTime::HiRes=time -e), q{ \
+                while (getppid == $ARGV[0]) { my $end = time + 0.004; 1 while time < $end; \
+                select undef, undef, undef, 0.001 } }, getppid if !$busy; \
+                while (!-e "stop") { link "a", "in/b"; stat "in/b"; unlink "in/b" } kill "KILL", $busy
+                """
+            let program = try RunningProgram(
+                ["timeout", "60", "taskset", "1", "perl", "-e", loop].map { Array($0.utf8) },
+                directory: volume.directory)
+            var looks = 0
+            var stale: [String] = []
+            let start = ContinuousClock.now
+            var number = 0
+            while start.duration(to: .now) < .seconds(1) || looks < 10 {
+                number += 1
+                // Time to find the link while nobody writes.
+                usleep(.random(in: 0..<10_000))
+                let bytes = String(10_000_000 + number)
+                let file = agent.open("a", O_RDWR)
+                agent.write(file, ByteString(bytes))
+                agent.close(file)
+                // By this process, which did not write it.
+                guard let seen = text(of: "\(volume.directory)/in/b") else { continue }
+                looks += 1
+                if seen != bytes { stale.append("\(seen) after \(bytes)") }
+            }
+            close(creat(stop, 0o644))
+            #expect(program.wait(seconds: 60).status == 0)
+            #expect(stale.count == 0, "\(stale.count) of \(looks): \(stale.prefix(5))")
+        }
+    }
+
     /// Eight bytes of a file; nil if there is none.
     private func text(of path: String, from offset: Int = 0) -> String? {
         let file = Glibc.open(path, O_RDONLY)

@@ -23,7 +23,6 @@ extension Volume {
         _ names: [(parent: NodeNumber, name: UnsafeRawBufferPointer)],
         _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
-        guard pictures != nil else { return try body() }
         let places = names.map { ReplayStep.Place(parent: $0.parent.item, name: Array($0.name)) }
         let waiting = state.withLock { state in
             state.changingNames.begin(
@@ -53,7 +52,6 @@ extension Volume {
 
     /// From here on the kernel may have made the change.
     private func answerChange(in directories: [NodeNumber]) {
-        guard pictures != nil else { return }
         state.withLock { state in
             state.changingNames.answer(in: directories.map(\.item), at: MonotonicClock.now)
         }

@@ -26,6 +26,9 @@ struct ChangingNames: Sendable {
         var answered: UInt64?
         /// Called when the kernel has made the change.
         var waiting: [@Sendable () -> Void] = []
+
+        /// Whether the kernel is done with it for sure.
+        func isOver(_ now: UInt64) -> Bool { answered.map { now >= $0 + lifetime } ?? false }
     }
 
     /// Directories that are remembered however long ago their last change was answered.
@@ -34,6 +37,8 @@ struct ChangingNames: Sendable {
     private static let lifetime: UInt64 = 10_000_000_000
 
     private var changes: [ItemNumber: Change] = [:]
+    /// The directories in whose changes an item is what a name led to.
+    private var directories: [ItemNumber: Set<ItemNumber>] = [:]
     private var serial: UInt64 = 0
     private var limit = usualLimit
 
@@ -47,23 +52,32 @@ struct ChangingNames: Sendable {
     ) -> [@Sendable () -> Void] {
         var waiting: [@Sendable () -> Void] = []
         for (place, _) in names {
-            waiting += changes.removeValue(forKey: place.parent)?.waiting ?? []
+            waiting += remove(place.parent)?.waiting ?? []
         }
         serial += 1
         let change = Change(serial: serial)
         for (place, item) in names {
             changes[place.parent, default: change].former.append((place.name, item))
+            if let item { directories[item, default: []].insert(place.parent) }
         }
         return waiting
+    }
+
+    private mutating func remove(_ directory: ItemNumber) -> Change? {
+        guard let change = changes.removeValue(forKey: directory) else { return nil }
+        for case (_, let item?) in change.former {
+            directories[item]?.remove(directory)
+            if directories[item]?.isEmpty == true { directories[item] = nil }
+        }
+        return change
     }
 
     /// The request that changed names in these directories is about to be answered.
     mutating func answer(in directories: [ItemNumber], at now: UInt64) {
         for directory in directories { changes[directory]?.answered = now }
         guard changes.count > limit else { return }
-        changes = changes.filter { _, change in
-            guard let answered = change.answered, change.waiting.isEmpty else { return true }
-            return now < answered + Self.lifetime
+        for (directory, change) in changes where change.isOver(now) && change.waiting.isEmpty {
+            _ = remove(directory)
         }
         limit = max(Self.usualLimit, 2 * changes.count)
     }
@@ -78,6 +92,17 @@ struct ChangingNames: Sendable {
     /// The names in a directory that are not settled.
     func names(in directory: ItemNumber) -> [[UInt8]] {
         changes[directory]?.former.map(\.name) ?? []
+    }
+
+    /// Names that led to an item, and that do so for the kernel as long as it has not made the change.
+    func names(of item: ItemNumber, at now: UInt64) -> [ReplayStep.Place] {
+        guard let directories = directories[item] else { return [] }
+        return directories.flatMap { directory -> [ReplayStep.Place] in
+            guard let change = changes[directory], !change.isOver(now) else { return [] }
+            return change.former.filter { $0.item == item }.map {
+                ReplayStep.Place(parent: directory, name: $0.name)
+            }
+        }
     }
 
     /// Has `then` called when the kernel has made the change of one of these names; nil if there is
@@ -103,7 +128,7 @@ struct ChangingNames: Sendable {
     /// The kernel has made the change; what waited for it, to be called.
     mutating func settle(_ change: UInt64, in directory: ItemNumber) -> [@Sendable () -> Void] {
         guard changes[directory]?.serial == change else { return [] }
-        return changes.removeValue(forKey: directory)?.waiting ?? []
+        return remove(directory)?.waiting ?? []
     }
 
     /// Nobody is to wait for the change any longer; who did, to be called.
