@@ -47,6 +47,8 @@ package struct ItemRecord: BitwiseCopyable {
         package static let isPictured = Flags(rawValue: 256)
         /// Made without a name, and can be given one still.
         package static let isLinkable = Flags(rawValue: 512)
+        /// The kernel may have pages of the current node from before its last write.
+        package static let mayHaveStalePages = Flags(rawValue: 1024)
     }
 
     package var place: ContentPlace {

@@ -191,7 +191,7 @@ extension Opened {
         var flags: Int = 0
         if handle.bypassesCache { flags |= SHIM_FOPEN_DIRECT_IO }
         if handle.isPassthrough { flags |= SHIM_FOPEN_PASSTHROUGH }
-        if handle.isCached { flags |= SHIM_FOPEN_KEEP_CACHE }
+        if handle.isCached, !handle.dropsPages { flags |= SHIM_FOPEN_KEEP_CACHE }
         return UInt32(flags)
     }
 }

@@ -128,6 +128,7 @@ extension Volume {
             guard var mode = state.modes[node.rawValue] else { return (nil, reading) }
             if handle.isPassthrough { mode.passthrough -= 1 }
             if handle.isCached { mode.cached -= 1 }
+            if handle.dropsPages { state.noteFreshPages(node) }
             var thaw: ContentReference?
             if handle.isDirect, handle.isPassthrough {
                 let position = state.index.find(node.item)
@@ -305,7 +306,8 @@ extension VolumeState {
         if let unseen { markConflict(unseen, at: position, by: session.lastWriter) }
         let record = index[item: position]
         record.pointee.lookups = lookups
-        record.pointee.flags.remove(.inSession)
+        record.pointee.flags.remove([.inSession, .mayHaveStalePages])
+        if session.isWrittenUnseen { record.pointee.flags.insert(.mayHaveStalePages) }
         sessions[position] = nil
         unclaim(session)
         _ = noteIfDead(position)

@@ -4,8 +4,8 @@ internal import Model
 /// daemon could take it over. Never a pointer, never a descriptor.
 ///
 /// Bits 0-1: access (1 read, 2 write); 2: counted as passthrough; 3: counted as cached; 4: direct;
-/// 5: bypasses the kernel's page cache; 6: reads a promise block by block; 8-31: the process that
-/// opened; 32-63: a serial number.
+/// 5: bypasses the kernel's page cache; 6: reads a promise block by block; 7: the kernel dropped its
+/// pages at the open; 8-31: the process that opened; 32-63: a serial number.
 struct Handle: RawRepresentable, Sendable {
     let rawValue: UInt64
 
@@ -26,9 +26,9 @@ struct Handle: RawRepresentable, Sendable {
 
     init(
         reads: Bool, writes: Bool, way: Way, bypassesCache: Bool = false, inBlocks: Bool = false,
-        process: Int32, serial: UInt32
+        dropsPages: Bool = false, process: Int32, serial: UInt32
     ) {
-        let more: UInt64 = (bypassesCache ? 32 : 0) | (inBlocks ? 64 : 0)
+        let more: UInt64 = (bypassesCache ? 32 : 0) | (inBlocks ? 64 : 0) | (dropsPages ? 128 : 0)
         rawValue =
             (reads ? 1 : 0) | (writes ? 2 : 0) | way.rawValue | more
             | UInt64(UInt32(bitPattern: process) & 0xff_ffff) << 8 | UInt64(serial) << 32
@@ -39,6 +39,8 @@ struct Handle: RawRepresentable, Sendable {
     var bypassesCache: Bool { rawValue & (Way.direct.rawValue | 32) != 0 }
     /// Its content was not here when it was opened, and is read as it comes.
     var isInBlocks: Bool { rawValue & 64 != 0 }
+    /// When it was opened the kernel dropped what pages it had of the node.
+    var dropsPages: Bool { rawValue & 128 != 0 }
     var isPassthrough: Bool { rawValue & Way.passthrough.rawValue != 0 }
     var isCached: Bool { rawValue & Way.cached.rawValue != 0 }
     var isDirect: Bool { rawValue & Way.direct.rawValue != 0 }

@@ -23,6 +23,24 @@ extension VolumeState {
         return record.pointee.flags.contains(.hasOldNodes)
     }
 
+    /// Whether the kernel may have pages of a node from before its last write. It passes reads and writes
+    /// to the backing file, past its pages, but readahead(2) and posix_fadvise(2) fill these all the same.
+    func mayHaveStalePages(_ node: NodeNumber) -> Bool {
+        let position = index.find(node.item)
+        guard position != 0 else { return true }
+        if let session = session(of: node, at: position) { return session.isWrittenUnseen }
+        let record = index[item: position]
+        return record.pointee.node != node || record.pointee.flags.contains(.mayHaveStalePages)
+    }
+
+    /// A handle is closed at whose open the kernel dropped the pages that it had of the node. Not at the
+    /// open itself: another one's answer may overtake that one's.
+    func noteFreshPages(_ node: NodeNumber) {
+        let position = index.find(node.item)
+        guard position != 0, index[item: position].pointee.node == node else { return }
+        index[item: position].pointee.flags.remove(.mayHaveStalePages)
+    }
+
     func oldNode(_ node: NodeNumber) -> OldNode? { oldNodes[node.item.rawValue]?[node.rawValue] }
 
     func keepOldNode(_ node: NodeNumber, _ old: OldNode, at position: MemoryIndex.Position) {

@@ -261,6 +261,7 @@ extension Volume {
                 reads: flags & O_ACCMODE != O_WRONLY,
                 writes: flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0,
                 way: way, bypassesCache: isWrittenOnly || isToBeSeen, inBlocks: reading != nil,
+                dropsPages: way == .cached && state.mayHaveStalePages(node),
                 process: process, serial: state.serial)
             state.blockReadings[handle.rawValue] = reading
             return Opened(handle: handle, backing: way == .passthrough ? mode.backing : 0)

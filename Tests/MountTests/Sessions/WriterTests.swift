@@ -234,6 +234,31 @@ struct WriterTests {
         }
     }
 
+    /// The kernel reads ahead into its own pages even where it writes past them to the backing file.
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `what was read ahead and then overwritten is not read after the close`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let reader = try volume.agent()
+            for isNew in [true, false] {
+                // Whoever has made small files before is likely to make another: that one is cached.
+                let writer = try volume.agent()
+                let name = ByteString(isNew ? "new" : "old")
+                if !isNew { reader.store(name, ByteString(repeating: "o", count: 8192)) }
+                let file = writer.open(name, O_CREAT | O_RDWR)
+                writer.write(file, ByteString(repeating: "a", count: 8192))
+                writer.readAhead(file, count: 8192)
+                writer.write(file, ByteString(repeating: "b", count: 4096), offset: 0)
+                writer.close(file)
+                let expected =
+                    String(repeating: "b", count: 4096) + String(repeating: "a", count: 4096)
+                let isRead = reader.content(name).text == expected
+                #expect(isRead, "\(name)")
+            }
+        }
+    }
+
     /// Where the disk shares blocks, a copy takes no room that could be measured.
     @Test(arguments: DataPath.mounts)
     func `the first write copies what is long, and truncation to nothing copies nothing`(

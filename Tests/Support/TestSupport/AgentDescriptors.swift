@@ -130,6 +130,15 @@ extension Agent {
         ).result
     }
 
+    /// readahead(2), as posix_fadvise(2) with POSIX_FADV_WILLNEED does it too.
+    package func readAhead(
+        _ descriptor: Descriptor, count: Int, at location: SourceLocation = #_sourceLocation
+    ) {
+        _ = call(
+            "readahead", SYS_readahead,
+            [.integer(descriptor.number), .integer(0), .integer(count)], fails: [], at: location)
+    }
+
     /// dup(2).
     package func duplicate(
         _ descriptor: Descriptor, at location: SourceLocation = #_sourceLocation
