@@ -31,12 +31,15 @@ public struct SVGFile {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(size.width)\" height=\"\(size.height)\""
         switch content {
         case .pixels(let picture):
+            // Inkscape 1.2 does not look for the `href` of SVG 2, which has no name space; all read
+            // that of SVG 1.1.
             try take(
                 Array(
                     """
-                    \(head) viewBox="0 0 \(size.width) \(size.height)">
+                    \(head) viewBox="0 0 \(size.width) \(size.height)" \
+                    xmlns:xlink="http://www.w3.org/1999/xlink">
                     <image width="\(size.width)" height="\(size.height)" \
-                    href="data:image/png;base64,\(Base64.encode(picture))"/>
+                    xlink:href="data:image/png;base64,\(Base64.encode(picture))"/>
                     </svg>
 
                     """.utf8))
