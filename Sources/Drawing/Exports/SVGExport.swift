@@ -140,9 +140,14 @@ private struct SVGWriter {
             """)
         var lines = ""
         setter.set(block, above: sheet.height) { line in
-            lines +=
-                "<tspan x=\"\(number(line.x))\" y=\"\(number(line.baseline))\">"
-                + "\(escaped(line.text))</tspan>"
+            // SVG cannot stretch a line between its words.
+            let pieces =
+                block.alignment == .justified ? line.words : [(x: line.x, text: line.text)]
+            for piece in pieces {
+                lines +=
+                    "<tspan x=\"\(number(piece.x))\" y=\"\(number(line.baseline))\">"
+                    + "\(escaped(piece.text))</tspan>"
+            }
         }
         write(lines + "</text>\n")
     }

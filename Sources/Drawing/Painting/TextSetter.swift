@@ -10,7 +10,7 @@ final class TextSetter {
     /// fonts neither lose precision nor leave the 32 bits of the library's numbers.
     private static let height = 64.0
     /// Units of the library in one of ours.
-    private static let scale = Double(PANGO_SCALE)
+    static let scale = Double(PANGO_SCALE)
     /// The widest line the library's numbers can hold, with room to spare.
     private static let widest = 1_000_000.0
 

@@ -31,6 +31,40 @@ import Testing
         #expect(lines == ["clipPath=1 path=2 rect=2 svg=1 text=1 tspan=2", "a < b & c|second"])
     }
 
+    @Test func `the lines of a justified text are as long in an SVG file as on the picture`() throws
+    {
+        _ = PinnedFonts.arePinned
+        let text: JSONObject = [
+            "shapeType": .string("text"), "originx": .integer(100), "originy": .integer(0),
+            "width": .integer(1000), "height": .integer(900), "fontHeight": .integer(200),
+            "alignment": .string("justified"),
+            "text": .string("a bb ccc dddd  e\u{a0}f gg hhh\ni j"),
+        ]
+        let file = try Picture.slide(Slide(elements: [SlideElement(text)]), .app).svg(fitting: size)
+        let svg = try #require(String(validating: file, as: UTF8.self))
+        // Each word where it begins, with its baseline.
+        let words = svg.split(separator: "<tspan x=\"").dropFirst().map { piece in
+            let parts = piece.split(separator: "\"")
+            return (
+                x: Double(parts[0]) ?? .nan, y: String(parts[2]),
+                text: piece.split(separator: ">")[1]
+            )
+        }
+        #expect(
+            words.map { $0.text.prefix { $0 != "<" } } == [
+                "a ", "bb ", "ccc ", "dddd  ", "e\u{a0}f ", "gg ", "hhh", "i ", "j",
+            ])
+        let lines = Dictionary(grouping: words, by: \.y)
+        #expect(lines.count >= 3)
+        #expect(lines.values.allSatisfy { $0[0].x == 100 })
+        // What would be set without a stretch: blanks of 0.278 of the height, as after the last words.
+        let last = try #require(words.last), first = try #require(words.dropLast().last)
+        let letter = 0.222 * 200, blank = 0.278 * 200
+        #expect(abs(last.x - first.x - letter - blank) < 2, "\(words)")
+        let stretched = words[1].x - words[0].x - 0.556 * 200
+        #expect(stretched > blank + 10, "\(words)")
+    }
+
     @Test func `the SVG file of a scene holds its picture`() throws {
         let scene = Scene(nodes: [.solid(Solid(shape: SolidShape(.cone)))])
         let file = try Picture.scene(scene).svg(fitting: size)
