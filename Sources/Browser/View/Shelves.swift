@@ -27,13 +27,20 @@ package struct Shelves: Sendable {
     /// The least room for cards with pictures.
     private static let least = (columns: 40, rows: 14)
     private static let cardColumns = 22
-    private static let pictureRows = 8
+    /// How high pictures are, and how low they may be so that two rows of cards, each below its heading,
+    /// are on the screen: else what was viewed lately hides all other documents in 24 lines.
+    private static let pictureRows = (least: 5, most: 8)
+    /// Below a picture: the title, and what else there is to say.
+    private static let wordRows = 2
 
     package let rows: [Row]
     /// Lines between the first and the last of the screen.
     package let bodyRows: Int
     package let cardRows: Int
     package let hasPictures: Bool
+    private let pictureRows: Int
+    /// An empty line below each row of cards, which may be missing at the end of the screen.
+    private let gap: Int
     private let columns: Int
     private let cardWidth: Int
     private let firstRow: Int
@@ -46,7 +53,12 @@ package struct Shelves: Sendable {
         hasPictures =
             shape.graphics != .none && columns >= Self.least.columns
             && bodyRows >= Self.least.rows - 2
-        cardRows = hasPictures ? Self.pictureRows + 3 : 1
+        gap = hasPictures ? 1 : 0
+        let ofTwo = (bodyRows - 2 + gap) / 2 - Self.wordRows - gap
+        pictureRows =
+            ofTwo < Self.pictureRows.least
+            ? Self.pictureRows.most : min(ofTwo, Self.pictureRows.most)
+        cardRows = hasPictures ? pictureRows + Self.wordRows + gap : 1
         let across = hasPictures ? max(1, columns / Self.cardColumns) : 1
         cardWidth = hasPictures ? columns / across : columns
         firstRow = state.firstRow
@@ -101,16 +113,17 @@ package struct Shelves: Sendable {
 
     /// The cards on the screen that are there as a whole.
     package var cards: [Card] {
-        visible.filter { $0.line + $0.row.height - 1 <= bodyRows }.flatMap { row, line in
+        visible.filter { $0.line + $0.row.height - 1 - gap <= bodyRows }.flatMap { row, line in
             row.places.enumerated().compactMap { column, place -> Card? in
                 guard let entry = entries[place.document] else { return nil }
                 let area = Layout.Area(
-                    column: column * cardWidth, row: line, columns: cardWidth, rows: row.height)
+                    column: column * cardWidth, row: line, columns: cardWidth,
+                    rows: row.height - gap)
                 var picture: Layout.Area?
                 if hasPictures {
                     picture = Layout.Area(
                         column: area.column + 1, row: line, columns: cardWidth - 2,
-                        rows: Self.pictureRows)
+                        rows: pictureRows)
                 }
                 return Card(place: place, entry: entry, area: area, picture: picture)
             }
@@ -124,13 +137,16 @@ package struct Shelves: Sendable {
         }
         // The heading above comes into sight too, if there is room.
         let isFirst = row > 0 && rows[row - 1].heading != nil
-        let top = isFirst && rows[row - 1].height + rows[row].height <= bodyRows ? row - 1 : row
+        let top = isFirst && height(row - 1...row) <= bodyRows ? row - 1 : row
         if top < firstRow { return top }
         var first = firstRow
-        while first < row, rows[first...row].reduce(0, { $0 + $1.height }) > bodyRows {
-            first += 1
-        }
+        while first < row, height(first...row) > bodyRows { first += 1 }
         return first
+    }
+
+    /// The lines of some rows, the last of which holds cards.
+    private func height(_ range: ClosedRange<Int>) -> Int {
+        rows[range].reduce(0) { $0 + $1.height } - gap
     }
 }
 

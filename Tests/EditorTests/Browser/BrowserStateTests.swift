@@ -263,6 +263,22 @@ struct BrowserStateTests {
         }
     }
 
+    @Test(arguments: [22, 24, 25, 30, 40])
+    func `what was viewed lately and all the others are in sight together`(rows: Int) throws {
+        var state = browser([], shape: shape(80, rows))
+        let entries = (1...30).map { entry("\($0).shape", $0, viewed: $0 < 9 ? 2 : 0) }
+        _ = state.update(.listed(entries, problem: nil))
+        let cards = Shelves(state).cards
+        #expect(Set(cards.map(\.place.section)) == [.recent, .all])
+        for card in cards {
+            #expect(card.area.row >= 2 && card.area.row + card.area.rows <= rows - 1)
+            let others = cards.filter {
+                $0.place != card.place && $0.area.column == card.area.column
+            }
+            #expect(others.allSatisfy { abs($0.area.row - card.area.row) > card.area.rows })
+        }
+    }
+
     @Test func `the mouse selects, and opens what is selected`() throws {
         var state = browser(["a", "b", "c"])
         let card = try #require(Shelves(state).cards.last)
