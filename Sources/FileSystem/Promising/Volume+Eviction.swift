@@ -233,6 +233,11 @@ extension Volume {
             case .usual: break
             }
         }
+        if pin == .usual, quota.isLimited {
+            // What had to stay may go.
+            state.withLock { $0.quota.isDue = true }
+            keeper.wake()
+        }
     }
 
     /// The node of the item's current version; `node` itself if the item is gone.

@@ -117,6 +117,22 @@ struct QuotaTests {
         }
     }
 
+    @Test func `what was pinned goes when it is unpinned, and what finds no room is told`() throws {
+        try withVolume(.passthrough, store: "folder", options: ["quota=3M"]) { volume in
+            let agent = try volume.agent()
+            agent.shell("mkdir d; for i in 1 2 3 4 5; do head -c 1000000 /dev/urandom > d/$i; done")
+            try volume.evictAll()
+            // Whatever it saw of those that came and went: nobody has cancelled anything.
+            let brought = try volume.outcome("materialize", "@d")
+            #expect(!brought.errorText.contains("cancelled"), "\(brought)")
+            try volume.shapeedit("pin", "@d")
+            let names = (1...5).map { "d/\($0)" }
+            try wait("all come") { try !states(volume, names).contains { $0 != "local" } }
+            try volume.shapeedit("unpin", "@d")
+            try wait("some go") { try states(volume, names).count { $0 == "promise" } >= 2 }
+        }
+    }
+
     @Test func `room is kept free on the disk`() throws {
         // More than there is: everything goes that may.
         try withVolume(.passthrough, store: "folder", options: ["keep_free=900T"]) { volume in

@@ -18,6 +18,9 @@ struct MaterializeCommand: ParsableCommand {
     /// How often it is looked how far things are, in microseconds.
     private static let pace: useconds_t = 100_000
 
+    /// What is said of one that does not come, without a reason: who cancels it leaves one.
+    private static let goneAgain = "it was let go again: evicted, or too much for the quota"
+
     func run() throws {
         var report = ContentReport(json: targets.json)
         var waiting: [DocumentContent] = []
@@ -50,8 +53,8 @@ struct MaterializeCommand: ParsableCommand {
                     }
                     // Nobody brings it any more.
                     if state == "promise" {
-                        throw Failure(
-                            .unavailable, "\(document.path): \(document.problem ?? "cancelled")")
+                        let problem = document.problem ?? Self.goneAgain
+                        throw Failure(.unavailable, "\(document.path): \(problem)")
                     }
                     progress.finish(document.size)
                     report.add(document)
