@@ -84,6 +84,7 @@ import Testing
             #expect(opened.text == "three" && opened.document.conflict?.theirs == nil)
             agent.store("note", "good")
             expectSoon { opened.document.conflict?.theirs?.text == "good" }
+            #expect(opened.document.error == nil)
             try opened.document.resolve(.theirs)
             #expect(opened.text == "good" && opened.document.state == [])
             try opened.document.close()

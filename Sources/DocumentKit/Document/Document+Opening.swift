@@ -6,7 +6,7 @@ extension Document {
     /// Loads the file, and follows it from now on.
     ///
     /// Waits for its content, which may have to come from a store: meanwhile the state has
-    /// ``DocumentState/progressAvailable``. A document is opened once.
+    /// ``DocumentState/progressAvailable``, which is told before. A document is opened once.
     ///
     /// - Parameter new: what the file is made of if there is none.
     /// - Throws: ``DocumentProblem``, ``CoordinationError``, or what is wrong with the content.
@@ -26,12 +26,21 @@ extension Document {
             let state = try? PathAttributes.value("user.shapeedit.state", of: path)
             let isComing = ["promise", "downloading"].contains(
                 String(decoding: state ?? [], as: UTF8.self))
-            core.signal { core in
+            let isServed = core.signal { core in
                 core.path = path
                 core.isMounted = isMounted
+                core.isOpening = true
                 core.setState(.progressAvailable, isComing)
+                defer { core.isServed = true }
+                return core.isServed
             }
-            defer { core.signal { $0.setState(.progressAvailable, false) } }
+            if !isServed { Threads.start("document") { self.work() } }
+            defer {
+                core.signal { core in
+                    core.isOpening = false
+                    core.setState(.progressAvailable, false)
+                }
+            }
             let presentation = try FilePresentation(of: path, DocumentPresenter(self))
             do {
                 try coordinate(path, .read, presentation) { place in
@@ -50,7 +59,6 @@ extension Document {
                 presentation.end()
                 throw error
             }
-            Threads.start("document") { self.work() }
         }
     }
 

@@ -149,7 +149,11 @@ extension Document {
                     core.load(contents, read.state)
                     undoManager.removeAll()
                 } else {
-                    if case .failure(let error) = contents { core.error = error }
+                    if case .failure(let error) = contents {
+                        core.error = error
+                    } else if !core.state.contains(.savingError) {
+                        core.error = nil
+                    }
                     core.setConflict(
                         DocumentConflict(theirs: try? contents.get(), isDeleted: false))
                 }

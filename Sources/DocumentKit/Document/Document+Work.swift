@@ -36,7 +36,8 @@ extension Document {
 
     /// When something is to be done (monotonic nanoseconds).
     private func nextTime(_ core: Core) -> UInt64 {
-        min(core.lookTime ?? .max, core.attachTime ?? .max, saveTime(core))
+        if core.isOpening { return .max }
+        return min(core.lookTime ?? .max, core.attachTime ?? .max, saveTime(core))
     }
 
     private func saveTime(_ core: Core) -> UInt64 {
@@ -53,7 +54,12 @@ extension Document {
             defer { core.events = [] }
             return .tell(core.events)
         }
-        if !core.isOpen { return .end }
+        if !core.isOpen, !core.isOpening {
+            core.isServed = false
+            return .end
+        }
+        // What else is to be done waits for its turn, behind the opening.
+        if core.isOpening { return nextTime(core) == deadline ? nil : .again }
         let now = MonotonicClock.now
         if let time = core.lookTime, time <= now {
             core.lookTime = nil

@@ -23,6 +23,10 @@ extension Document {
         var conflict: DocumentConflict<Contents>?
         var error: (any Error)?
         var disabled = 0
+        /// It is on its way to be open: nothing but what happens is told.
+        var isOpening = false
+        /// A thread works for it.
+        var isServed = false
         var presentation: FilePresentation?
         /// When to look at the file, to save again, and to be presented again.
         var lookTime: UInt64?

@@ -1,0 +1,46 @@
+import DocumentKit
+import SystemCalls
+import TestSupport
+import Testing
+
+/// Documents whose content is in the store when they are opened.
+@Suite(.oneAtATime) struct PromisedDocumentTests {
+    @Test func `that a content has to come is told before it is there`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            for content in ["far away", "bad"] {
+                let path = "\(volume.directory)/\(content)"
+                try store(path, content)
+                _ = try volume.run("sync", content)
+                try expectSoon { try container.command("evict", path).status == 0 }
+                let states = Lock([DocumentState]())
+                let document = Document<Text>(path) { event in
+                    if case .stateChanged(let state) = event {
+                        states.withLock { $0.append(state) }
+                    }
+                }
+                let isDone = Monitor(false)
+                // It waits for this, as for a store that is slow.
+                try FileCoordinator().coordinate([FileIntent(path, .write)]) { _ in
+                    Threads.start("opens") {
+                        try? document.open()
+                        isDone.signal { $0 = true }
+                    }
+                    expectSoon { states.withLock { $0 } == [.onItsWay] }
+                    #expect(document.contents == nil)
+                }
+                let _: Bool? = isDone.wait { $0 ? true : nil }
+                let end: DocumentState = content == "bad" ? [.closed, .editingDisabled] : []
+                #expect(document.state == end)
+                expectSoon { states.withLock { $0.last } == end }
+                try document.close()
+            }
+        }
+    }
+}
+
+extension DocumentState {
+    fileprivate static let onItsWay: DocumentState = [
+        .closed, .editingDisabled, .progressAvailable,
+    ]
+}
