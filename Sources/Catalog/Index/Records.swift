@@ -72,6 +72,15 @@ package struct ItemRecord: BitwiseCopyable {
         }
     }
 
+    /// The ordinal of a version that is about to be made. After 134 million of them they begin anew; what had
+    /// the first ones is long gone. So it is where a damaged catalog has a next one that cannot be.
+    package mutating func takeOrdinal() -> Ordinal {
+        let canBe = (1...NodeNumber.largestOrdinal).contains(nextOrdinal) && nextOrdinal != ordinal
+        let taken = canBe ? nextOrdinal : ordinal % NodeNumber.largestOrdinal + 1
+        nextOrdinal = taken + 1
+        return taken
+    }
+
     @inline(__always) package var isDirectory: Bool { mode & 0o170000 == 0o040000 }
     @inline(__always) package var isRegular: Bool { mode & 0o170000 == 0o100000 }
     @inline(__always) package var isSymlink: Bool { mode & 0o170000 == 0o120000 }

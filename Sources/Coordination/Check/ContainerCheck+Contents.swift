@@ -242,13 +242,15 @@ extension ContainerCheck {
         _ lost: inout Set<NodeNumber>
     ) throws(Failure) {
         let own = histories.ofItems[row.number]?.map(\.ordinal).max() ?? 0
-        if max(own, row.ordinal) >= row.nextOrdinal, row.nextOrdinal <= NodeNumber.largestOrdinal {
+        let last = max(own, row.ordinal)
+        let cannotBe = row.nextOrdinal > NodeNumber.largestOrdinal + 1
+        if cannotBe || last >= row.nextOrdinal {
             var right = row
-            right.nextOrdinal = max(own, row.ordinal) + 1
+            right.nextOrdinal = last + 1
             rows[row.number] = right
             fix(
-                "\(path(row.number)) would have given a version's number again", row.number,
-                [.putItem(right)])
+                "\(path(row.number)) would have given a version's number "
+                    + (cannotBe ? "that cannot be" : "again"), row.number, [.putItem(right)])
         }
         guard let row = rows[row.number], row.ordinal != 0 else { return }
         if versions[row.node] == nil { restoreVersion(of: row, &versions, &lost) }

@@ -39,6 +39,19 @@ extension ContainerCheck {
         }
     }
 
+    /// Gives items an owner and a group where they have the numbers that stand for none: nobody could change
+    /// them.
+    mutating func checkOwners() {
+        for (item, row) in rows.sorted(by: { $0.key < $1.key })
+        where row.user == .max || row.group == .max {
+            var right = row
+            if row.user == .max { right.user = geteuid() }
+            if row.group == .max { right.group = getegid() }
+            rows[item] = right
+            fix("\(path(item)) belonged to nobody; it is yours now", item, [.putItem(right)])
+        }
+    }
+
     private static let kinds: Set<mode_t> = [
         S_IFREG, S_IFDIR, S_IFLNK, S_IFIFO, S_IFSOCK, S_IFCHR, S_IFBLK,
     ]

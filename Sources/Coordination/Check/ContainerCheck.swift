@@ -126,6 +126,7 @@ package struct ContainerCheck {
                     + content.folder.lost, repaired: false)
         }
         try checkKinds()
+        checkOwners()
         try checkNames()
         try checkAttributes()
         if try BookmarkKey.repair(database) {

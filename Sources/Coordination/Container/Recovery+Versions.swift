@@ -28,8 +28,7 @@ extension Recovery {
                     $0.node != version.node && $0.published <= version.published && isWhole($0)
                 }
             if let whole = earlier { earlier = try sealed(whole) }
-            let ordinal = record.pointee.nextOrdinal
-            record.pointee.nextOrdinal += 1
+            let ordinal = record.pointee.takeOrdinal()
             record.pointee.ordinal = earlier == nil ? 0 : ordinal
             record.pointee.size = earlier?.size ?? 0
             record.pointee.blocks = MemoryIndex.pages(of: earlier?.blocks ?? 0)

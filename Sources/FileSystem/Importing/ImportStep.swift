@@ -327,10 +327,7 @@ struct ImportStep {
         }
         volume.retireCurrent(position)
         let time = volume.publishTime()
-        let ordinal =
-            record.pointee.nextOrdinal > NodeNumber.largestOrdinal ? 1 : record.pointee.nextOrdinal
-        record.pointee.nextOrdinal = ordinal + 1
-        record.pointee.ordinal = ordinal
+        record.pointee.ordinal = record.pointee.takeOrdinal()
         record.pointee.size = entry.size
         record.pointee.blocks = UInt32(clamping: Self.blocks(entry.size) / 8)
         record.pointee.modified = (entry.modified ?? time).rawValue

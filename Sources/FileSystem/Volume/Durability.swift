@@ -114,9 +114,7 @@ extension Volume {
         let node = state.withLock { state -> NodeNumber? in
             let position = state.index.find(item)
             guard position != 0, state.sessions[position] === session else { return nil }
-            let record = state.index[item: position]
-            defer { record.pointee.nextOrdinal += 1 }
-            return NodeNumber(item, record.pointee.nextOrdinal)
+            return NodeNumber(item, state.index[item: position].pointee.takeOrdinal())
         }
         guard let node, let now = try? content.stagingStatus(session.node) else { return false }
         if now != expected { return true }

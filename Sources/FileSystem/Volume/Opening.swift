@@ -333,13 +333,9 @@ extension VolumeState {
     func joinSession(_ position: MemoryIndex.Position, author: UInt32) -> WriteSession {
         if let session = sessions[position] { return session }
         let record = index[item: position]
-        // After 134 million sessions the numbers begin anew; what had the first ones is long gone.
-        let ordinal =
-            record.pointee.nextOrdinal > NodeNumber.largestOrdinal
-            ? 1 : record.pointee.nextOrdinal
-        record.pointee.nextOrdinal = ordinal + 1
         let session = WriteSession(
-            node: NodeNumber(number(position), ordinal), base: content(position))
+            node: NodeNumber(number(position), record.pointee.takeOrdinal()),
+            base: content(position))
         session.author = author
         sessions[position] = session
         record.pointee.flags.insert(.inSession)

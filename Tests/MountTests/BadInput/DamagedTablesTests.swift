@@ -111,6 +111,17 @@ struct DamagedTablesTests {
             statement: "update item set next_ordinal = 1 where id = ITEM(a)",
             says: ["a would have given a version's number again"]),
         TableDamage(
+            testDescription: "a version's number that would be given and cannot be",
+            statement: "update item set next_ordinal = -1 where id = ITEM(a)",
+            says: ["a would have given a version's number that cannot be"]),
+        TableDamage(
+            testDescription: "an owner and a group that cannot be",
+            statement: """
+                update item set uid = -1 where id = ITEM(a);
+                update item set gid = -1 where id = ITEM(folder)
+                """,
+            says: ["a belonged to nobody", "folder belonged to nobody"]),
+        TableDamage(
             testDescription: "an item's number that would be given again",
             statement: "update meta set value = 5 where key = 'highest'",
             says: ["were to be given out again"]),
@@ -271,6 +282,22 @@ struct DamagedTablesTests {
                 #expect(agent.content("a") == "a's only content")
                 #expect(agent.content("f2") == ByteString(repeating: "x", count: 2802))
             }
+        }
+    }
+
+    @Test(arguments: ["-1", "ordinal", "0"])
+    func `a version's number that cannot be given takes no earlier version away`(
+        _ next: String
+    ) throws {
+        try withBrokenContainer { broken in
+            try broken.changeTables(
+                broken.resolved("update item set next_ordinal = \(next) where id = ITEM(a)"))
+            try broken.whileMounted { agent in
+                agent.store("a", "a's second content")
+                #expect(agent.content("a") == "a's second content")
+                #expect(agent.shell("cat .shapeedit/versions/a/*") == "a's only content")
+            }
+            #expect(try broken.container.check().status == 0)
         }
     }
 
