@@ -1,6 +1,7 @@
 import ArgumentParser
 import Model
 import PathText
+import SystemCalls
 
 #if canImport(Glibc)
 import Glibc
@@ -69,6 +70,7 @@ struct ShapeEdit: ParsableCommand {
 
     /// Runs the command line; exits with a code of sysexits.h.
     static func main() {
+        Descriptors.occupyStandard()
         let words = Array(CommandLine.words.dropFirst())
         if let helper = Helper(words) { return helper.run() }
         let arguments = DashedWords.hidden(MountArguments.normalized(words))

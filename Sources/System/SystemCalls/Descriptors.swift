@@ -19,6 +19,16 @@ public enum Descriptors {
     /// The number of standard error.
     public static let error: Int32 = 2
 
+    /// Sees to it that no file gets the number of a standard stream that this program was started without:
+    /// what it says would be written there, be it into a container's own file. As before, nothing can be read
+    /// or written by these numbers. Before anything is opened.
+    package static func occupyStandard() {
+        for number in 0...error where fcntl(number, F_GETFD) < 0 {
+            // The lowest number that is free.
+            _ = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
+        }
+    }
+
     /// How many one kind of use may keep open, of four at most: a quarter of what the process may have,
     /// and no more than is of any use.
     public static let share: Int = {

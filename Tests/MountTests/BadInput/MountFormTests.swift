@@ -42,6 +42,29 @@ import Testing
         }
     }
 
+    @Test(arguments: ["2>&-", "<&- >&-", "<&- >&- 2>&-"])
+    func `what a daemon says goes into no file, though it was started without standard streams`(
+        _ closing: String
+    ) throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let program = try BuiltPrograms.shapeedit()
+            let daemon = try RunningProgram(
+                ["sh", "-c", "exec '\(program)' mount --foreground test mount \(closing)"]
+                    .map { Array($0.utf8) },
+                directory: container.base, environment: container.environment)
+            waitUntil(seconds: 30) { MountTable.isMounted(container.mountPoint) }
+            let process = try #require(try container.status().pid)
+            let files = try run([
+                "sh", "-c",
+                "cd /proc/\(process)/fd && readlink 0 1 2 | grep -e container -e pipe: -e socket:",
+            ])
+            #expect(files.text.isEmpty, "\(files)")
+            try container.unmount()
+            #expect(daemon.wait(seconds: 30).status == 0)
+        }
+    }
+
     @Test func `options for others are accepted as mount(8) does`() throws {
         try withBrokenContainer { broken in
             try broken.container.mount(options: [
