@@ -5,6 +5,9 @@ internal import PathText
 public struct KernelMount: Sendable {
     /// Its device, as in `0:57`.
     public let device: String
+    /// The folder of its file system that it shows: `/`, but where a part of one is shown elsewhere
+    /// (`mount --bind`).
+    public let root: String
     /// Where it is mounted; absolute.
     public let point: String
     /// The type of its file system.
@@ -21,13 +24,13 @@ public struct KernelMount: Sendable {
         while getline(&line, &room, file) > 0 {
             guard let line else { break }
             let fields = String(cPath: line).split(separator: " ")
-            // ... the device is the third, the mount point the fifth; the type follows the lone dash.
+            // ... the device is the third, then come the root and the mount point; the type follows the lone dash.
             guard fields.count > 6, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count
             else { continue }
             list.append(
                 KernelMount(
-                    device: String(fields[2]), point: unescaped(fields[4]),
-                    type: String(fields[dash + 1])))
+                    device: String(fields[2]), root: unescaped(fields[3]),
+                    point: unescaped(fields[4]), type: String(fields[dash + 1])))
         }
         return list
     }

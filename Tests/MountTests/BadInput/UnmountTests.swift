@@ -66,6 +66,8 @@ import Testing
             #expect(copy.status == 0 && copy.errors.isEmpty, "\(copy)")
             #expect(MountTable.isMounted(point))
             #expect(try run(["mount", "--bind", point + "/folder", elsewhere]).status == 0)
+            let status = try container.command("status")
+            #expect(status.text.contains("\(elsewhere): shows /folder of a container"), "\(status)")
             let first = try container.command("unmount", point, seconds: 30)
             #expect(first.status == Int(EX_TEMPFAIL), "\(first)")
             #expect(first.errorText.contains("still mounted at \(elsewhere)"), "\(first)")

@@ -36,9 +36,13 @@ struct StatusCommand: ParsableCommand {
             return
         }
         if mounts.isEmpty { Console.say("Nothing is mounted.") }
+        let parts = KernelMount.all().filter { $0.isShapeEdit && $0.root != "/" }
         for (point, text) in mounts {
             guard let container = Self.field("container", of: text) else {
-                let reason = text == Self.denied ? "is another user's" : "does not answer"
+                let part = parts.last { $0.point == point }
+                let reason =
+                    part.map { "shows \($0.root) of a container" }
+                    ?? (text == Self.denied ? "is another user's" : "does not answer")
                 Console.say(line: "\(point): \(reason)")
                 continue
             }
