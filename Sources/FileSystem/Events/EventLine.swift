@@ -49,7 +49,7 @@ enum EventLine {
     }
 
     private static func line(_ fields: [(String, String)]) -> String {
-        quotedObject(fields) + "\n"
+        PathText.object(fields) + "\n"
     }
 
     private static func name(of kind: ChangeKind) -> String? {

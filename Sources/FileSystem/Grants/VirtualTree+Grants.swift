@@ -39,7 +39,7 @@ extension VirtualTree {
                 ("access", PathText.quoted(row.terms.access.text)),
                 ("granted", PathText.quoted(row.granted.exactText)), ("until", until),
             ]
-            return quotedObject(members) + "\n"
+            return PathText.object(members) + "\n"
         }
         return Array(lines.joined().utf8)
     }

@@ -97,13 +97,8 @@ extension Volume {
             guard let path else { continue }
             var members = PathText.members("path", String(path: path))
             members += [("size", String(blob.size)), ("received", String(received))]
-            list.append(quotedObject(members))
+            list.append(PathText.object(members))
         }
         return "[" + list.joined(separator: ", ") + "]"
     }
-}
-
-/// A JSON object on one line, of names and finished values.
-func quotedObject(_ members: [(String, String)]) -> String {
-    "{" + members.map { "\"\($0.0)\": \($0.1)" }.joined(separator: ", ") + "}"
 }

@@ -1,5 +1,7 @@
 import CWorkerShim
 import Glibc
+import PathText
+import SystemCalls
 import Thumbnailing
 
 /// Gives up what drawing does not need, for good.
@@ -25,9 +27,10 @@ enum Lockdown {
     /// All there is: after it only fonts can be read, and nothing be reached but open descriptors.
     static func confine() -> Confinement {
         var result = limit()
-        var paths: [UnsafePointer<CChar>?] = readable.map { UnsafePointer(strdup($0)) }
-        defer { for path in paths { free(UnsafeMutablePointer(mutating: path)) } }
-        if shim_landlock(&paths, paths.count) == 0 { result.insert(.landlock) }
+        let isBound = readable.withProgramWords { paths in
+            shim_landlock(paths.map { UnsafePointer($0) }, paths.count - 1) == 0
+        }
+        if isBound { result.insert(.landlock) }
         if shim_seccomp() == 0 { result.insert(.seccomp) }
         return result
     }
@@ -57,7 +60,7 @@ enum Lockdown {
     }
 
     private static func variable(_ name: String) -> String? {
-        guard let value = getenv(name).map({ String(cString: $0) }), value.hasPrefix("/") else {
+        guard let value = getenv(name).map({ String(cPath: $0) }), value.hasPrefix("/") else {
             return nil
         }
         return value

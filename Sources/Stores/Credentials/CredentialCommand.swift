@@ -73,10 +73,10 @@ struct CredentialCommand {
         // A group of its own, to be ended with all it has started.
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
         var process: pid_t = 0
-        let code = posix_spawnp(&process, words[0], &actions, &attributes, &arguments, environ)
+        let code = words.withProgramWords {
+            posix_spawnp(&process, words[0].cPath, &actions, &attributes, $0, environ)
+        }
         guard code == 0 else { throw problem("\(Errno(code))") }
         return process
     }

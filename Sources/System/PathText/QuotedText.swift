@@ -17,6 +17,11 @@ extension PathText {
         return result + "\""
     }
 
+    /// A JSON object on one line, of names and finished values.
+    public static func object(_ members: [(String, String)]) -> String {
+        "{" + members.map { quoted($0) + ": " + $1 }.joined(separator: ", ") + "}"
+    }
+
     /// Whether it is visible ASCII without quotation marks and backslashes, as most names are.
     public static func isPlain(_ text: String) -> Bool {
         var text = text

@@ -72,13 +72,13 @@ package final class ChildProcess: Sendable {
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
 
-        var argumentPointers = arguments.map { strdup($0.cPath) } + [nil]
-        var environmentPointers = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for pointer in argumentPointers + environmentPointers { free(pointer) } }
         var identifier: pid_t = 0
-        let result = posix_spawnp(
-            &identifier, arguments[0], &actions, &attributes, &argumentPointers,
-            &environmentPointers)
+        let result = arguments.withProgramWords { words in
+            environment.map { "\($0.key)=\($0.value)" }.withProgramWords { environment in
+                posix_spawnp(
+                    &identifier, arguments[0].cPath, &actions, &attributes, words, environment)
+            }
+        }
         guard result == 0 else { throw Errno(result) }
         let descriptor = shim_pidfd(identifier)
         guard descriptor >= 0 else {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 
 /// What processes started here know of their surroundings.
 package enum WorkerEnvironment {
@@ -16,7 +17,7 @@ package enum WorkerEnvironment {
 
     /// A variable of this process; nil if it is not set or empty.
     package static func variable(_ name: String) -> String? {
-        guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else {
+        guard let value = getenv(name).map({ String(cPath: $0) }), !value.isEmpty else {
             return nil
         }
         return value

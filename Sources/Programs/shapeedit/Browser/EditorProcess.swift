@@ -19,11 +19,10 @@ struct EditorProcess: ~Copyable {
     /// Starts it with a document.
     init(_ file: String) throws(Errno) {
         let news = try EventInbox<Int32>()
-        let words = ["shapeedit", "edit", "--", file]
-        let copies: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0.cPath) } + [nil]
-        defer { for copy in copies { free(copy) } }
         var process: pid_t = 0
-        let failure = posix_spawn(&process, "/proc/self/exe", nil, nil, copies, environ)
+        let failure = ["shapeedit", "edit", "--", file].withProgramWords {
+            posix_spawn(&process, "/proc/self/exe", nil, nil, $0, environ)
+        }
         guard failure == 0 else { throw Errno(failure) }
         self.process = process
         self.news = news

@@ -20,13 +20,13 @@ enum ChildCommand {
         for number in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] { sigaddset(&normal, number) }
         posix_spawnattr_setsigdefault(&attributes, &normal)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0.cPath) } + [nil]
-        defer { for pointer in pointers { free(pointer) } }
         // A terminal's keys are for the command, which this waits for; other signals are passed on.
         signal(SIGINT, SIG_IGN)
         signal(SIGQUIT, SIG_IGN)
         var process = pid_t()
-        let result = posix_spawnp(&process, words[0].cPath, nil, &attributes, &pointers, environ)
+        let result = words.withProgramWords {
+            posix_spawnp(&process, words[0].cPath, nil, &attributes, $0, environ)
+        }
         if result != 0 {
             Console.complain("\(words[0]): \(Errno(result))")
             return result == ENOENT ? 127 : 126

@@ -18,7 +18,7 @@ enum JSONText {
     }
 
     static func object(_ members: [(String, String)]) -> String {
-        "{" + members.map { PathText.quoted($0) + ": " + $1 }.joined(separator: ", ") + "}"
+        PathText.object(members)
     }
 
     /// An object that begins with a path, as text and, where that is not all of it, as bytes.

@@ -39,11 +39,10 @@ enum Background {
         defer { posix_spawnattr_destroy(&attributes) }
         // A session of its own: it outlives the terminal.
         posix_spawnattr_setflags(&attributes, Int16(0x80))
-        var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0.cPath) } + [nil]
-        defer { for pointer in pointers { free(pointer) } }
         var child = pid_t()
-        let result = posix_spawn(
-            &child, "/proc/self/exe", &actions, &attributes, &pointers, environ)
+        let result = arguments.withProgramWords {
+            posix_spawn(&child, "/proc/self/exe", &actions, &attributes, $0, environ)
+        }
         if result != 0 { throw Failure(.system, "the daemon did not start: \(Errno(result))") }
         return child
     }

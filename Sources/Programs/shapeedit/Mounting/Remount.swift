@@ -20,8 +20,7 @@ enum Remount {
             "mount", "-i", "-o", options.filter(changeable.contains).joined(separator: ","), "--",
             directory,
         ]
-        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0.cPath) } + [nil]
-        execvp("mount", &pointers)
+        _ = words.withProgramWords { execvp("mount", $0) }
         throw Failure(.system, "mount(8) could not be run: \(Errno.last)")
     }
 }

@@ -18,24 +18,22 @@ enum UnmountHelper {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
-        var pointers: [UnsafeMutablePointer<CChar>?] =
-            (["fusermount3", "-u"] + (detaching ? ["-z"] : []) + ["--", point]).map {
-                (word: String) in strdup(word.cPath)
-            } + [nil]
-        defer { for pointer in pointers { free(pointer) } }
+        let words = ["fusermount3", "-u"] + (detaching ? ["-z"] : []) + ["--", point]
         var child = pid_t()
-        let started = posix_spawnp(&child, "fusermount3", &actions, nil, &pointers, environ)
+        let started = words.withProgramWords {
+            posix_spawnp(&child, "fusermount3", &actions, nil, $0, environ)
+        }
         close(ends[1])
         if started == ENOENT || started == EACCES { throw Requirements.missingHelper }
         if started != 0 { throw Failure(.system, "fusermount3: \(Errno(started))") }
-        let words = readAll(ends[0])
+        let answer = readAll(ends[0])
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
         if status == 0 { return }
-        if words.hasSuffix(Errno(EBUSY).description) { throw MountPoint.busy(point) }
+        if answer.hasSuffix(Errno(EBUSY).description) { throw MountPoint.busy(point) }
         throw Failure(
             .unavailable,
-            words.isEmpty ? "\(point): fusermount3 could not take it away" : words)
+            answer.isEmpty ? "\(point): fusermount3 could not take it away" : answer)
     }
 
     private static func readAll(_ descriptor: Int32) -> String {
