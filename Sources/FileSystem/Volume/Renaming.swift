@@ -48,6 +48,9 @@ extension Volume {
             if covered != 0, noReplace { throw Errno(EEXIST) }
             if exchange {
                 if covered == 0 { throw Errno(ENOENT) }
+                // A version was published while the kernel looked the one name up twice. It would keep both
+                // that it found, and forget one only; as it is it begins anew.
+                if covered == found { throw Errno(ESTALE) }
                 let nodes = [found, covered].flatMap {
                     state.nodes(state.index[name: $0].pointee.item)
                 }

@@ -130,6 +130,38 @@ import Testing
         }
     }
 
+    /// The kernel looks up both names of an exchange, and where a version is published between the two, one
+    /// name has two entries in its cache afterwards: of these it would forget one only.
+    @Test(arguments: DataPath.mounts)
+    func `after a close the version is seen by a name that is exchanged with itself`(
+        _ place: DataPath
+    ) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.store("a", "00000000")
+            agent.link("a", "b")
+            let loop = """
+                my $name = "a"; syscall 316, -100, $name, -100, $name, 2 while !-e "stop"
+                """
+            let program = try RunningProgram(
+                ["timeout", "60", "perl", "-e", loop].map { Array($0.utf8) },
+                directory: volume.directory)
+            var stale: [String] = []
+            for number in 1...600 {
+                let bytes = String(10_000_000 + number)
+                let file = agent.open("b", O_RDWR)
+                agent.write(file, ByteString(bytes))
+                agent.close(file)
+                // By this process, which did not write it.
+                let seen = text(of: "\(volume.directory)/a")
+                if seen != bytes { stale.append("\(seen ?? "nothing") after \(bytes)") }
+            }
+            close(creat("\(volume.directory)/stop", 0o644))
+            #expect(program.wait(seconds: 60).status == 0)
+            #expect(stale.count == 0, "\(stale.count): \(stale.prefix(5))")
+        }
+    }
+
     /// Eight bytes of a file; nil if there is none.
     private func text(of path: String, from offset: Int = 0) -> String? {
         let file = Glibc.open(path, O_RDONLY)
