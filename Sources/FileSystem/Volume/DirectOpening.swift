@@ -11,7 +11,7 @@ extension Volume {
     /// throws.
     func openDirectly(
         _ node: NodeNumber, _ session: WriteSession, _ flags: Int32, _ process: Int32,
-        reply: @escaping @Sendable (Result<Opened, Errno>) -> Void
+        by user: UInt32, reply: @escaping @Sendable (Result<Opened, Errno>) -> Void
     ) throws(Errno) {
         let names: [(parent: UInt64, name: [UInt8])]
         let opened: Opened
@@ -19,6 +19,7 @@ extension Volume {
         do throws(Errno) {
             if flags & O_TRUNC != 0 {
                 try truncate(session, to: 0, by: process)
+                state.withLock { clearPrivileges($0, session, by: user) }
             } else if missing(session.base) == nil {
                 try stage(session)
             }

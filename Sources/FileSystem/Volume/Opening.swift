@@ -65,7 +65,7 @@ extension Volume {
                 }
             case .direct(let session):
                 noteOpened(node, flags, caller)
-                try openDirectly(node, session, flags, process, reply: reply)
+                try openDirectly(node, session, flags, process, by: caller.user, reply: reply)
             }
         } catch {
             reply(.failure(error))
