@@ -244,10 +244,12 @@ extension Volume {
                     || now.secondsSince(Timestamp(rawValue: accessed)) >= day
             else { return }
             if now.rawValue == accessed { return }
-            // Later than what made it old, or the next read in the same tick would count again.
+            // Later than what made it old, or the next read in the same tick would count again. But nobody
+            // reads in the future, where a time of modification may have been set.
             let latest = Timestamp(
                 rawValue: max(record.pointee.changed, record.pointee.modified))
-            record.pointee.accessed = max(now, latest.successor).rawValue
+            let isOfThisTick = latest.secondsSince(now) < 1
+            record.pointee.accessed = (isOfThisTick ? max(now, latest.successor) : now).rawValue
             state.accessed.insert(position)
             record.pointee.flags.insert(.accessPending)
         }

@@ -324,6 +324,14 @@ import Testing
             letTimePass()
             _ = agent.content("file")
             #expect(agent.status("file").accessed == first.accessed)
+            // What was changed in the future is not read there.
+            agent.store("future", "content")
+            agent.setTimes(
+                "future", accessed: .at(seconds: 1_000_000_000, nanoseconds: 0),
+                modified: .at(seconds: 4_000_000_000, nanoseconds: 0))
+            _ = agent.content("future")
+            let read = agent.status("future").accessed
+            #expect(read > start && read < start + 600_000_000_000)
             // Never by O_NOATIME.
             agent.setTimes(
                 "file", accessed: .at(seconds: 1_000_000_000, nanoseconds: 0), modified: .now)
