@@ -221,6 +221,15 @@ import Testing
             try remount("rw,remount")
             agent.store("a", "changed")
             #expect(agent.content("a") == "changed")
+            // What is taken back is only missing in what mount(8) asks for.
+            let rest = "nosuid,nodev,relatime,remount,user_id=0,group_id=0,default_permissions"
+            for (options, isForbidden) in [("rw,noexec,", true), ("rw,", false)] {
+                try remount(options + rest)
+                var status = statvfs()
+                #expect(statvfs(container.mountPoint, &status) == 0)
+                #expect((status.f_flag & UInt(MS_NOEXEC) != 0) == isForbidden, "\(options)")
+                #expect(status.f_flag & UInt(MS_NOSUID) != 0, "\(options)")
+            }
             agent.end()
             try container.unmount()
         }

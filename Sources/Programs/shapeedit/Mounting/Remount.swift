@@ -16,10 +16,14 @@ enum Remount {
     static func runIfAsked(_ lists: [String], _ directory: String) throws(Failure) {
         let options = lists.flatMap { $0.split(separator: ",") }.map(String.init)
         guard options.contains("remount") else { return }
-        let words = [
-            "mount", "-i", "-o", options.filter(changeable.contains).joined(separator: ","), "--",
-            directory,
-        ]
+        let changes = options.filter(changeable.contains).joined(separator: ",")
+        var words = ["mount", "-i", "-o", changes]
+        // From mount(8) we have all that the mount is to have, beside what is FUSE's own: what was taken
+        // back by `exec` is not there. It must not come back from how the mount is now.
+        if options.contains(where: { $0.hasPrefix("user_id=") }) {
+            words.append("--options-mode=ignore")
+        }
+        words += ["--", directory]
         _ = words.withProgramWords { execvp("mount", $0) }
         throw Failure(.system, "mount(8) could not be run: \(Errno.last)")
     }
