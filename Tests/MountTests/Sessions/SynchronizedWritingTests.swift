@@ -111,4 +111,34 @@ struct SynchronizedWritingTests {
             }
         }
     }
+
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `what was written on a mount with sync is there after a crash`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath, options: ["sync"]) { volume in
+            let container = try #require(volume.container)
+            let writer = try volume.agent()
+            let sizes = [3, 100_000, 300_000]
+            for size in sizes {
+                writer.store("old\(size)", ByteString(repeating: "o", count: 4096))
+                for name in ["old", "new"] {
+                    // Never closed before the daemon is gone.
+                    let file = writer.open("\(name)\(size)", O_WRONLY | O_CREAT | O_TRUNC)
+                    writer.write(file, ByteString(repeating: "n", count: size))
+                }
+            }
+            try container.killDaemon()
+            volume.endAgents()
+            try volume.remountAfterCrash()
+            let reader = try volume.agent()
+            for size in sizes {
+                for name in ["old", "new"] {
+                    let found = reader.content("\(name)\(size)")
+                    let isWhole = found == ByteString(repeating: "n", count: size)
+                    #expect(isWhole, "\(name)\(size): \(found.count) bytes")
+                }
+            }
+        }
+    }
 }

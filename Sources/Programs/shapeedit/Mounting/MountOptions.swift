@@ -6,7 +6,9 @@ import Model
 struct MountOptions {
     /// For libfuse.
     var fuse: [String] = []
-    var passthrough = true
+    private var mayPass = true
+    /// With `sync` the kernel asks for an fsync after each write, but not of one that it passes through.
+    var passthrough: Bool { mayPass && !fuse.contains("sync") }
     var noAccessTimes: Bool { fuse.contains("noatime") }
     /// Seconds that somebody waits for a store that does not answer.
     var storePatience = 20.0
@@ -53,7 +55,7 @@ struct MountOptions {
         for option in lists.flatMap({ $0.split(separator: ",") }).map(String.init) {
             if let former = Self.opposites[option] { fuse.removeAll { $0 == former } }
             switch option {
-            case "no_passthrough": passthrough = false
+            case "no_passthrough": mayPass = false
             case "no_desktop_thumbnails": keepsDesktop = false
             case "no_desktop_recents": keepsRecentFiles = false
             case "no_replay": replays = false
