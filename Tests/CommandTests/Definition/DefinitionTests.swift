@@ -12,6 +12,25 @@ import Testing
         #expect(names.isSuperset(of: ["mount", "container check", "set", "list", "undo", "apply"]))
     }
 
+    @Test func `help of edits explains the words of their usage, and no others`() throws {
+        try withDesk(.plain) { desk in
+            var explained = 0
+            for command in try CommandTree().commands {
+                let words = command.name.split(separator: " ").map(String.init)
+                let help = try desk.shapeedit(["help"] + words).text
+                let parts = help.split(separator: "USAGE: ", maxSplits: 1)
+                guard parts.count == 2, parts[1].contains(" FILE") else { continue }
+                let told = parts[0].split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                for word in ["TARGET", "PATH"] {
+                    let isUsed = parts[1].contains(word)
+                    #expect(told.contains("A \(word) ") == isUsed, "\(command.name): \(word)")
+                    explained += isUsed ? 1 : 0
+                }
+            }
+            #expect(explained > 12)
+        }
+    }
+
     @Test func `help tells of every command`() throws {
         try withDesk(.plain) { desk in
             let overview = try desk.run("--help")

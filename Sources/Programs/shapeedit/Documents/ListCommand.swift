@@ -14,6 +14,9 @@ struct ListCommand: ParsableCommand {
             return "list \(parts.first ?? "") FILE \(parts.dropFirst().first ?? "")"
         } + "\nshapeedit list show FILE\nshapeedit list today [ACTION WORDS...] [--in FOLDER]",
         discussion: """
+            A TARGET is an item's text or its number from 1, done, open or all; in double quotes a \
+            text is one whatever it says. A COLOR is gray, blue, green, yellow, orange or red.
+
             `today` is the list Today.list at the root of the mounted container the current folder \
             is in, else in the current folder; it is made when it is first used. `paste` without \
             text, or with -, takes standard input.

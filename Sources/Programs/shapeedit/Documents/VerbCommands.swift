@@ -95,10 +95,22 @@ enum VerbHelp {
             return having + ". A KIND is, " + kinds.joined(separator: "; ")
                 + ". What follows -- is no option."
         }
-        return having
-            + ". A TARGET is a name, a number from 1, a selector such as type=torus, or all. In double "
-            + "quotes, there and where a PATH begins, a name is one whatever it says: '\"a=b\"', "
-            + "'\"a=b\".name'. What follows -- is no option."
+        return having + "." + words(of: Verb.all.first { $0.name == name }?.usage ?? [])
+            + " What follows -- is no option."
+    }
+
+    /// What the words in capital letters of a usage are.
+    private static func words(of usage: [String]) -> String {
+        let usage = usage.joined(separator: " ")
+        if usage.contains("PATH") {
+            return " A PATH leads to a value of the document, such as title, or of a part, such as "
+                + "solid.1.color or Ball.position.x; `shapeedit get FILE` lists them. In double "
+                + "quotes a name is one whatever it says: '\"a=b\".color'."
+        }
+        guard usage.contains("TARGET") else { return "" }
+        return " A TARGET is a name, a number from 1, one of a kind such as torus.2, a selector "
+            + "such as type=torus, or all. In double quotes a name is one whatever it says: "
+            + "'\"a=b\"'."
     }
 
     static func types(of name: String) -> [DocumentType] {
