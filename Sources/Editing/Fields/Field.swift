@@ -51,6 +51,7 @@ struct Field<Owner>: Sendable {
 
     /// Which of the numbers a word means without the key; nil if none.
     func part(called word: String) -> Int? {
+        guard !partAliases.isEmpty else { return nil }
         let lower = word.lowercased()
         return partAliases.firstIndex { $0.lowercased() == lower }
     }
