@@ -18,7 +18,14 @@ final class ImportPass: Sendable {
         var seen: Set<ItemNumber> = []
         var counts = Counts()
         /// All has been shown, and what is not there any more has been removed.
-        var isComplete = false
+        private(set) var isComplete = false
+
+        mutating func end() {
+            isComplete = true
+            seen = []
+            folders = [:]
+            formerly = [:]
+        }
 
         /// The path that the entry is known by if it is where it was in its folder; `nil` in a new
         /// folder.

@@ -62,10 +62,8 @@ extension Volume {
                     stale.add(late)
                     stale.add(try removeUnseen(pass, &state, caller))
                 }
-                state.isComplete = true
-                state.seen = []
-                state.folders = [:]
-                state.formerly = [:]
+                state.end()
+                notePins(ofImported: node.item)
                 return stale
             }
         }

@@ -31,6 +31,7 @@ extension Volume {
             came: { [weak self] nodes in self?.reasons.forget(nodes) },
             failed: { [weak self] nodes, problem in
                 for node in nodes { self?.reasons.note(problem.reason, for: node) }
+                if problem.isPatienceOver { self?.noteMissing(nodes) }
             })
         let known: Int? = try? container.query { (database) throws(Failure) in
             try database.sources().count
@@ -114,6 +115,7 @@ extension Volume {
         -> [VersionRow]
     {
         state.withLock { state in
+            state.pins.hasCome()
             let ours = versions.filter { $0.place == .elsewhere }
             state.beginSealing(ours.count)
             return ours.map { version in

@@ -51,6 +51,7 @@ final class Keeper: Sendable {
         Threads.start("keeper", yielding: true) { [self] in
             let hashing = PartialHashing()
             work.withLock({ $0 })?.countLeftArrivals()
+            work.withLock({ $0 })?.findPins()
             while !round(hashing) {}
             state.signal { $0.done = true }
         }
@@ -155,6 +156,7 @@ final class Keeper: Sendable {
         gained = weeding.thin(tight: tight, everything: plan.everything) || gained
         gained = weeding.endWaitsForPictures(all: plan.room) || gained
         if plan.room { gained = weeding.dropParts() || gained }
+        weeding.followPins()
         weeding.letClosedGo()
         weeding.keepQuota()
         if plan.ended { weeding.settleArrivals() }

@@ -2,29 +2,13 @@ internal import Catalog
 internal import Content
 internal import Glibc
 internal import Model
-internal import PathText
 internal import Pictures
 internal import Promises
 internal import Stores
 internal import SystemCalls
 
-/// Letting contents go that the store has, bringing them, and saying which should be here.
+/// Letting contents go that the store has, and bringing them.
 extension Volume {
-    /// What the user wants of a document's content.
-    enum Pin: String {
-        /// It stays here.
-        case keep
-        /// It is here as long as there is room.
-        case usual = "default"
-        /// It goes as soon as the store has it and nobody has it open.
-        case onlineOnly = "online-only"
-    }
-
-    static let pinAttribute = ownPrefix + Array("pin".utf8)
-
-    /// The pin of the item, or of the nearest folder above that has one.
-    func pin(of node: NodeNumber) -> Pin { state.withLock { $0.pin(of: node).pin } }
-
     /// Lets the local copy of a document's current version go, or stops bringing it. Throws EBUSY if
     /// it has to stay for now, ENOTSUP without a store; the reason is kept for the user.
     func evict(_ node: NodeNumber) throws(Errno) {
@@ -224,22 +208,6 @@ extension Volume {
         return true
     }
 
-    /// Sets or takes away the pin of a document or folder, and acts on what is below.
-    func act(on pin: Pin, below node: NodeNumber) throws(Errno) {
-        for document in try documents(below: node) {
-            switch pin {
-            case .keep: try materialize(document)
-            case .onlineOnly: try? evict(document)
-            case .usual: break
-            }
-        }
-        if pin == .usual, quota.isLimited {
-            // What had to stay may go.
-            state.withLock { $0.quota.isDue = true }
-            keeper.wake()
-        }
-    }
-
     /// The node of the item's current version; `node` itself if the item is gone.
     func currentNode(_ node: NodeNumber) -> NodeNumber {
         state.withLock { state in
@@ -247,55 +215,9 @@ extension Volume {
             return position == 0 ? node : state.index[item: position].pointee.node
         }
     }
-
-    /// The regular files of a tree, or the file itself.
-    private func documents(below node: NodeNumber) throws(Errno) -> [NodeNumber] {
-        try read { (state) throws(Errno) in
-            var found: [NodeNumber] = []
-            var left = [try state.position(node)]
-            while let position = left.popLast() {
-                let record = state.index[item: position]
-                if record.pointee.isRegular { found.append(record.pointee.node) }
-                guard record.pointee.isDirectory else { continue }
-                var name = state.index.child(of: position, after: 0)
-                while name != 0 {
-                    left.append(state.index[name: name].pointee.item)
-                    name = state.index[name: name].pointee.next
-                }
-            }
-            return found
-        }
-    }
 }
 
 extension VolumeState {
-    /// The pin of the item, or of the nearest folder above that has one; and what has it, 0 if nothing.
-    fileprivate func pin(of node: NodeNumber) -> (pin: Volume.Pin, of: MemoryIndex.Position) {
-        var position = index.find(node.item)
-        while position != 0 {
-            if index[item: position].pointee.flags.contains(.hasAttributes),
-                let value = index.attributes[position]?[Volume.pinAttribute],
-                let pin = Volume.Pin(rawValue: String(decoding: value, as: UTF8.self))
-            {
-                return (pin, position)
-            }
-            position = index.parent(of: position)
-        }
-        return (.usual, 0)
-    }
-
-    /// The pin that keeps the item here, and what to do about it; `nil` if there is none.
-    fileprivate func pinToKeep(_ node: NodeNumber) -> String? {
-        let found = pin(of: node)
-        guard found.pin == .keep else { return nil }
-        if index[item: found.of].pointee.node.item == node.item {
-            return "it is pinned: `shapeedit unpin` first"
-        }
-        let path = index.path(of: found.of) ?? []
-        let folder = path.isEmpty ? "the whole container" : "its folder \(String(path: path))"
-        return "\(folder) is pinned: `shapeedit unpin` that first"
-    }
-
     /// Why the current version's bytes cannot go now; `nil` if they can.
     func reasonToStay(_ position: MemoryIndex.Position) -> StayReason? {
         let record = index[item: position]

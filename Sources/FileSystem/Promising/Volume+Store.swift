@@ -34,6 +34,7 @@ extension Volume {
             came: { [weak self] nodes in self?.reasons.forget(nodes) },
             failed: { [weak self] nodes, problem in
                 for node in nodes { self?.reasons.note(problem.reason, for: node) }
+                if problem.isPatienceOver { self?.noteMissing(nodes) }
             })
         let uploads = Uploads(
             store: store, damaged: damaged, logger: logger,
@@ -212,6 +213,7 @@ extension Volume {
         try blobs.withLock { (_) throws(Errno) in
             try content.adopt(blob.hash)
             state.withLock { state in
+                state.pins.hasCome()
                 for node in nodes {
                     state.arrived[node] = blob.hash
                     // Its words can be read from now on.

@@ -39,11 +39,13 @@ extension Volume {
             return exchange && state.sessions[item] == nil
                 ? state.index[name: covered].pointee.item : item
         }
+        var moved: [ItemNumber] = []
         let (nodes, dying) = try change { (state) throws(Errno) in
             let source = try state.directory(from)
             let target = try state.directory(to)
             let found = state.index.lookup(source, name)
             if found == 0 { throw Errno(ENOENT) }
+            moved = [state.number(state.index[name: found].pointee.item)]
             let covered = state.index.lookup(target, newName)
             if covered != 0, noReplace { throw Errno(EEXIST) }
             if exchange {
@@ -51,6 +53,7 @@ extension Volume {
                 // A version was published while the kernel looked the one name up twice. It would keep both
                 // that it found, and forget one only; as it is it begins anew.
                 if covered == found { throw Errno(ESTALE) }
+                moved.append(state.number(state.index[name: covered].pointee.item))
                 let nodes = [found, covered].flatMap {
                     state.nodes(state.index[name: $0].pointee.item)
                 }
@@ -59,6 +62,7 @@ extension Volume {
             return try state.move(found, to: target, newName, covering: covered, caller)
         }
         if dying { keeper.wake() }
+        notePins(of: moved, movedBetween: (from, to))
         return .done(nodes)
     }
 }

@@ -157,6 +157,7 @@ final class VolumeState {
     /// Versions to be in the store only that may go now: they were closed, or have reached the store.
     var lastCloses: Set<NodeNumber> = []
     var quota = QuotaState()
+    var pins = PinState()
     /// Follows what is recorded; nil for a volume without pictures.
     var pictures: VolumePictures?
     var texts: TextIndexer?

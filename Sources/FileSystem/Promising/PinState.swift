@@ -1,0 +1,49 @@
+internal import Model
+internal import SystemCalls
+
+/// What pins ask for and has not been seen to yet. Guarded by the volume's lock.
+struct PinState {
+    /// The first wait for a store that fails, and the longest, in milliseconds.
+    private static let firstWait: UInt64 = 5_000
+    private static let longestWait: UInt64 = 300_000
+
+    /// Anything has a pin, or had.
+    var isInUse = false
+    /// Documents and folders that have come to where another pin holds, or may have.
+    var moved: Set<ItemNumber> = []
+    /// Documents that are to stay here and did not come, for a reason that may pass.
+    private var missing: Set<NodeNumber> = []
+    /// When they are asked for again, of ``MonotonicClock``; 0: at once.
+    private var retryAt: UInt64 = 0
+    private var wait = firstWait
+
+    /// The store, or a source, gave nothing.
+    mutating func didNotCome(_ node: NodeNumber) {
+        missing.insert(node)
+        retryAt = max(retryAt, MonotonicClock.after(milliseconds: wait))
+    }
+
+    /// Something has come: what is missing may come as well.
+    mutating func hasCome() {
+        retryAt = 0
+        wait = Self.firstWait
+    }
+
+    mutating func takeMoved() -> Set<ItemNumber> {
+        defer { moved = [] }
+        return moved
+    }
+
+    /// What is to be asked for again: all, or the one that shows whether there is anything to be had.
+    mutating func takeMissing() -> Set<NodeNumber> {
+        if missing.isEmpty { return [] }
+        if retryAt == 0 {
+            defer { missing = [] }
+            return missing
+        }
+        guard retryAt <= MonotonicClock.now, let first = missing.popFirst() else { return [] }
+        wait = min(wait * 2, Self.longestWait)
+        retryAt = MonotonicClock.after(milliseconds: wait)
+        return [first]
+    }
+}

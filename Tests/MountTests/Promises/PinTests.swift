@@ -1,0 +1,74 @@
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Pins hold for what comes to where they are, and until they are fulfilled.
+@Suite(.oneAtATime, .enabled(if: isInstalled("getfattr"), "needs getfattr"))
+struct PinTests {
+    private func wait(_ volume: Volume, _ name: String, _ state: String) throws {
+        for _ in 0..<600 {
+            if try volume.state(name) == state { return }
+            usleep(50_000)
+        }
+        Issue.record("\(name) is not \(state) within 30 s: \(try volume.state(name))")
+    }
+
+    @Test func `the pin of a folder holds for what is moved into it`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let agent = try volume.agent()
+            agent.shell("mkdir keep online d; echo a > a; echo b > b; echo c > c; echo d > d/d")
+            try volume.evictAll()
+            agent.shell("cat b > ../read")
+            try volume.shapeedit("pin", "@keep")
+            try volume.shapeedit("pin", "--online-only", "@online")
+            agent.shell("mv a d keep; mv b online")
+            try wait(volume, "keep/a", "local")
+            try wait(volume, "keep/d/d", "local")
+            try wait(volume, "online/b", "promise")
+            #expect(try volume.state("c") == "promise")
+        }
+    }
+
+    @Test func `the pin of a folder holds for what an import shows in it`() throws {
+        try withVolume(.passthrough) { volume in
+            let source = "\(try #require(volume.container).base)/source"
+            let made = try Probing.run([
+                "sh", "-c", "mkdir '\(source)'; echo one > '\(source)/one'",
+            ])
+            try #require(made.status == 0, "\(made)")
+            try volume.agent().makeDirectory("keep")
+            try volume.shapeedit("import", "--promise", source, "@keep/in")
+            try volume.shapeedit("pin", "@keep")
+            try wait(volume, "keep/in/one", "local")
+            _ = try Probing.run(["sh", "-c", "echo two > '\(source)/two'"])
+            try volume.shapeedit("import", "--refresh", "@keep/in")
+            try wait(volume, "keep/in/two", "local")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `what is to stay here comes when the store is back`(_ inNextMount: Bool) throws {
+        try withVolume(.passthrough, store: "folder", options: ["store_timeout=1"]) { volume in
+            let container = try #require(volume.container)
+            let store = container.storeFolder
+            let agent = try volume.agent()
+            agent.shell("mkdir d; for i in 1 2 3 4; do echo $i > d/$i; done")
+            try volume.evictAll()
+            #expect(rename(store, store + ".away") == 0)
+            try volume.shapeedit("pin", "@d")
+            for _ in 0..<600 {
+                let told = try volume.run("getfattr", "-n", "user.shapeedit.error", "d/1")
+                if told.status == 0 { break }
+                usleep(50_000)
+            }
+            if inNextMount {
+                volume.endAgents()
+                try container.killDaemon()
+            }
+            #expect(rename(store + ".away", store) == 0)
+            if inNextMount { try volume.remountAfterCrash() }
+            for name in 1...4 { try wait(volume, "d/\(name)", "local") }
+        }
+    }
+}
