@@ -129,8 +129,8 @@ final class FolderTree {
     }
 
     private func compare(_ paths: [PathKey], _ now: (PathKey) -> Entry?) -> [SubitemChange] {
-        var (gone, come): ([PathKey], [(path: PathKey, entry: Entry)]) = ([], [])
-        var changes: [SubitemChange] = []
+        var (gone, come): ([PathKey], [Arrival]) = ([], [])
+        var changed: [PathKey] = []
         for path in paths {
             switch (entries[path], now(path)) {
             case (nil, nil): break
@@ -140,13 +140,36 @@ final class FolderTree {
                 if old.isSameItem(as: new) || !old.isFolder && !new.isFolder {
                     if old == new { break }
                     entries[path] = new
-                    changes.append(.changed(path.text))
+                    changed.append(path)
                 } else {
                     gone.append(path)
                     come.append((path, new))
                 }
             }
         }
+        let moves = takeMoves(&gone, &come)
+        // Each step is made here as it is told: who carries them out in their order has what there is.
+        var all = carryOut(moves, &gone, &come)
+        for path in gone {
+            guard let entry = entries[path] else { continue }
+            // Something else is there by now.
+            if now(path)?.isSameItem(as: entry) ?? false { continue }
+            remove(path)
+            all.append(.deleted(path.text))
+        }
+        // What is in a new folder comes with it.
+        for (path, entry) in come where entries[path] == nil { all += add(path, entry) }
+        all += changed.filter { entries[$0] != nil }.map { .changed($0.text) }
+        // While a folder was on its way, what happened in it was told of its old place.
+        for move in moves where move.entry.isFolder { all += compareBelow(move.path, move.entry) }
+        return all
+    }
+
+    typealias Move = (former: PathKey, path: PathKey, entry: Entry)
+    private typealias Arrival = (path: PathKey, entry: Entry)
+
+    /// What went and came has moved.
+    private func takeMoves(_ gone: inout [PathKey], _ come: inout [Arrival]) -> [Move] {
         var moves: [Move] = []
         come.removeAll { path, entry in
             guard
@@ -155,28 +178,39 @@ final class FolderTree {
             moves.append((gone.remove(at: index), path, entry))
             return true
         }
-        // What moves is taken out first, innermost folders before those around them: it may have the
-        // place of another that moves or goes.
-        moves.sort { $0.former.text.utf8.count > $1.former.text.utf8.count }
-        let branches = moves.map { detach($0.former) }
-        var ends: [SubitemChange] = []
-        for path in gone where entries[path] != nil {
-            remove(path)
-            ends.append(.deleted(path.text))
+        return moves
+    }
+
+    /// Makes moves one after the other; those that cannot be made so go and come instead.
+    private func carryOut(
+        _ moves: [Move], _ gone: inout [PathKey], _ come: inout [Arrival]
+    ) -> [SubitemChange] {
+        var waiting = WaitingMoves(told(moves))
+        var all: [SubitemChange] = []
+        for (path, entry) in come
+        where entry.isFolder && entries[path] == nil && hasFolder(path) && waiting.need(path) {
+            all += add(path, entry) { !waiting.lead(to: $0) }
         }
-        for (move, branch) in zip(moves, branches) { attach(branch, at: move.path, move.entry) }
-        var arrivals: [SubitemChange] = []
-        // What is in a new folder comes with it.
-        for (path, entry) in come where entries[path] == nil { arrivals += add(path, entry) }
-        var all = ends
-        all += told(moves).map { SubitemChange.moved($0.former.text, to: $0.path.text) }
-        all += arrivals + changes
-        // While a folder was on its way, what happened in it was told of its old place.
-        for move in moves where move.entry.isFolder { all += compareBelow(move.path, move.entry) }
+        while let move = waiting.next(where: { hasFolder($0.path) }, entries) {
+            if entries[move.path] != nil {
+                remove(move.path)
+                all.append(.deleted(move.path.text))
+            }
+            attach(detach(move.former), at: move.path, move.entry)
+            all.append(.moved(move.former.text, to: move.path.text))
+        }
+        for move in waiting.moves {
+            gone.append(move.former)
+            come.append((move.path, move.entry))
+        }
         return all
     }
 
-    private typealias Move = (former: PathKey, path: PathKey, entry: Entry)
+    /// Whether there is a folder for an item of this path.
+    private func hasFolder(_ path: PathKey) -> Bool {
+        let folder = path.folder
+        return folder == Self.top || entries[folder]?.isFolder ?? false
+    }
 
     /// Moves but for those of what went along with a folder.
     private func told(_ moves: [Move]) -> [Move] {
@@ -249,13 +283,16 @@ final class FolderTree {
         }
     }
 
-    /// Notes a new item, and what is in it already.
-    private func add(_ path: PathKey, _ entry: Entry) -> [SubitemChange] {
+    /// Notes a new item, and what is in it already but for what is left out.
+    private func add(
+        _ path: PathKey, _ entry: Entry, with isIncluded: (PathKey) -> Bool = { _ in true }
+    ) -> [SubitemChange] {
         entries[path] = entry
         guard entry.isFolder else { return [.appeared(path.text)] }
         var found: [PathKey: Entry] = [:]
         // Where there are no more watches it is there, and what happens in it is not told.
         try? scan(path, into: &found)
+        found = found.filter { entries[$0.key] == nil && isIncluded($0.key) }
         entries.merge(found) { $1 }
         return [.appeared(path.text)] + found.keys.sorted().map { .appeared($0.text) }
     }

@@ -64,6 +64,9 @@ public struct PathKey: Hashable, Comparable, Sendable {
     /// Whether it leads to something below a folder.
     public func isBelow(_ folder: PathKey) -> Bool { text.isBelow(folder.text) }
 
+    /// The path of the folder that its last name is in; empty where there is only one name.
+    public var folder: PathKey { PathKey(text.lastSlash.map { String(text[..<$0]) } ?? "") }
+
     /// An item in the folder of this path; the empty path is the folder that paths begin at.
     public func appending(_ name: String) -> PathKey {
         PathKey(text.isEmpty ? name : text + "/" + name)
