@@ -19,6 +19,8 @@ final class VarlinkConnection {
     var input = VarlinkInput()
     /// What the client has not taken.
     var output: [UInt8] = []
+    /// How much that may be.
+    var room = 0
     /// When it took something last, or there was nothing to take (monotonic nanoseconds).
     var lastRead = MonotonicClock.now
     /// Has the replies to the call that is under way.

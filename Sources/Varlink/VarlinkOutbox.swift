@@ -8,13 +8,16 @@ final class VarlinkOutbox: Sendable {
     private struct State {
         var replies: [(client: VarlinkClientID, bytes: [UInt8], isLast: Bool)] = []
         var sizes: [VarlinkClientID: Int] = [:]
+        /// Clients of whose replies some were dropped.
+        var overfull: Set<VarlinkClientID> = []
         /// Clients whose streams may have something, with the stream if it is new.
         var streams: [VarlinkClientID: (any VarlinkStream)?] = [:]
         var ended = false
     }
     private let state = Lock(State())
     private let event: OwnedDescriptor
-    /// Bytes that wait here for one client, at most; the server looks more often than they come.
+    /// Bytes that wait here for one client, at most, unless it is one reply; the server looks more often
+    /// than they come.
     private static let most = 8 << 20
 
     init() throws(Errno) {
@@ -26,9 +29,11 @@ final class VarlinkOutbox: Sendable {
 
     func put(_ bytes: [UInt8], to client: VarlinkClientID, isLast: Bool) {
         state.withLock { state in
-            let size = state.sizes[client, default: 0] + bytes.count
-            state.sizes[client] = size
-            if size <= Self.most { state.replies.append((client, bytes, isLast)) }
+            let waiting = state.sizes[client, default: 0]
+            if waiting > 0, waiting + bytes.count > Self.most { state.overfull.insert(client) }
+            if state.overfull.contains(client) { return }
+            state.sizes[client] = waiting + bytes.count
+            state.replies.append((client, bytes, isLast))
         }
         wake()
     }
@@ -57,20 +62,20 @@ final class VarlinkOutbox: Sendable {
         var count: UInt64 = 0
         _ = read(number, &count, 8)
         return state.withLock { state in
-            defer { (state.replies, state.streams) = ([], [:]) }
-            for (client, size) in state.sizes where size <= Self.most { state.sizes[client] = nil }
+            defer { (state.replies, state.sizes, state.streams) = ([], [:], [:]) }
             return (state.replies, state.streams)
         }
     }
 
     /// Whether so much came for a client that some of it was dropped.
     func isOverfull(_ client: VarlinkClientID) -> Bool {
-        state.withLock { $0.sizes[client, default: 0] > Self.most }
+        state.withLock { $0.overfull.contains(client) }
     }
 
     func forget(_ client: VarlinkClientID) {
         state.withLock { state in
             state.sizes[client] = nil
+            state.overfull.remove(client)
             state.streams[client] = nil
             state.replies.removeAll { $0.client == client }
         }

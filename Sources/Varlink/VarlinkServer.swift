@@ -57,7 +57,7 @@ package final class VarlinkServer: @unchecked Sendable {
         /// Bytes of a message.
         package var message = 1 << 20
         package var clients = 256
-        /// Bytes of replies that a client has not read.
+        /// Bytes of replies that a client has not read, unless it is one reply.
         package var unread = 4 << 20
         /// How long a client may read nothing while there is something, in milliseconds.
         package var patience: UInt64 = 30_000
@@ -172,7 +172,7 @@ package final class VarlinkServer: @unchecked Sendable {
     private func cutOff() {
         let now = MonotonicClock.now
         for (id, connection) in connections
-        where connection.output.count > limits.unread || outbox.isOverfull(id)
+        where connection.output.count > connection.room || outbox.isOverfull(id)
             || !connection.output.isEmpty
                 && connection.lastRead + limits.patience * 1_000_000 < now
         {
@@ -203,7 +203,7 @@ package final class VarlinkServer: @unchecked Sendable {
     private func handleNext(_ id: VarlinkClientID) {
         guard let connection = connections[id], !connection.isBusy else { return }
         // Short calls can have long replies: no more are made for one that reads none.
-        if connection.output.count > limits.unread { return close(id) }
+        if connection.output.count > connection.room { return close(id) }
         guard let message = connection.input.next() else {
             if connection.input.count > limits.message || connection.isOver { close(id) }
             return
@@ -258,7 +258,11 @@ package final class VarlinkServer: @unchecked Sendable {
 
     private func pass(_ bytes: [UInt8], to id: VarlinkClientID, isLast: Bool) {
         guard let connection = connections[id] else { return }
-        if connection.output.isEmpty { connection.lastRead = MonotonicClock.now }
+        if connection.output.isEmpty {
+            connection.lastRead = MonotonicClock.now
+            // One reply may be as long as it has to be.
+            connection.room = max(limits.unread, bytes.count)
+        }
         connection.output += bytes
         if !connection.write() {
             close(id)

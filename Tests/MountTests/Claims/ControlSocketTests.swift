@@ -48,6 +48,36 @@ import Testing
     }
 
     @Test(.enabled(if: isInstalled("python3"), "needs python3"))
+    func `claims are listed however long the list is`() throws {
+        let lines = """
+            import json, socket, subprocess, sys
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(sys.argv[1])
+            def call(method, **parameters):
+                method = "org.shapeedit.Control." + method
+                message = json.dumps({"method": method, "parameters": parameters})
+                connection.sendall(message.encode() + b"\\0")
+                answer = b""
+                while not answer.endswith(b"\\0"):
+                    piece = connection.recv(1 << 20)
+                    assert piece, "closed"
+                    answer += piece
+                return json.loads(answer[:-1])["parameters"]
+            rest = "/".join(["x" * 200] * 19)
+            for claim in range(5):
+                call("Claim", targets=[
+                    {"path": f"{claim}-{target}/{rest}", "access": "read"} for target in range(256)])
+            listed = subprocess.run([sys.argv[2], "claims", "."], capture_output=True, text=True)
+            print(len(call("Claims")["claims"]), listed.stdout.count(" has read on "), listed.stderr)
+            """
+        try withVolume(.passthrough) { volume in
+            let result = try volume.run(
+                "python3", "-c", lines, try Self.socket(volume), try BuiltPrograms.shapeedit())
+            #expect(result.text == "5 5 \n", "\(result.status) \(result.errors)")
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("python3"), "needs python3"))
     func `a client for whom there is no descriptor waits, and the socket's thread with it`()
         throws
     {
