@@ -144,8 +144,15 @@ import Testing
                     Int32(status), "coordinate", "--write", "s.list", "--", command)
                 #expect(message.hasPrefix("shapeedit: \(command): "))
             }
-            // Nothing is held afterwards.
-            try desk.run("coordinate", "--write", "s.list", "--timeout", "0", "--", "true")
+            // Nothing is held afterwards. A script need not say by what it is run.
+            try desk.shell("echo 'echo \"$0 $2\"; exit 3' > plainscript; chmod +x plainscript")
+            for path in ["", "."] {
+                let command = path.isEmpty ? "./plainscript" : "plainscript"
+                let result = try desk.shell(
+                    "PATH=$PATH:\(path); '\(BuiltPrograms.shapeedit())' coordinate --write s.list "
+                        + "--timeout 0 -- \(command) 'a b' 'c d' || echo $?")
+                #expect(result.hasSuffix("plainscript c d\n3\n"), "\(result)")
+            }
         }
     }
 

@@ -24,9 +24,14 @@ enum ChildCommand {
         signal(SIGINT, SIG_IGN)
         signal(SIGQUIT, SIG_IGN)
         var process = pid_t()
-        let result = words.withProgramWords {
-            posix_spawnp(&process, words[0].cPath, nil, &attributes, $0, environ)
+        func start(_ words: [String]) -> Int32 {
+            words.withProgramWords {
+                posix_spawnp(&process, words[0].cPath, nil, &attributes, $0, environ)
+            }
         }
+        var result = start(words)
+        // A script that does not say by what it is run is run by the shell, which finds it, too.
+        if result == ENOEXEC { result = start(["/bin/sh", "-c", #"exec "$0" "$@""#] + words) }
         if result != 0 {
             Console.complain("\(words[0]): \(Errno(result))")
             return result == ENOENT ? 127 : 126
