@@ -35,6 +35,8 @@ package final class FuseSession: @unchecked Sendable {
     private var session: OpaquePointer?
     private let connection: UnsafeMutablePointer<shim_connection>
     private let mountPoint: String
+    /// The mount's, as the kernel names it; nil where it does not tell.
+    private var device: String?
     /// The most bytes of a read, as the mount option says; 0: as many as the kernel likes.
     private let largestRead: UInt32
     /// The kernel said that this process may not lend it files.
@@ -84,6 +86,12 @@ package final class FuseSession: @unchecked Sendable {
             throw Failure(.software, "libfuse refused the connection: \(Errno(-result))")
         }
         volume.channel = self
+        device = topmost()?.device
+    }
+
+    /// What is mounted at the mount point, over all else there.
+    private func topmost() -> KernelMount? {
+        KernelMount.all().last { $0.point == mountPoint }
     }
 
     /// Serves requests until the mount is gone or a signal says stop.
@@ -105,13 +113,24 @@ package final class FuseSession: @unchecked Sendable {
     /// Takes the mount away; what is open fails from now on.
     package func unmount() {
         guard let session else { return }
-        fuse_session_unmount(session)
+        takeAway(session)
         volume.grantedResults?.stop()
         granted?.forwarding.stop()
         volume.stop()
         granted?.pages.stop()
         fuse_session_destroy(session)
         self.session = nil
+    }
+
+    /// libfuse takes away whatever is at the mount point, be it another's: this mount may have been taken out
+    /// of sight before (`umount -l`), while it was in use, or something is mounted over it.
+    private func takeAway(_ session: OpaquePointer) {
+        if let device, let other = topmost(), other.device != device,
+            shim_abandon(connection) == 0
+        {
+            return
+        }
+        fuse_session_unmount(session)
     }
 
     /// INIT: what the kernel may do by itself.

@@ -88,6 +88,12 @@ static ssize_t write_reply(int fd, struct iovec *iov, int count, void *userdata)
             current->has_passthrough = 1;
         }
     }
+    if (fd < 0) {
+        /* The mount is gone, and with it whoever waited for this. libfuse would complain. */
+        ssize_t size = 0;
+        for (int i = 0; i < count; i++) size += iov[i].iov_len;
+        return size;
+    }
     return writev(fd, iov, count);
 }
 
@@ -106,6 +112,14 @@ int shim_attach(struct fuse_session *session, struct shim_connection *connection
     current = connection;
     connection->device = fuse_session_fd(session);
     return fuse_session_custom_io(session, &io, connection->device);
+}
+
+int shim_abandon(struct shim_connection *connection) {
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing < 0) return -errno;
+    int result = dup3(nothing, connection->device, O_CLOEXEC) < 0 ? -errno : 0;
+    close(nothing);
+    return result;
 }
 
 int32_t shim_backing_open(struct shim_connection *connection, int descriptor) {

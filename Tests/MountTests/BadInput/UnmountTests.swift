@@ -54,6 +54,50 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: DataPath.isPrivileged, "only root takes mounts out of sight"))
+    func `a daemon that is told to end takes no other mount away`() throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.store("a", "content")
+            let daemon = try #require(container.daemon)
+            #expect(try run(["umount", "-l", container.mountPoint]).status == 0)
+            #expect(try container.command("container", "create", "other").status == 0)
+            let mounted = try container.command("mount", "other", container.mountPoint)
+            #expect(mounted.status == 0, "\(mounted)")
+            kill(pid_t(daemon), SIGTERM)
+            container.waitForEnd(of: daemon)
+            #expect(MountTable.isMounted(container.mountPoint))
+            let unmounted = try container.command("unmount", container.mountPoint)
+            #expect(unmounted.status == 0, "\(unmounted)")
+            try volume.remountAfterCrash()
+            #expect(try volume.agent().content("a") == "content")
+            withExtendedLifetime(agent) {}
+        }
+    }
+
+    @Test func `a daemon that is told to end complains of nobody who waits`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let daemon = try RunningProgram(
+                [BuiltPrograms.shapeedit(), "mount", "--foreground", "test", "mount"]
+                    .map { Array($0.utf8) },
+                directory: container.base, environment: container.environment)
+            waitUntil(seconds: 30) { MountTable.isMounted(container.mountPoint) }
+            let process = try #require(try container.status().pid)
+            let reader = try RunningProgram(
+                ["cat", "\(container.mountPoint)/.shapeedit/events"].map { Array($0.utf8) })
+            waitUntil(seconds: 30) {
+                let files = try? run(["sh", "-c", "readlink /proc/\(reader.process)/fd/*"])
+                return files?.text.contains("/events") ?? false
+            }
+            kill(pid_t(process), SIGTERM)
+            let ended = daemon.wait(seconds: 30)
+            #expect(ended.status == 0 && ended.errors.isEmpty, "\(ended)")
+            _ = reader.wait(seconds: 30)
+        }
+    }
+
     @Test(.enabled(if: DataPath.isPrivileged, "only root binds mounts"))
     func `a mount that is shown elsewhere too is unmounted there, and named`() throws {
         try withVolume(.passthrough) { volume in
