@@ -60,6 +60,18 @@ import Testing
         #expect(try source.current(StoreCall())?.secret == "geheim$HOME;x")
     }
 
+    @Test func `a command has the signals that new processes have`() throws {
+        // As in a daemon.
+        let before = signal(SIGPIPE, SIG_IGN)
+        defer { signal(SIGPIPE, before) }
+        let script = "echo username=me; sed -n 's/SigIgn:./password=/p' /proc/self/status"
+        let source = CredentialSource([.command(["sh", "-c", script])], address: "here")
+        let ignored = try source.current(StoreCall())?.secret
+        let bits = try #require(ignored.flatMap { UInt64($0, radix: 16) })
+        // Those of the C library's own do not count.
+        #expect(bits & 0x7fff_ffff == 0, "\(String(bits, radix: 16))")
+    }
+
     @Test func `a command that fails, hangs or does not exist`() throws {
         func problem(_ words: [String], _ cancellation: Cancellation) -> StoreError.Kind? {
             kind { () throws(StoreError) in
