@@ -90,4 +90,34 @@ struct LostWriteTests {
         reader.end()
         try machine.container.unmount()
     }
+
+    @Test func `what came from the store and was lost on the disk is right all the same`() throws {
+        let machine = try FragileMachine(mebibytes: 256, store: "folder")
+        defer { machine.remove() }
+        let container = machine.container
+        let agent = try machine.start()
+        defer { agent.end() }
+        try CarefulCalls(agent).store(names[0], second, synchronizing: true)
+        let document = "\(container.mountPoint)/\(names[0])"
+        // Refused until the store has it.
+        try waitUntil(seconds: 60) { try container.command("evict", document).status == 0 }
+        try machine.disk.takeRoomBelow()
+        #expect(try CarefulCalls(agent).content(names[0]).get() == second)
+        #expect(try !machine.disk.writeOut(), "the disk had room")
+        try machine.disk.giveRoomBelow()
+        // It counts as being here, or stays a promise.
+        let mark = ["od", "\(container.folder)/durable"]
+        let before = try run(mark).text
+        try waitUntil(seconds: 8) { try run(mark).text != before }
+        // The record of that is on the disk with what is synchronized later.
+        usleep(300_000)
+        try CarefulCalls(agent).store("later", first, synchronizing: true)
+        let reader = try machine.restart(ending: [agent])
+        defer { reader.end() }
+        #expect(try CarefulCalls(reader).content(names[0]).get() == second)
+        reader.end()
+        try container.unmount()
+        let check = try container.check()
+        #expect(check.status == 0, "\(check)")
+    }
 }
