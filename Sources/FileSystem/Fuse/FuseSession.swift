@@ -91,7 +91,7 @@ package final class FuseSession: @unchecked Sendable {
 
     /// What is mounted at the mount point, over all else there.
     private func topmost() -> KernelMount? {
-        KernelMount.all().last { $0.point == mountPoint }
+        KernelMount.all().last { $0.point.utf8.elementsEqual(mountPoint.utf8) }
     }
 
     /// Serves requests until the mount is gone or a signal says stop.
@@ -122,15 +122,23 @@ package final class FuseSession: @unchecked Sendable {
         self.session = nil
     }
 
-    /// libfuse takes away whatever is at the mount point, be it another's: this mount may have been taken out
-    /// of sight before (`umount -l`), while it was in use, or something is mounted over it.
+    /// Not by libfuse. It gives the number of the kernel's device back first: threads that tell the kernel
+    /// something meanwhile would write it into whatever file is opened next. And it takes away what is at the
+    /// mount point, be it another's: this mount may have been taken out of sight before (`umount -l`) while
+    /// it was in use, or something is mounted over it.
     private func takeAway(_ session: OpaquePointer) {
-        if let device, let other = topmost(), other.device != device,
-            shim_abandon(connection) == 0
-        {
-            return
+        let isMounted = shim_is_mounted(connection) != 0
+        guard shim_abandon(connection) == 0 else { return fuse_session_unmount(session) }
+        guard isMounted, device == nil || topmost()?.device == device else { return }
+        if umount2(mountPoint.cPath, Int32(MNT_DETACH)) == 0 { return }
+        // An ordinary user.
+        let words = ["fusermount3", "-u", "-q", "-z", "--", mountPoint]
+        var helper = pid_t()
+        let started = words.withProgramWords {
+            posix_spawnp(&helper, "fusermount3", nil, nil, $0, environ)
         }
-        fuse_session_unmount(session)
+        guard started == 0 else { return }
+        while waitpid(helper, nil, 0) < 0, errno == EINTR {}
     }
 
     /// INIT: what the kernel may do by itself.

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
@@ -112,6 +113,11 @@ int shim_attach(struct fuse_session *session, struct shim_connection *connection
     current = connection;
     connection->device = fuse_session_fd(session);
     return fuse_session_custom_io(session, &io, connection->device);
+}
+
+int shim_is_mounted(struct shim_connection *connection) {
+    struct pollfd device = {.fd = connection->device};
+    return poll(&device, 1, 0) != 1 || !(device.revents & POLLERR);
 }
 
 int shim_abandon(struct shim_connection *connection) {

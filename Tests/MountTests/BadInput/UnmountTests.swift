@@ -98,6 +98,41 @@ import Testing
         }
     }
 
+    /// Whoever tells the kernel something at that moment would write it into the file that gets the number.
+    @Test(.enabled(if: DataPath.isPrivileged, "only root unmounts by itself"))
+    func `until it is unmounted nothing gets the number of the kernel's device`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            // Held up as it unmounts.
+            let words = ["strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=umount2"]
+            let program = try [BuiltPrograms.shapeedit(), "mount", "--foreground", "test", "mount"]
+            let daemon = try RunningProgram(
+                (words + ["-e", "inject=umount2:delay_enter=1000000"] + program)
+                    .map { Array($0.utf8) },
+                directory: container.base, environment: container.environment)
+            waitUntil(seconds: 30) { MountTable.isMounted(container.mountPoint) }
+            let process = try #require(try container.status().pid)
+            let files = "/proc/\(process)/fd"
+            let device = try #require(
+                (0..<1_024).first { link("\(files)/\($0)") == "/dev/fuse" })
+            kill(pid_t(process), SIGTERM)
+            waitUntil(seconds: 30) { link("\(files)/\(device)") != "/dev/fuse" }
+            #expect(MountTable.isMounted(container.mountPoint))
+            #expect(link("\(files)/\(device)") == "/dev/null")
+            let ended = daemon.wait(seconds: 30)
+            #expect(ended.status == 0, "\(ended)")
+            #expect(!MountTable.isMounted(container.mountPoint))
+        }
+    }
+
+    /// Where a symbolic link leads; nil if there is none.
+    private func link(_ path: String) -> String? {
+        var text = [CChar](repeating: 0, count: 1_024)
+        let count = readlink(path, &text, text.count)
+        let bytes = text.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }
+        return count < 0 ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
     @Test(.enabled(if: DataPath.isPrivileged, "only root binds mounts"))
     func `a mount that is shown elsewhere too is unmounted there, and named`() throws {
         try withVolume(.passthrough) { volume in

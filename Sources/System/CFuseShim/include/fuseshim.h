@@ -28,8 +28,11 @@ struct shim_connection {
    fuse_session_mount. The structure must outlive the session. 0 or a negative errno. */
 int shim_attach(struct fuse_session *session, struct shim_connection *connection);
 
-/* Ends the connection without unmounting anything, in the place of fuse_session_unmount: all that is open
-   in the mount fails, and answers go nowhere from now on. 0 or a negative errno. */
+/* Whether the kernel has the mount still, be it out of sight. */
+int shim_is_mounted(struct shim_connection *connection);
+
+/* Ends the connection without unmounting anything: all that is open in the mount fails, and answers go
+   nowhere from now on. The descriptor's number stays taken. 0 or a negative errno. */
 int shim_abandon(struct shim_connection *connection);
 
 /* Lends a file to the kernel: its number there, or -1 with errno. */
