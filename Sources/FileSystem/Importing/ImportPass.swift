@@ -8,7 +8,7 @@ internal import SystemCalls
 /// ``state`` is held while a message is carried out; it is of the first level of the Locking page.
 final class ImportPass: Sendable {
     struct State {
-        /// The items of the source's folders, by path.
+        /// The items of the source's folders, by path; also of those that were removed here.
         var folders: [[UInt8]: ItemNumber]
         /// Of those that are elsewhere now or new: the path that what is in them is known by still.
         var formerly: [ItemNumber: [UInt8]] = [:]

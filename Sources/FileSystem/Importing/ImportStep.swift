@@ -41,22 +41,23 @@ struct ImportStep {
 
     /// Takes an entry over. When it throws nothing has been done: with an answer it can be tried again.
     mutating func take(_ entry: ImportMessage.Entry, _ volume: VolumeState) throws(Question) {
-        if let folder = state.folders[entry.parent] {
-            let directory = volume.index.find(folder)
-            if directory != 0, volume.index[item: directory].pointee.links > 0 {
-                try take(entry, in: directory, volume)
-            }
-        }
+        var directory = state.folders[entry.parent].map { volume.index.find($0) } ?? 0
+        if directory != 0, volume.index[item: directory].pointee.links == 0 { directory = 0 }
+        try take(entry, in: directory, volume)
         if !isLast { state.counts.shown += 1 }
     }
 
+    /// - Parameter directory: 0 if the entry's folder is not here: it was removed, or something else has
+    ///   its name. Then nothing is made, but what is known and is somewhere else here goes on to be the
+    ///   source's.
     private mutating func take(
         _ entry: ImportMessage.Entry, in directory: MemoryIndex.Position, _ volume: VolumeState
     ) throws(Question) {
-        let occupant = try occupant(of: entry, directory, volume)
+        let occupant = directory == 0 ? nil : try occupant(of: entry, directory, volume)
         switch try match(entry, directory, occupant, volume) {
         case .known(let origin): try follow(entry, origin, directory, occupant, volume)
         case .perhaps: state.late.append(entry)
+        case .new where directory == 0: break
         case .new:
             let there = volume.name(Array(entry.name), in: directory)
             if there != 0, pass.follows, !isLast, !entry.isFolder {
@@ -118,7 +119,8 @@ struct ImportStep {
     ) -> Bool {
         let position = volume.index.find(row.item)
         guard row.isGone, let place = volume.firstPlace(position) else { return false }
-        return place.parent != volume.number(directory) && place.parent != row.waitsAt?.parent
+        let isThere = directory != 0 && place.parent == volume.number(directory)
+        return !isThere && place.parent != row.waitsAt?.parent
     }
 
     private func isPossible(_ row: OriginRow, _ entry: ImportMessage.Entry) -> Bool {
@@ -283,8 +285,6 @@ struct ImportStep {
         // Where somebody moved it here it stays.
         if moves { moves = try isAtItsPlace(position, before, or: directory, volume) }
         state.seen.insert(before.item)
-        // Removed here: it does not come back, and nothing that is in it.
-        guard isHere else { return }
         if entry.isFolder {
             state.folders[entry.path] = before.item
             if entry.path != before.path { state.formerly[before.item] = before.path }
@@ -294,13 +294,13 @@ struct ImportStep {
         origin.path = entry.path
         origin.identity = entry.identity
         origin.waitsAt = nil
-        if moves, !move(position, entry, directory, occupant, volume) {
+        if moves, directory == 0 || !move(position, entry, directory, occupant, volume) {
             // It is the object of its new path all the same; the next refresh tries it again.
             settle(before, volume)
             origin.waitsAt = volume.firstPlace(position)
-            state.counts.noteTaken(entry)
+            if directory != 0 { state.counts.noteTaken(entry) }
         }
-        if entry.tag != before.tag {
+        if isHere, entry.tag != before.tag {
             if volume.isAsListed(position, before), replace(position, entry, &origin, volume) {
                 origin.tag = entry.tag
                 state.counts.changed += 1
@@ -309,7 +309,15 @@ struct ImportStep {
             }
         }
         guard origin != before else { return }
-        volume.record(.imported, position, at: VolumeState.now(), [.putOrigin(origin)])
+        let time = VolumeState.now()
+        let effect = Effect.putOrigin(origin)
+        if isHere {
+            volume.record(.imported, position, at: time, [effect])
+        } else {
+            // Removed here: it does not come back, but what was in it may be somewhere else here.
+            volume.log.append(
+                Mutation(time: time, kind: .imported, item: before.item, effects: [effect]))
+        }
     }
 
     /// Gives the item the content that the source has now, as a new version.

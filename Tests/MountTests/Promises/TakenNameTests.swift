@@ -222,17 +222,75 @@ struct TakenNameTests {
         }
     }
 
+    @Test(arguments: [":", "mv sub other"])
+    func `what was moved out of a folder that is removed here stays, and follows its source`(
+        _ change: String
+    ) throws {
+        try refreshed(
+            """
+            mkdir -p sub/dir sub/deep; cd sub; echo want > want; : > empty; ln -s want link
+            echo d > dir/d; echo deep > deep/deep; echo was > was; echo gone > gone; touch back
+            echo h > h1; ln h1 h2
+            """,
+            here: """
+                mkdir keep; cd in/sub; mv want empty link h1 h2 dir deep/deep was ../../keep
+                rm -r ../sub
+                """,
+            "echo later > sub/want; echo e > sub/dir/e; rm sub/was; mv sub/back .; \(change)"
+        ) { volume, agent, _, told in
+            #expect(told.contains("1 new, 1 changed, 1 removed"), "\(told)")
+            for _ in 1...2 {
+                #expect(
+                    agent.names("keep").sorted()
+                        == ["deep", "dir", "empty", "h1", "h2", "link", "want"])
+                // Nor does anything come back that was in it.
+                #expect(agent.names("in").isEmpty)
+                try expectNothingToDo(volume)
+            }
+            #expect(
+                agent.shell("cd keep; cat want deep dir/d dir/e h1 h2; readlink link")
+                    == "later\ndeep\nd\ne\nh\nh\nwant\n")
+        }
+    }
+
+    @Test func `what goes into a folder whose name is taken here stays until that is free`()
+        throws
+    {
+        try refreshed(
+            "echo a > a; mkdir d; echo x > d/x; ln -s a link; touch empty",
+            here: "echo mine > in/G; mkdir own; mv in/empty own",
+            "mkdir -p G/H; mv a link empty G; mv d G/H; echo new > G/new; echo y > G/H/d/y"
+        ) { volume, agent, source, told in
+            for told in [told, try volume.shapeedit("import", "--refresh", "@in").text] {
+                #expect(told.contains("1 names are taken, the first is \"G\""), "\(told)")
+                #expect(told.contains("0 removed"), "\(told)")
+            }
+            #expect(agent.names("in").sorted() == ["G", "a", "d", "link"])
+            #expect(
+                agent.shell("cd in; cat G a d/x d/y; readlink link; ls ../own")
+                    == "mine\na\nx\ny\na\nempty\n")
+            agent.shell("rm in/G; touch \(source)/G/more")
+            try volume.shapeedit("import", "--refresh", "@in")
+            // What was moved here stays there.
+            agent.shell("rm \(source)/G/empty; diff -r in \(source); ls own/empty")
+            #expect(formerName(agent, "G/a") == "a" && formerName(agent, "G/H/d") == "d")
+        }
+    }
+
     @Test func `a folder that shows another source goes on to show that`() throws {
         try withVolume(.passthrough) { volume in
             let base = "\(try #require(volume.container).base)/home"
             let agent = try volume.agent()
             agent.shell("mkdir -p \(base)/outer/a \(base)/inner \(base)/around/in")
             agent.shell("cd \(base); echo x > outer/a/x; echo y > inner/y; echo w > around/in/w")
+            agent.shell("echo b > \(base)/outer/b")
             try volume.shapeedit("import", "--promise", base + "/outer", "@in")
             try volume.shapeedit("import", "--promise", base + "/inner", "@in/own")
-            agent.shell("cd \(base); mkdir outer/own; echo z > outer/own/z; echo more > inner/more")
+            agent.shell("cd \(base); mkdir outer/own; mv outer/b outer/own; echo more > inner/more")
             let told = try volume.shapeedit("import", "--refresh", "@in").text
             #expect(told.contains("1 names are taken"), "\(told)")
+            // What the source has in its folder of that name stays where it was.
+            #expect(agent.content("in/b") == "b\n")
             // Nor does an import take it over that is made above it later.
             let around = try volume.shapeedit("import", "--promise", base + "/around", "@.").text
             #expect(around.contains("1 names are taken"), "\(around)")
