@@ -46,7 +46,8 @@ extension Volume {
         case .entries(let token, let entries):
             let pass = try pass(node, token)
             return try pass.state.withLock { (state) throws(Errno) in
-                try sources.origins.withLock { (_) throws(Errno) in
+                if state.isComplete { throw Errno(ESTALE) }
+                return try sources.origins.withLock { (_) throws(Errno) in
                     try take(entries, pass, &state, caller)
                 }
             }
@@ -54,6 +55,8 @@ extension Volume {
             let pass = try pass(node, token)
             return try pass.state.withLock { (state) throws(Errno) in
                 var stale = Stale()
+                // What was seen is forgotten: nothing would be kept for it.
+                if state.isComplete { return stale }
                 if pass.follows {
                     if state.counts.shown == 0, try wouldRemove(pass) { throw Errno(ENOMEDIUM) }
                     let late = try sources.origins.withLock { (_) throws(Errno) in
