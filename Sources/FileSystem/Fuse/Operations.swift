@@ -366,7 +366,7 @@ extension FuseSession {
                 if isVirtual(number) { throw Errno(EROFS) }
                 let bytes = Array(UnsafeRawBufferPointer(start: value, count: size))
                 if name(text).elementsEqual(Volume.importAttribute) {
-                    return try session.takeImport(request, node(number), bytes)
+                    return session.takeImport(request, node(number), bytes)
                 }
                 let nodes = try session.volume.setAttribute(
                     node(number), Array(name(text)), bytes, flags: flags, request.caller)

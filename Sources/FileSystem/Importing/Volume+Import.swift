@@ -29,8 +29,11 @@ extension Volume {
     ///
     /// Throws EINVAL for what is no message, EEXIST if another tree was imported to the folder, ENODATA
     /// if none was and its changes are to be followed, ESTALE for a run that is over, ENOMEDIUM if
-    /// nothing at all was shown and all would be removed.
-    func takeImport(_ node: NodeNumber, _ bytes: [UInt8], _ caller: Caller) throws(Errno) -> Stale {
+    /// nothing at all was shown and all would be removed. What was done before something failed is done:
+    /// `stale` tells of it then too.
+    func takeImport(
+        _ node: NodeNumber, _ bytes: [UInt8], _ caller: Caller, _ stale: inout Stale
+    ) throws(Errno) {
         guard let sources else { throw Errno(ENOTSUP) }
         guard let message = ImportMessage(bytes) else { throw Errno(EINVAL) }
         try read { (state) throws(Errno) in
@@ -42,32 +45,28 @@ extension Volume {
         case .begin(let token, let follows, let address):
             let pass = try begin(node.item, token, follows: follows, address, sources.downloads)
             sources.begin(pass)
-            return Stale()
         case .entries(let token, let entries):
             let pass = try pass(node, token)
-            return try pass.state.withLock { (state) throws(Errno) in
+            try pass.state.withLock { (state) throws(Errno) in
                 if state.isComplete { throw Errno(ESTALE) }
-                return try sources.origins.withLock { (_) throws(Errno) in
-                    try take(entries, pass, &state, caller)
+                try sources.origins.withLock { (_) throws(Errno) in
+                    try take(entries, pass, &state, caller, &stale)
                 }
             }
         case .end(let token):
             let pass = try pass(node, token)
-            return try pass.state.withLock { (state) throws(Errno) in
-                var stale = Stale()
+            try pass.state.withLock { (state) throws(Errno) in
                 // What was seen is forgotten: nothing would be kept for it.
-                if state.isComplete { return stale }
+                if state.isComplete { return }
                 if pass.follows {
                     if state.counts.shown == 0, try wouldRemove(pass) { throw Errno(ENOMEDIUM) }
-                    let late = try sources.origins.withLock { (_) throws(Errno) in
-                        try takeLate(pass, &state, caller)
+                    try sources.origins.withLock { (_) throws(Errno) in
+                        try takeLate(pass, &state, caller, &stale)
                     }
-                    stale.add(late)
-                    stale.add(try removeUnseen(pass, &state, caller))
+                    try removeUnseen(pass, &state, caller, &stale)
                 }
                 state.end()
                 notePins(ofImported: node.item)
-                return stale
             }
         }
     }
@@ -155,10 +154,13 @@ extension Volume {
     /// Makes, moves and changes items as the entries tell. With ``SourceLink/origins`` held.
     private func take(
         _ entries: [ImportMessage.Entry], _ pass: ImportPass, _ state: inout ImportPass.State,
-        _ caller: Caller, isLast: Bool = false
-    ) throws(Errno) -> Stale {
+        _ caller: Caller, _ stale: inout Stale, isLast: Bool = false
+    ) throws(Errno) {
         var step = ImportStep(pass: pass, caller: caller, state: state, isLast: isLast)
-        defer { state = step.state }
+        defer {
+            state = step.state
+            stale.add(step.stale)
+        }
         if !pass.isFirst { try prepare(&step, entries[...]) }
         try log.admit()
         var next = 0
@@ -179,7 +181,6 @@ extension Volume {
         }
         try log.flush(upTo: log.head)
         for name in step.forgotten { content.forgetIncoming(name) }
-        return step.stale
     }
 
     /// Asks the catalog what the step wants to know of entries, and what it asked.
@@ -218,16 +219,14 @@ extension Volume {
 
     /// Takes over what was put off until all had been shown.
     private func takeLate(
-        _ pass: ImportPass, _ state: inout ImportPass.State, _ caller: Caller
-    ) throws(Errno) -> Stale {
-        var stale = Stale()
+        _ pass: ImportPass, _ state: inout ImportPass.State, _ caller: Caller, _ stale: inout Stale
+    ) throws(Errno) {
         let late = state.late
         state.late = []
         for start in stride(from: 0, to: late.count, by: 500) {
             let part = Array(late[start..<min(start + 500, late.count)])
-            stale.add(try take(part, pass, &state, caller, isLast: true))
+            try take(part, pass, &state, caller, &stale, isLast: true)
         }
-        return stale
     }
 
     // MARK: What is not there any more
@@ -251,8 +250,8 @@ extension Volume {
     /// source shows at their path next (``OriginRow/isGone``), if it ever does; if their content is on its
     /// way and does not come, the next run removes them. All else is the container's own from now on.
     private func removeUnseen(
-        _ pass: ImportPass, _ state: inout ImportPass.State, _ caller: Caller
-    ) throws(Errno) -> Stale {
+        _ pass: ImportPass, _ state: inout ImportPass.State, _ caller: Caller, _ stale: inout Stale
+    ) throws(Errno) {
         var gone: [OriginRow] = []
         let seen = state.seen
         try ask { (database) throws(Failure) in
@@ -262,7 +261,6 @@ extension Volume {
         }
         followFolders(&gone, state)
         var step = ImportStep(pass: pass, caller: caller, state: state, isLast: true)
-        var stale = Stale()
         for row in gone {
             // Asked first: what has come by then is not away any more.
             let isComing = row.content.map { pass.downloads.received($0) != nil } ?? false
@@ -308,7 +306,6 @@ extension Volume {
         }
         stale.add(step.stale)
         try log.flush(upTo: log.head)
-        return stale
     }
 }
 

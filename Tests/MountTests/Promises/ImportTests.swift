@@ -33,13 +33,6 @@ struct ImportTests {
         try volume.run("getfattr", "--only-values", "-n", "user.shapeedit.error", name).text
     }
 
-    /// What is answered to a message of an import to the folder `in`.
-    private func answer(_ agent: Agent, _ fields: [String]) -> String {
-        let message = fields.flatMap { Array($0.utf8) + [0] }
-            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        return agent.shell("setfattr -n user.shapeedit.import -v 0x\(message) in 2>&1 || :")
-    }
-
     @Test(.enabled(if: isInstalled("prlimit"), "needs prlimit"))
     func `more small contents than there are descriptors are read at once`() throws {
         try withSource(.passthrough) { volume, agent, source in
@@ -337,55 +330,6 @@ struct ImportTests {
             #expect(try refresh(volume).contains("0 removed"))
             // Modes are those of the listing that showed it first.
             agent.shell("chmod 700 in/closed*; diff -r in \(source)")
-        }
-    }
-
-    @Test func `a run that is over removes nothing and shows nothing`() throws {
-        try withSource(.passthrough) { volume, agent, source in
-            agent.shell("mkdir in")
-            let entry = { ["f", $0, "", "1", "6", "", "0", "420", ""] }
-            for (token, mode) in [("a", "import"), ("b", "refresh")] {
-                for fields in [
-                    ["begin", token, mode, "folder:" + source],
-                    ["entries", token] + entry("a.txt"), ["end", token], ["end", token],
-                ] {
-                    #expect(answer(agent, fields).contains("now in progress"))
-                }
-                let late = answer(agent, ["entries", token] + entry("late"))
-                #expect(late.contains("Stale"), "\(late)")
-                #expect(agent.names("in") == ["a.txt"])
-            }
-        }
-    }
-
-    @Test func `only who owns the folder imports to it, and nonsense is refused`() throws {
-        try withSource(.passthrough) { volume, agent, source in
-            agent.shell("mkdir in; chmod 777 in")
-            let set = "setfattr -n user.shapeedit.import -v"
-            for nonsense in ["", "x", "begin", "0x626567696e0078006100", "entries"] {
-                agent.shell("! \(set) '\(nonsense)' in")
-            }
-            #expect(
-                agent.shell("getfattr -n user.shapeedit.import in 2>&1 || :").contains("No such"))
-            if geteuid() == 0 {
-                let other = try volume.agent(user: nobody, group: nobody)
-                // begin, t, import, folder:/
-                let begin = "0x626567696e00740 0696d706f727400666f6c6465723a2f00".filter {
-                    $0 != " "
-                }
-                let refused = "2>&1 | grep -q 'not permitted'"
-                other.shell("\(set) \(begin) in \(refused)")
-                // Nor to a folder of their own: the daemon would read for them what they may not.
-                other.shell("mkdir in/theirs; \(set) \(begin) in/theirs \(refused)")
-                // That it is taken is an error too.
-                agent.shell("\(set) \(begin) in 2>&1 | grep -q 'now in progress'")
-                // No file is so large: the daemon would stumble over the number.
-                for size in ["9223372036854775807", "1152921504606846976"] {
-                    let fields = ["entries", "t", "f", "huge", "", "1", size, "", "0", "420", ""]
-                    #expect(answer(agent, fields).contains("Invalid argument"))
-                }
-                other.end()
-            }
         }
     }
 }
