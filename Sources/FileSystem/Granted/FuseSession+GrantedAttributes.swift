@@ -49,10 +49,15 @@ extension FuseSession {
                 }
             }
         }
-        forward(request, granted, to: node.owner) { [self] () throws(Errno) in
+        forwardSteps(request, granted, to: node.owner) { [self] (ticket) throws(Errno) in
+            // What the program was told has come to nothing does not happen when the owner goes on.
+            let decide = { () throws(Errno) in
+                try granted.forwarding.goOn(ticket, toTheEnd: true)
+            }
             if flags != nil, let file, file.writes {
                 // A check of its own: the handle stays good when the grant has gone.
                 try Self.requireGrant(file, granted, writes: true)
+                try decide()
                 do throws(Errno) { try change(file.descriptor.number) } catch {
                     throw GrantOwners.answer(error)
                 }
@@ -60,6 +65,7 @@ extension FuseSession {
             } else if let flags {
                 try granted.owners.on(node, shared: true) { (path) throws(Errno) in
                     let opened = try OwnedDescriptor.open(path, flags | O_NOCTTY)
+                    try decide()
                     try change(opened.number)
                     noteOwn(node.document, of: node.owner, opened)
                 }

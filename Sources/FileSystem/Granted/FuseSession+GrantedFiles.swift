@@ -59,8 +59,9 @@ extension FuseSession {
         let shared =
             writes || document.map { granted.isWriter(process, of: $0, in: owner) } ?? false
         if shared, try Self.isSentRound(request, granted, node) { throw Errno(ESTALE) }
-        forward(request, granted, to: owner) { () throws(Errno) in
-            let file = try Self.opened(node, document, granted, shared: shared, flags, by: thread)
+        forwardSteps(request, granted, to: owner) { (ticket) throws(Errno) in
+            let file = try Self.opened(
+                node, document, granted, shared: shared, flags, by: thread, ticket)
             return { isAwaited in
                 guard isAwaited else { return }
                 let handle = granted.hold(file)
@@ -77,11 +78,13 @@ extension FuseSession {
     /// A node's file, opened on the owner's mount; ESTALE for a thread that is to look it up once more.
     private static func opened(
         _ node: GrantedNode, _ document: DocumentID?, _ granted: GrantedTree, shared: Bool,
-        _ flags: Int32, by thread: Int32
+        _ flags: Int32, by thread: Int32, _ ticket: UInt64
     ) throws(Errno) -> GrantedFile {
         // With O_NONBLOCK the owner's mount does not wait for claims.
         let passed = flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_SYNC | O_NONBLOCK) | O_NOCTTY
-        let open = { (path: String) throws(Errno) in try OwnedDescriptor.open(path, passed) }
+        let open = { (path: String) throws(Errno) in
+            try Self.opened(path, passed, granted, ticket)
+        }
         func file(_ descriptor: consuming OwnedDescriptor, isMisplaced: Bool = false) -> GrantedFile
         {
             GrantedFile(
@@ -112,6 +115,21 @@ extension FuseSession {
         }
         granted.noteArrival(thread)
         return file(descriptor, isMisplaced: isMisplaced)
+    }
+
+    /// A path, opened for a call that may not be waited for any more when it is. What O_TRUNC cuts off is
+    /// cut off only if it is: no open waits for claims, and empties a document when they have ended, of
+    /// which a program was told that nothing came of it.
+    static func opened(
+        _ path: String, _ flags: Int32, _ granted: GrantedTree, _ ticket: UInt64
+    ) throws(Errno) -> OwnedDescriptor {
+        guard flags & O_TRUNC != 0 else { return try OwnedDescriptor.open(path, flags) }
+        // A file that is open for reading only has no size to set.
+        let access = flags & O_ACCMODE == O_RDONLY ? O_RDWR : flags & O_ACCMODE
+        let file = try OwnedDescriptor.open(path, flags & ~(O_ACCMODE | O_TRUNC) | access)
+        try granted.forwarding.goOn(ticket, toTheEnd: true)
+        try check { ftruncate(file.number, 0) }
+        return file
     }
 
     /// - Parameter isCached: whether the kernel reads it into its page cache.

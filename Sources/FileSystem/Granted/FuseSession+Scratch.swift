@@ -20,10 +20,10 @@ extension FuseSession {
         let caller = request.caller
         let process = CallerProcess.process(of: caller.thread)
         let passed = flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_EXCL | O_SYNC)
-        forward(request, granted, to: owner) { () throws(Errno) in
+        forwardSteps(request, granted, to: owner) { (ticket) throws(Errno) in
             let documents = try granted.documents(of: owner)
             if let found = documents[name] {
-                return try Self.makeAnew(request, granted, found, of: owner, flags)
+                return try Self.makeAnew(request, granted, found, of: owner, flags, ticket)
             }
             guard ScratchFolder.admits(name, beside: documents, isNew: flags & O_EXCL != 0)
             else { throw ScratchFolder.refusal(name, beside: documents, flags) }
@@ -47,7 +47,7 @@ extension FuseSession {
     /// before; EEXIST if it has not and wants a new file.
     private static func makeAnew(
         _ request: Request, _ granted: GrantedTree, _ found: GrantOwners.Document,
-        of owner: String, _ flags: Int32
+        of owner: String, _ flags: Int32, _ ticket: UInt64
     ) throws(Errno) -> Forwarding.Outcome {
         let (document, thread) = (found.document, request.caller.thread)
         let isAway = granted.isRenamedAway(document, of: owner, for: thread)
@@ -59,7 +59,7 @@ extension FuseSession {
         let file = try granted.owners.on(node, shared: writes) { (path) throws(Errno) in
             GrantedFile(
                 owner: owner, document: document,
-                descriptor: try OwnedDescriptor.open(path, passed | O_NOCTTY), flags: flags,
+                descriptor: try opened(path, passed | O_NOCTTY, granted, ticket), flags: flags,
                 process: CallerProcess.process(of: thread))
         }
         let status = granted.shown(node, try file.descriptor.status(), found.access)

@@ -111,6 +111,67 @@ struct OwnerFailureTests {
         }
     }
 
+    @Test(arguments: [O_TRUNC, O_WRONLY | O_TRUNC, O_RDWR | O_TRUNC, nil])
+    func `what was interrupted empties no document when the claim ends that it waited for`(
+        _ flags: Int32?
+    ) throws {
+        try withOwnerAndApp(.passthrough) { both in
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            let version = here.attribute("a.txt", "user.shapeedit.version")
+            there.status(Self.document)
+            let claim = try HeldClaim(both.owner, "--write", "a.txt")
+            claim.waitUntilGranted()
+            there.catchSignal(SIGUSR1)
+            if let flags {
+                there.beginOpen(Self.document, flags)
+            } else {
+                there.beginTruncate(Self.document, size: 0)
+            }
+            there.waitUntilBlocked(in: flags == nil ? SYS_truncate : SYS_openat)
+            #expect(!there.hasFinished(within: 100))
+            there.signal(SIGUSR1)
+            there.finish("interrupted open", fails: EINTR)
+            #expect(claim.end().status == 0)
+            // The call ends unheard now.
+            usleep(500_000)
+            #expect(here.content("a.txt") == "one")
+            #expect(here.attribute("a.txt", "user.shapeedit.version") == version)
+            // Who waits for it gets it.
+            if let flags {
+                there.close(there.open(Self.document, flags))
+            } else {
+                there.truncate(Self.document, size: 0)
+            }
+            #expect(here.content("a.txt") == "")
+        }
+    }
+
+    @Test func `what was interrupted while the owner hung is not done when it goes on`() throws {
+        try withOwnerAndApp(.passthrough) { both in
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            let daemon = pid_t(try #require(both.ownerContainer.daemon))
+            let file = there.open(Self.document, O_RDWR | O_APPEND)
+            there.catchSignal(SIGUSR1)
+            func interrupted(_ number: Int32, _ begin: () -> Void) {
+                kill(daemon, SIGSTOP)
+                defer {
+                    kill(daemon, SIGCONT)
+                    usleep(300_000)
+                }
+                begin()
+                there.waitUntilBlocked(in: number)
+                there.signal(SIGUSR1)
+                there.finish("interrupted call \(number)", fails: EINTR)
+            }
+            interrupted(SYS_ftruncate) { there.beginTruncate(file, size: 0) }
+            #expect(there.status(file).size == 3)
+            there.close(file)
+            #expect(here.content("a.txt") == "one")
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1))
     func `two containers that grant to one another do not stand in each other's way`(
         _ place: DataPath

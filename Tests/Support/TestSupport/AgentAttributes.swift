@@ -117,6 +117,15 @@ extension Agent {
             fails: fails, at: location)
     }
 
+    /// truncate(2) without waiting for its end.
+    package func beginTruncate(_ path: ByteString, size: Int) {
+        begin(
+            "truncate \(path) to \(size)",
+            .call(
+                number: Int(SYS_truncate), arguments: [.input(path.bytes), .integer(size)],
+                onNewThread: false))
+    }
+
     /// access(2) with R_OK and so on.
     package func access(
         _ path: ByteString, _ wanted: Int32, fails: Int32...,

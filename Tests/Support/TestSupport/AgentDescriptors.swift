@@ -157,6 +157,15 @@ extension Agent {
             [.integer(descriptor.number), .integer(size)], fails: fails, at: location)
     }
 
+    /// ftruncate(2) without waiting for its end.
+    package func beginTruncate(_ descriptor: Descriptor, size: Int) {
+        begin(
+            "ftruncate to \(size)",
+            .call(
+                number: Int(SYS_ftruncate),
+                arguments: [.integer(descriptor.number), .integer(size)], onNewThread: false))
+    }
+
     /// fsync(2), or fdatasync(2).
     package func synchronize(
         _ descriptor: Descriptor, dataOnly: Bool = false, fails: Int32...,
