@@ -23,17 +23,21 @@ extension FuseSession {
         else { throw Errno(EACCES) }
     }
 
-    /// Runs `work` with an open document that is still granted, and answers with its outcome.
+    /// Runs `work` with an open document that is still granted, and answers with its outcome. What is
+    /// to write or to lock does not happen when nobody waits for the answer any more.
     ///
-    /// - Parameter asks: whether it has to be granted.
+    /// - Parameters:
+    ///   - asks: whether it has to be granted.
+    ///   - locks: whether it takes a lock, without waiting: it is answered with what came of that.
     func withGranted(
         _ request: Request, _ granted: GrantedTree, _ handle: UInt64, writes: Bool = false,
-        asks: Bool = true,
+        asks: Bool = true, locks: Bool = false,
         _ work: @escaping @Sendable (GrantedFile) throws(Errno) -> Forwarding.Outcome
     ) throws(Errno) {
         let file = try granted.file(handle)
-        forward(request, granted, to: file.owner) { () throws(Errno) in
+        forwardSteps(request, granted, to: file.owner) { (ticket) throws(Errno) in
             if asks { try Self.requireGrant(file, granted, writes: writes) }
+            if writes || locks { try granted.forwarding.goOn(ticket, toTheEnd: locks) }
             do throws(Errno) { return try work(file) } catch { throw GrantOwners.answer(error) }
         }
     }
@@ -288,7 +292,7 @@ extension FuseSession {
         _ request: Request, _ granted: GrantedTree, _ handle: UInt64, waits: Bool,
         givesBack: Bool, _ attempt: @escaping @Sendable (Int32) throws(Errno) -> Void
     ) throws(Errno) {
-        try withGranted(request, granted, handle, asks: !givesBack) {
+        try withGranted(request, granted, handle, asks: !givesBack, locks: !givesBack) {
             [self] (file) throws(Errno) in
             do throws(Errno) { try attempt(file.descriptor.number) } catch {
                 guard waits, error.code == EAGAIN else { throw error }

@@ -119,7 +119,7 @@ extension FuseSession {
                 else { throw Errno(EXDEV) }
                 try Self.backUp(
                     document.document, of: owner, granted, to: newName, replaces: !isExclusive,
-                    caller)
+                    caller, ticket)
                 return { isAwaited in if isAwaited { request.succeed() } }
             }
             if let target = documents[newName] {
@@ -161,12 +161,13 @@ extension FuseSession {
     /// anything of it.
     private static func backUp(
         _ document: DocumentID, of owner: String, _ granted: GrantedTree, to name: String,
-        replaces: Bool, _ caller: Caller
+        replaces: Bool, _ caller: Caller, _ ticket: UInt64
     ) throws(Errno) {
         let process = CallerProcess.process(of: caller.thread)
         let made = try granted.owners.copy(
             document, of: owner, shared: granted.isWriter(process, of: document, in: owner),
-            to: name, replaces: replaces)
+            to: name, replaces: replaces
+        ) { () throws(Errno) in try granted.forwarding.goOn(ticket, toTheEnd: true) }
         _ = fchown(made.number, caller.user, caller.group)
         granted.noteRenamedAway(document, of: owner, by: process)
     }
@@ -185,20 +186,18 @@ extension FuseSession {
         let caller = request.caller
         let process = CallerProcess.process(of: caller.thread)
         let shared = granted.isWriter(process, of: document, in: owner)
-        forward(request, granted, to: owner) { () throws(Errno) in
+        forwardSteps(request, granted, to: owner) { (ticket) throws(Errno) in
             let documents = try granted.documents(of: owner)
             guard ScratchFolder.admits(name, beside: documents, isNew: false) else {
                 throw Errno(EXDEV)
             }
-            let scratch = granted.owners.scratch
-            let made = try granted.owners.copy(document, of: owner, shared: shared, to: name)
+            let made = try granted.owners.copy(document, of: owner, shared: shared, to: name) {
+                () throws(Errno) in try granted.forwarding.goOn(ticket, toTheEnd: true)
+            }
             _ = fchown(made.number, caller.user, caller.group)
             let status = try made.status()
             return { isAwaited in
-                guard isAwaited else {
-                    Glibc.unlink(scratch.path(owner, name).cPath)
-                    return
-                }
+                guard isAwaited else { return }
                 request.answer(granted.scratchEntry(owner, name, status, counted: true))
             }
         }

@@ -94,14 +94,15 @@ extension GrantOwners {
     /// - Parameters:
     ///   - shared: as its writers see it; else the current version.
     ///   - replaces: whether it may take the place of a file of that name; else EEXIST.
+    ///   - lastly: called before it gets its name; throws if nothing is to come of it.
     /// - Returns: the new file, open.
     func copy(
         _ document: DocumentID, of owner: String, shared: Bool, to name: String,
-        replaces: Bool = false
+        replaces: Bool = false, lastly: () throws(Errno) -> Void
     ) throws(Errno) -> OwnedDescriptor {
         try on(document, of: owner, shared: shared) { (shown) throws(Errno) -> OwnedDescriptor in
             let source = try OwnedDescriptor.open(shown, O_RDONLY | O_NOCTTY)
-            return try scratch.copy(source, owner, name, replaces: replaces)
+            return try scratch.copy(source, owner, name, replaces: replaces, lastly: lastly)
         }
     }
 

@@ -173,9 +173,12 @@ struct ScratchFolder: Sendable {
 
     /// Makes a file that has what another one has, whole or not at all.
     ///
-    /// - Parameter replaces: whether it may take the place of one of that name; else EEXIST.
+    /// - Parameters:
+    ///   - replaces: whether it may take the place of one of that name; else EEXIST.
+    ///   - lastly: called before it gets its name; throws if nothing is to come of it.
     func copy(
-        _ source: borrowing OwnedDescriptor, _ owner: String, _ name: String, replaces: Bool
+        _ source: borrowing OwnedDescriptor, _ owner: String, _ name: String, replaces: Bool,
+        lastly: () throws(Errno) -> Void
     ) throws(Errno) -> OwnedDescriptor {
         try make(owner)
         let status = try source.status()
@@ -186,6 +189,7 @@ struct ScratchFolder: Sendable {
                 // As a file that was linked or renamed has it.
                 let modified = status.st_mtim
                 try file.setModified(Int64(modified.tv_sec), Int64(modified.tv_nsec))
+                try lastly()
             })
     }
 

@@ -147,6 +147,29 @@ struct OwnerFailureTests {
         }
     }
 
+    @Test func `a document whose renaming to a backup was interrupted stays where it is`() throws {
+        try withOwnerAndApp(.passthrough) { both in
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let there = try both.appAgent()
+            there.store("in test/a.txt~", "zero")
+            let claim = try HeldClaim(both.owner, "--write", "a.txt")
+            claim.waitUntilGranted()
+            there.catchSignal(SIGUSR1)
+            there.beginRename(Self.document, "in test/a.txt~")
+            there.waitUntilBlocked(in: SYS_renameat2)
+            #expect(!there.hasFinished(within: 100))
+            there.signal(SIGUSR1)
+            there.finish("interrupted rename", fails: EINTR)
+            #expect(claim.end().status == 0)
+            usleep(300_000)
+            #expect(there.content(Self.document) == "one")
+            #expect(there.content("in test/a.txt~") == "zero")
+            there.rename(Self.document, "in test/a.txt~")
+            there.status(Self.document, fails: ENOENT)
+            #expect(there.content("in test/a.txt~") == "one")
+        }
+    }
+
     @Test func `what was interrupted while the owner hung is not done when it goes on`() throws {
         try withOwnerAndApp(.passthrough) { both in
             try both.run("grant", "a.txt", "--to", "notes", "--write")
@@ -166,7 +189,14 @@ struct OwnerFailureTests {
                 there.finish("interrupted call \(number)", fails: EINTR)
             }
             interrupted(SYS_ftruncate) { there.beginTruncate(file, size: 0) }
+            interrupted(SYS_write) { there.beginWrite(file, "more") }
+            interrupted(SYS_flock) { there.beginLock(file, LOCK_EX) }
+            interrupted(SYS_fcntl) { there.beginFileLock(file, RecordLock(F_WRLCK)) }
             #expect(there.status(file).size == 3)
+            let other = here.open("a.txt", O_RDWR)
+            here.lock(other, LOCK_EX | LOCK_NB)
+            here.lock(other, F_OFD_SETLK, RecordLock(F_WRLCK))
+            here.close(other)
             there.close(file)
             #expect(here.content("a.txt") == "one")
         }

@@ -75,6 +75,17 @@ extension Agent {
         ).result
     }
 
+    /// write(2) without waiting for its end.
+    package func beginWrite(_ descriptor: Descriptor, _ content: ByteString) {
+        begin(
+            "write \(content.count) bytes",
+            .call(
+                number: Int(SYS_write),
+                arguments: [
+                    .integer(descriptor.number), .input(content.bytes), .integer(content.count),
+                ], onNewThread: false))
+    }
+
     /// pwrite(2); what it returned.
     @discardableResult
     package func write(

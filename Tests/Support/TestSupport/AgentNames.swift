@@ -59,6 +59,18 @@ extension Agent {
             ], fails: fails, at: location)
     }
 
+    /// renameat2(2) without waiting for its end.
+    package func beginRename(_ from: ByteString, _ to: ByteString) {
+        begin(
+            "rename \(from) to \(to)",
+            .call(
+                number: Int(SYS_renameat2),
+                arguments: [
+                    .integer(Int(AT_FDCWD)), .input(from.bytes), .integer(Int(AT_FDCWD)),
+                    .input(to.bytes), .integer(0),
+                ], onNewThread: false))
+    }
+
     /// linkat(2).
     package func link(
         _ from: ByteString, _ to: ByteString, following: Bool = false, fails: Int32...,
