@@ -13,6 +13,7 @@ import Testing
     private final class Follower: QueryFollower {
         private struct State {
             var results: [Found]?
+            var end: Errno?
             var isHeld = false
             var isWaiting = false
         }
@@ -26,7 +27,7 @@ import Testing
                     var results = state.results ?? []
                     batch.apply(to: &results)
                     state.results = results
-                case .ended: break
+                case .ended(let error): state.end = error
                 }
                 state.isWaiting = state.isHeld
                 return state.isHeld
@@ -53,6 +54,8 @@ import Testing
             } ?? false
         }
 
+        /// Why nothing more comes; `nil` if something may.
+        var end: Errno? { state.withLock { $0.end } }
         var paths: [String]? { state.withLock { $0.results?.map(\.path) } }
     }
 
@@ -82,6 +85,42 @@ import Testing
             follower.letGo()
             #expect(try follower.becomes(container.found(Query())), "\(follower.paths ?? [])")
             #expect(follower.paths == ["came", "changed", "first", "new", "stays"])
+        }
+    }
+
+    @Test func `the largest query ends when all have more results than there may be`() throws {
+        try withContainer { container, largest in
+            for name in ["a.txt", "b"] { try container.save(name, [1]) }
+            let queries = try #require(container.volume.liveQueries)
+            let folders = try #require(container.volume.queryFolders)
+            queries.engine.withLock { $0.mostResults = 6 }
+            let (small, everything) = (try #require(Query("name=*.txt")), Query())
+            let other = Follower()
+            container.follow(small, other)
+            container.follow(everything, largest)
+            #expect(folders.folder("texts", small)?.links.count == 1)
+            for name in ["c", "d"] { try container.save(name, [1]) }
+            queries.settle()
+            #expect(largest.end == nil && largest.paths?.count == 4)
+            try container.save("e", [1])
+            queries.settle()
+            #expect(largest.end?.code == ENOSPC && other.end == nil)
+            // There is room again, for others and not for that one.
+            let again = Follower()
+            container.follow(everything, again)
+            queries.settle()
+            #expect(again.end?.code == ENOSPC)
+            try container.save("f.txt", [1])
+            try container.save("g.txt", [1])
+            queries.settle()
+            #expect(other.end == nil && other.paths == ["a.txt", "f.txt", "g.txt"])
+            #expect(folders.folder("texts", small)?.links.count == 3)
+            // No folder shows for ever what it had when its query ended.
+            queries.engine.withLock { $0.mostResults = 3 }
+            try container.save("h.txt", [1])
+            queries.settle()
+            #expect(other.end?.code == ENOSPC)
+            #expect(folders.folder("texts", small) == nil)
         }
     }
 

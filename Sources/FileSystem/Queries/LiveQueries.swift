@@ -153,7 +153,7 @@ package final class LiveQueries: Sendable {
             takeOrders(&engine)
             engine.flush()
             engine.collect()
-            _ = engine.tell()
+            _ = tell(&engine)
         }
     }
 
@@ -175,7 +175,7 @@ package final class LiveQueries: Sendable {
                 // Nobody else may wait for what was recorded last (`ChangeLog.announce`).
                 if isDue { engine.flush() }
                 engine.collect()
-                return isDue ? engine.tell() : false
+                return isDue ? tell(&engine) : false
             }
             // What a close makes safe before the version is published concerns no query: the
             // version is still the first change after a quiet time.
@@ -217,6 +217,14 @@ package final class LiveQueries: Sendable {
             if state.ended { return nil }
             if state.isDue || state.works || found == nil { return state.isDue }
         }
+    }
+
+    /// Tells what has changed, and ends queries if there are too many results then; false if nothing has
+    /// changed that concerns queries.
+    private func tell(_ engine: inout QueryEngine) -> Bool {
+        guard engine.tell() else { return false }
+        for id in engine.endLargest() { end(id) }
+        return true
     }
 
     private func takeOrders(_ engine: inout QueryEngine) {

@@ -15,6 +15,8 @@ struct QueryEngine {
         /// Other results of items, not in the query's yet.
         var changes: [(item: ItemNumber, results: [Found])] = []
 
+        var count: Int { query.results.everything.count }
+
         init(
             _ id: LiveQueryID, _ follower: any QueryFollower, _ query: LiveQuery,
             _ granted: [Found]
@@ -26,6 +28,8 @@ struct QueryEngine {
     /// Items, or names of a folder, that are looked at under one hold of the volume's lock.
     private static let step = 256
 
+    /// Results of all queries, at most.
+    var mostResults = LiveQueries.mostResults
     private var live: [Live] = []
     /// There while there are queries.
     private var subscription: ChangeFeed.Subscription?
@@ -61,8 +65,7 @@ struct QueryEngine {
             }
             gathered = Gathered()
         }
-        let kept = live.reduce(0) { $0 + $1.query.results.everything.count }
-        guard kept + gathered.found.count <= LiveQueries.mostResults else {
+        guard kept + gathered.found.count <= mostResults else {
             order.follower.take(.ended(Errno(ENOSPC)))
             unsubscribe()
             return false
@@ -79,6 +82,25 @@ struct QueryEngine {
         live.removeAll { ids.contains($0.id) }
         unsubscribe()
     }
+
+    /// Ends the largest queries until all have no more results than they may, and says which.
+    mutating func endLargest() -> [LiveQueryID] {
+        var ended: [LiveQueryID] = []
+        var kept = kept
+        while kept > mostResults,
+            let place = live.indices.max(by: { live[$0].count < live[$1].count })
+        {
+            let largest = live.remove(at: place)
+            kept -= largest.count
+            largest.follower.take(.ended(Errno(ENOSPC)))
+            ended.append(largest.id)
+        }
+        unsubscribe()
+        return ended
+    }
+
+    /// The results of all queries.
+    private var kept: Int { live.reduce(0) { $0 + $1.count } }
 
     /// The mount goes away.
     mutating func endAll() {

@@ -56,8 +56,9 @@ final class QueryFolders: Sendable {
         for _ in 0..<Self.attempts {
             guard let followed = follow(name, query) else { return nil }
             queries.settle()
-            if let folder = followed.folder { return folder }
+            // It still has what it had before.
             if followed.hasEnded { return nil }
+            if let folder = followed.folder { return folder }
         }
         return nil
     }
