@@ -57,4 +57,19 @@ struct GrantedVersionTests {
             there.close(file)
         }
     }
+
+    @Test(arguments: [O_TRUNC, O_WRONLY | O_TRUNC, O_RDWR | O_TRUNC])
+    func `a promise that an app empties is not fetched for that`(_ flags: Int32) throws {
+        try withOwnerAndApp(.passthrough, store: "folder") { both in
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            try both.owner.evictAll()
+            let store = try both.ownerContainer.storeFolder
+            let there = try both.appAgent()
+            #expect(rename(store, store + ".away") == 0)
+            #expect(there.attribute(Self.document, "user.shapeedit.state") == "promise")
+            there.close(there.open(Self.document, flags))
+            #expect(there.content(Self.document) == "")
+            #expect(rename(store + ".away", store) == 0)
+        }
+    }
 }

@@ -76,11 +76,13 @@ final class OwnerAndApp {
 }
 
 /// Gives a test two mounts, the owner's with `work/a.txt` ("one") and `work/secret.txt`.
+///
+/// - Parameter store: the owner's.
 func withOwnerAndApp(
-    _ place: DataPath, at location: SourceLocation = #_sourceLocation,
+    _ place: DataPath, store: String? = nil, at location: SourceLocation = #_sourceLocation,
     _ body: (OwnerAndApp) throws -> Void
 ) throws {
-    try withVolume(place, at: location) { volume in
+    try withVolume(place, store: store, at: location) { volume in
         let agent = try volume.agent()
         agent.store("a.txt", "one")
         agent.store("secret.txt", "nobody's business")
