@@ -128,12 +128,16 @@ extension FuseSession {
         _ path: String, _ flags: Int32, _ granted: GrantedTree, _ ticket: UInt64
     ) throws(Errno) -> OwnedDescriptor {
         guard flags & O_TRUNC != 0 else { return try OwnedDescriptor.open(path, flags) }
-        // A file that is open for reading only has no size to set.
-        let access = flags & O_ACCMODE == O_RDONLY ? O_RDWR : flags & O_ACCMODE
-        let file = try OwnedDescriptor.open(path, flags & ~(O_ACCMODE | O_TRUNC) | access)
-        try granted.forwarding.goOn(ticket, toTheEnd: true)
-        try check { ftruncate(file.number, 0) }
-        return file
+        do {
+            let file = try OwnedDescriptor.open(path, flags & ~(O_ACCMODE | O_TRUNC) | O_WRONLY)
+            try granted.forwarding.goOn(ticket, toTheEnd: true)
+            if flags & O_ACCMODE == O_WRONLY {
+                try check { ftruncate(file.number, 0) }
+                return file
+            }
+        }
+        // Without O_TRUNC, who reads as well counts as having seen what is cut off.
+        return try OwnedDescriptor.open(path, flags)
     }
 
     /// - Parameter isCached: whether the kernel reads it into its page cache.

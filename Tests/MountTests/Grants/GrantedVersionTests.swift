@@ -58,6 +58,23 @@ struct GrantedVersionTests {
         }
     }
 
+    @Test(arguments: [O_WRONLY | O_TRUNC, O_RDWR | O_TRUNC])
+    func `what an app replaces as a whole and has not seen is a conflict version`(
+        _ flags: Int32
+    ) throws {
+        try withOwnerAndApp(.passthrough) { both in
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            #expect(there.content(Self.document) == "one")
+            here.store("a.txt", "two")
+            let file = there.open(Self.document, flags)
+            there.write(file, "three")
+            there.close(file)
+            #expect(here.content("a.txt") == "three")
+            #expect(here.attribute("a.txt", "user.shapeedit.conflicts") != "")
+        }
+    }
+
     @Test(arguments: [O_TRUNC, O_WRONLY | O_TRUNC, O_RDWR | O_TRUNC])
     func `a promise that an app empties is not fetched for that`(_ flags: Int32) throws {
         try withOwnerAndApp(.passthrough, store: "folder") { both in
