@@ -8,6 +8,8 @@ package struct MountLink: Hashable, Sendable {
     package var path: String
     /// The link itself.
     package var link: String
+    /// The mount.
+    private let point: String
 
     /// Those of all mounts of this user, or to what lies below a folder, in the mount's order.
     ///
@@ -37,13 +39,28 @@ package struct MountLink: Hashable, Sendable {
 
     /// Those of a mount; none of another user's.
     private static func of(_ point: String, _ kind: String) -> [MountLink] {
-        let folder = point + "/.shapeedit/" + kind
-        return ((try? Directories.names(in: folder)) ?? []).compactMap { name in
-            let link = folder + "/" + name
-            // One that went since is none any more.
-            guard let target = try? SymbolicLink.target(of: link) else { return nil }
-            let path = String(path: target.dropFirst("../../".utf8.count))
-            return MountLink(path: point + "/" + path, link: link)
+        links(in: point + "/.shapeedit/" + kind, of: point)
+    }
+
+    private static func links(in folder: String, of point: String) -> [MountLink] {
+        ((try? Directories.names(in: folder)) ?? []).compactMap { name in
+            MountLink(folder + "/" + name, of: point)
         }
+    }
+
+    /// Looks at a link; one that went since is none any more.
+    private init?(_ link: String, of point: String) {
+        guard let target = try? SymbolicLink.target(of: link) else { return nil }
+        path = point + "/" + String(path: target.dropFirst("../../".utf8.count))
+        self.link = link
+        self.point = point
+    }
+
+    /// The link that leads to that document now; `nil` if none does. Of those that are called alike the
+    /// names tell the order: when one goes, those behind it get others.
+    package var now: MountLink? {
+        let path = PathKey(path)
+        if let same = MountLink(link, of: point), PathKey(same.path) == path { return same }
+        return Self.links(in: link.parentPath, of: point).first { PathKey($0.path) == path }
     }
 }

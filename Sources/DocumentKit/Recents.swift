@@ -9,7 +9,7 @@ public struct RecentDocument: Hashable, Sendable {
     /// When it was opened, in nanoseconds since 1970.
     public var opened: Int64
     /// The link to it below `.shapeedit/recents`.
-    var link: String
+    var link: MountLink
 }
 
 /// The documents that people opened last in the containers that are mounted. Other folders have none.
@@ -22,17 +22,22 @@ public enum Recents {
         -> [RecentDocument]
     {
         try MountLink.all("recents", below: folder).compactMap { link in
-            var status = stat()
-            guard lstat(link.link.cPath, &status) == 0 else { return nil }
-            return RecentDocument(
-                path: link.path, opened: FileStamp(status).modified, link: link.link)
+            guard let opened = opened(link) else { return nil }
+            return RecentDocument(path: link.path, opened: opened, link: link)
         }.sorted { $0.opened > $1.opened }
     }
 
     /// Is no recent document from now on, until it is opened again.
     public static func forget(_ document: RecentDocument) throws(DocumentProblem) {
-        if unlink(document.link.cPath) != 0, errno != ENOENT {
-            throw .file("\(document.link): \(Errno.last)")
-        }
+        // One that was moved since has its link still, which leads elsewhere now.
+        let moved = opened(document.link) == document.opened ? document.link : nil
+        guard let link = (document.link.now ?? moved)?.link else { return }
+        if unlink(link.cPath) != 0, errno != ENOENT { throw .file("\(link): \(Errno.last)") }
+    }
+
+    /// When what a link leads to was opened; `nil` if the link is gone.
+    private static func opened(_ link: MountLink) -> Int64? {
+        var status = stat()
+        return lstat(link.link.cPath, &status) == 0 ? FileStamp(status).modified : nil
     }
 }

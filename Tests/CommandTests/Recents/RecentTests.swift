@@ -120,4 +120,20 @@ struct RecentTests {
             }
         }
     }
+
+    /// Of links that are called alike the names tell the order, and change when one goes.
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `documents that are called alike are forgotten, and no others`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            try desk.shell("mkdir -p d e/1 e/2; printf 1 > d/b.txt")
+            try desk.shell("printf 2 > e/2/b.txt")
+            try desk.shell("printf 3 > e/1/b.txt")
+            #expect(try Self.listed(desk) == ["e/1/b.txt", "e/2/b.txt", "d/b.txt"])
+            try desk.run("recents", desk.path("e"), "--clear")
+            #expect(try Self.listed(desk) == ["d/b.txt"])
+            try Self.open(desk, "e/1/b.txt")
+            try desk.run("recents", desk.folder, "--clear")
+            #expect(try Self.listed(desk) == [])
+        }
+    }
 }
