@@ -247,8 +247,8 @@ let package = Package(
         .testTarget(
             name: "DocumentKitTests",
             dependencies: [
-                "DocumentKit", "Model", "SystemCalls", "TestSupport", "Probing", "note-taker",
-                "document-editor",
+                "DocumentKit", "Model", "SystemCalls", "Varlink", "TestSupport", "Probing",
+                "note-taker", "document-editor",
             ],
             path: "Tests/DocumentKitTests", swiftSettings: strict),
         .testTarget(

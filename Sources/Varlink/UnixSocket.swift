@@ -26,10 +26,7 @@ package enum UnixSocket {
             unlink(path)
         }
         do throws(Errno) {
-            // Nobody else may connect in the moment between bind and chmod either.
-            let mask = umask(0o177)
-            defer { umask(mask) }
-            return try bound(path)
+            return try bound(path, mode: 0o600)
         } catch {
             throw failed(path, error)
         }
@@ -41,9 +38,12 @@ package enum UnixSocket {
     }
 
     private static func bound(
-        _ path: String, isBlocking: Bool = false
+        _ path: String, mode: mode_t? = nil, isBlocking: Bool = false
     ) throws(Errno) -> OwnedDescriptor {
         let descriptor = try make(isBlocking: isBlocking)
+        // Before it has its name: nobody else may connect for a moment either. Other threads make files
+        // meanwhile, for which a umask would hold too.
+        if let mode { try check { fchmod(descriptor.number, mode) } }
         var address = try address(path)
         try check {
             withUnsafePointer(to: &address) {
