@@ -130,8 +130,10 @@ final class RecentFilesKeeper: Sendable {
             defer { state.forgottenRecents = [] }
             return (
                 documents(state, &gone, now), missing(told.strays, state),
-                state.forgottenRecents.compactMap { document, time in
-                    path(of: document, state).map {
+                state.forgottenRecents.flatMap { document, time in
+                    // The list has the path before of what was moved or removed since.
+                    let paths = [path(of: document, state), told.documents[document]?.path]
+                    return Set(paths.compactMap(\.self)).map {
                         RecentFilesOrder.Document(path: $0, opened: time.seconds)
                     }
                 }

@@ -132,6 +132,20 @@ struct RecentFileTests {
         }
     }
 
+    @Test func `what is forgotten and goes at once leaves no entry behind`() throws {
+        try withDesktop { desktop in
+            try desktop.shell("printf 1 > a.txt; printf 2 > b.txt; printf 3 > c.txt")
+            try desktop.container.unmount()
+            #expect(try desktop.entries().count == 3)
+            try desktop.container.mount()
+            // It has been looked at, and what follows comes before the next look.
+            usleep(500_000)
+            _ = try desktop.container.command("recents", desktop.container.mountPoint, "--clear")
+            try desktop.shell("rm a.txt; mv b.txt d.txt")
+            try desktop.eventually { try desktop.entries() == [] }
+        }
+    }
+
     @Test func `what other programs registered counts, and what they say is kept`() throws {
         try withDesktop { desktop in
             try desktop.shell("mkdir d; printf 1 > a.txt; printf 2 > b.txt; printf 3 > d/c.txt")
