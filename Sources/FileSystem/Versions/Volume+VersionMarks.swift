@@ -23,6 +23,17 @@ extension Volume {
     ) throws(Errno) {
         guard let version = NodeNumber(versionName: name), let isMarked = mark.isMarked(value)
         else { throw Errno(EINVAL) }
+        try marking.withLock { (_) throws(Errno) in
+            try set(mark, version, isMarked, node, caller)
+        }
+        if !isMarked { keeper.wake() }
+    }
+
+    /// One at a time: a mark that is not recorded yet is neither to be taken away nor told of.
+    private func set(
+        _ mark: VersionMark, _ version: NodeNumber, _ isMarked: Bool, _ node: NodeNumber,
+        _ caller: Caller
+    ) throws(Errno) {
         // Taken before the version is looked for: from here on the keeper leaves it.
         let (document, was, hasName) = try read { (state) throws(Errno) in
             let record = state.index[item: try state.position(node)]
@@ -51,7 +62,6 @@ extension Volume {
             if !was { state.withLock { $0.marks.set(mark, version, of: document, false) } }
             throw error
         }
-        if !isMarked { keeper.wake() }
     }
 
     /// The version's row; `nil` if it is gone. EIO if the catalog cannot be asked.

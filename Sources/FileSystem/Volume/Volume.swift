@@ -61,6 +61,8 @@ package final class Volume: @unchecked Sendable {
     package var quota = Quota()
     /// Held while blobs come or go.
     let blobs = Lock(())
+    /// Held while a version is marked, so that what is recorded last is what holds.
+    let marking = Lock(())
     /// Set once before the first request; nil for a volume without pictures.
     private(set) var pictures: VolumePictures?
     /// Set once before the first request; nil for a volume that keeps no words.
