@@ -84,21 +84,18 @@ public struct WorkerChannel: ~Copyable, Sendable {
 
     /// Receives a message of at most `limit` bytes. What came with it is closed unless taken.
     public func receive(limit: Int, _ patience: Patience = .endless) throws(Failure) -> Received {
-        var descriptor: Int32 = -1
-        let length = try receive(count: 4, &descriptor, patience)
-        let attachment = Attachment(descriptor)
+        let (length, attachment) = try receive(count: 4, patience)
         let count = (0..<4).reduce(0) { $0 | Int(length[$1]) << ($1 * 8) }
         guard count <= limit else { throw .malformed }
-        var second: Int32 = -1
-        let message = try receive(count: count, &second, patience)
-        if second >= 0 { close(second) }
+        let (message, _) = try receive(count: count, patience)
         return Received(message: message, attachment: attachment)
     }
 
-    private func receive(count: Int, _ descriptor: inout Int32, _ patience: Patience)
-        throws(Failure) -> [UInt8]
+    /// So many bytes, and the last descriptor that came with them.
+    private func receive(count: Int, _ patience: Patience) throws(Failure) -> ([UInt8], Attachment)
     {
         var bytes: [UInt8] = []
+        var attachment = Attachment(-1)
         // Grows with what comes, not with what is announced.
         var buffer = [UInt8](repeating: 0, count: min(count, 256 << 10))
         while bytes.count < count {
@@ -109,16 +106,13 @@ public struct WorkerChannel: ~Copyable, Sendable {
                     socket.number, $0.baseAddress, min($0.count, count - bytes.count), &received)
             }
             if part < 0, errno == EINTR || errno == EAGAIN { continue }
-            if received >= 0 {
-                if descriptor >= 0 { close(descriptor) }
-                descriptor = received
-            }
+            if received >= 0 { attachment = Attachment(received) }
             guard part > 0 else {
                 throw part == 0 || errno == ECONNRESET ? .closed : .system(Errno.last)
             }
             bytes += buffer[..<part]
         }
-        return bytes
+        return (bytes, attachment)
     }
 
     private func wait(for events: Int32, _ patience: Patience) throws(Failure) {
