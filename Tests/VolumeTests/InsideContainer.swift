@@ -230,6 +230,22 @@ final class InsideContainer {
     /// Makes everything durable now that the keeper would make durable in a few seconds.
     func settle() { _ = volume.keeper.makeRoom() }
 
+    /// Lists a folder below `.shapeedit` from an offset on, as the kernel does; where that goes on.
+    func list(_ folder: String..., from offset: UInt64, atMost count: Int) throws(Errno)
+        -> (names: [String], next: UInt64)
+    {
+        var node = try tree.top().node
+        for part in folder { node = try tree.lookup(node, Array(part.utf8)).node }
+        var (names, next) = ([String](), offset)
+        try tree.list(node, from: offset, counted: false) { name, place, _ in
+            if names.count == count { return false }
+            names.append(name)
+            next = place
+            return true
+        }
+        return (names, next)
+    }
+
     /// Looks at a document's picture, as the kernel does by its path, which may keep what it finds.
     func lookAtPicture(_ name: String) throws(Errno) {
         var node = try tree.top().node

@@ -50,10 +50,7 @@ extension VirtualTree {
         case .thumbnailsOf, .thumbnailsBelow: break  // Above.
         case .versions: mirrored = .root
         case .versionsBelow(let item, in: _): mirrored = item
-        case .history(let document, in: _):
-            entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
-        case .conflicts: entries += conflicts()
-        case .bookmarks, .recents, .queries, .query:
+        case .bookmarks, .recents, .queries, .query, .conflicts, .history:
             let listing = try listing(of: directory, at: offset)
             entries += listing.entries
             (first, start) = (listing.place(of: offset), listing.start)

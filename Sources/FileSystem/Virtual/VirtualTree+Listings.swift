@@ -19,7 +19,8 @@ struct VirtualListing: Sendable {
     func place(of offset: UInt64) -> UInt64 { offset & (1 << Self.bits - 1) }
 }
 
-/// Folders in which much comes and goes: results of queries, bookmarks, recent documents.
+/// Folders in which much comes and goes: results of queries, bookmarks, recent documents, conflicts,
+/// versions.
 extension VirtualTree {
     /// What a listing that is at an offset shows. It goes on with what it began with, whatever comes and
     /// goes, and whoever looks or lists there meanwhile: what stays is shown once.
@@ -33,6 +34,9 @@ extension VirtualTree {
         case .recents: entries += recents()
         case .queries: entries += queryNames()
         case .query(let query): entries += try results(of: query.text).links
+        case .conflicts: entries += conflicts()
+        case .history(let document, in: _):
+            entries += try versions(of: document).map { ($0.0, .version($0.1.item, $0.1.ordinal)) }
         default: break
         }
         let begun = entries

@@ -57,9 +57,10 @@ final class VirtualTree: Sendable {
 
     func forget(_ number: UInt64, _ count: UInt64) {
         state.withLock { state in
-            if case .picture(let picture) = state.nodes.forget(number, count) {
-                state.openPictures[picture] = nil
-            }
+            guard let node = state.nodes.forget(number, count) else { return }
+            // Nobody has it open, to go on with.
+            state.listings[node] = nil
+            if case .picture(let picture) = node { state.openPictures[picture] = nil }
         }
     }
 

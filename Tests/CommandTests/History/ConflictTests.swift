@@ -64,6 +64,26 @@ struct ConflictTests {
         }
     }
 
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `a listing of conflicts shows what stays while others go`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            let names = (10..<40).map { String(repeating: "\($0)", count: 80) }
+            for name in names { try Self.clash(desk, name) }
+            let agent = try desk.volume.agent()
+            let folder = agent.open(
+                desk.volume.root + "/.shapeedit/conflicts", O_RDONLY | O_DIRECTORY)
+            var seen = Set(agent.nextEntries(folder, count: 4096).map(\.name.text))
+            #expect(seen.count > 2 && seen.count < names.count)
+            for name in names[..<5] { agent.unlink(ByteString(name)) }
+            while true {
+                let some = agent.nextEntries(folder, count: 4096).map(\.name.text)
+                if some.isEmpty { break }
+                seen.formUnion(some)
+            }
+            #expect(seen.isSuperset(of: names[5...]), "\(seen.count)")
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1), Save.allCases)
     func `what is replaced unseen stays as a conflict version`(
         _ place: DataPath, _ save: Save
