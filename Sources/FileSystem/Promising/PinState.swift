@@ -35,15 +35,22 @@ struct PinState {
     }
 
     /// What is to be asked for again: all, or the one that shows whether there is anything to be had.
-    mutating func takeMissing() -> Set<NodeNumber> {
-        if missing.isEmpty { return [] }
+    ///
+    /// - Parameter isWanted: whether it is to stay here still, and missing.
+    mutating func takeMissing(
+        at now: UInt64 = MonotonicClock.now, _ isWanted: (NodeNumber) -> Bool
+    ) -> Set<NodeNumber> {
         if retryAt == 0 {
             defer { missing = [] }
-            return missing
+            return missing.filter(isWanted)
         }
-        guard retryAt <= MonotonicClock.now, let first = missing.popFirst() else { return [] }
-        wait = min(wait * 2, Self.longestWait)
-        retryAt = MonotonicClock.after(milliseconds: wait)
-        return [first]
+        guard retryAt <= now else { return [] }
+        while let next = missing.popFirst() {
+            guard isWanted(next) else { continue }
+            wait = min(wait * 2, Self.longestWait)
+            retryAt = now + wait * 1_000_000
+            return [next]
+        }
+        return []
     }
 }

@@ -110,9 +110,9 @@ extension Weeding {
     /// Sees to what pins ask for of what was moved or imported, or did not come.
     func followPins() {
         let (moved, missing) = volume.state.withLock { state in
-            (state.pins.takeMoved(), state.pins.takeMissing())
+            (state.pins.takeMoved(), state.pins.takeMissing { state.isToCome($0) })
         }
-        for node in missing where volume.pin(of: node) == .keep { try? volume.materialize(node) }
+        for node in missing { try? volume.materialize(node) }
         for item in moved { followPins(below: NodeNumber(item, 0)) }
     }
 
@@ -149,6 +149,13 @@ extension VolumeState {
             position = index.parent(of: position)
         }
         return (.usual, 0)
+    }
+
+    /// Whether the item's content is to stay here and is elsewhere.
+    fileprivate func isToCome(_ node: NodeNumber) -> Bool {
+        let position = index.find(node.item)
+        return position != 0 && index[item: position].pointee.place == .elsewhere
+            && pin(of: node).pin == .keep
     }
 
     /// The pin that keeps the item here, and what to do about it; `nil` if there is none.
