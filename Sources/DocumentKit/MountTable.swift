@@ -11,7 +11,12 @@ package enum MountTable {
     }
 
     /// Whether something of ShapeEdit is mounted at an absolute path without symlinks.
-    package static func isMounted(_ point: String) -> Bool { mountPoints().contains(point) }
+    package static func isMounted(_ point: String) -> Bool { count(at: point) > 0 }
+
+    /// How many of them are stacked there.
+    package static func count(at point: String) -> Int {
+        KernelMount.all().count { $0.isShapeEdit && $0.isMounted(at: point) }
+    }
 
     /// How long a mount may take to answer where others are asked too, in milliseconds.
     private static let patience: UInt64 = 5_000

@@ -91,7 +91,7 @@ final class ContainerLock: Sendable {
         guard let known = parts(of: holder),
             let point = ContainerFolder.mountPoint(in: known.words)
         else { return false }
-        return !KernelMount.all().contains { $0.isShapeEdit && $0.point == point }
+        return !KernelMount.all().contains { $0.isShapeEdit && $0.isMounted(at: point) }
     }
 
     /// Whether the first thread of the process that a holder names is dead.

@@ -52,6 +52,9 @@ public struct KernelMount: Sendable {
         return String(path: bytes)
     }
 
+    /// Whether it is mounted at that very path: of those that look alike each is another one.
+    public func isMounted(at path: String) -> Bool { PathKey(point) == PathKey(path) }
+
     /// Whether it is one of ShapeEdit.
     public var isShapeEdit: Bool { type == "fuse.shapeedit" }
 }

@@ -18,7 +18,7 @@ public struct MountGuard: Sendable {
     /// Tells it that the mount is there, at an absolute path. Asks the daemon nothing.
     public func watch(_ point: String) {
         // A connection has the number of its mount's device.
-        guard pipe >= 0, let mount = KernelMount.all().last(where: { $0.point == point }),
+        guard pipe >= 0, let mount = KernelMount.all().last(where: { $0.isMounted(at: point) }),
             mount.isShapeEdit, let colon = mount.device.firstIndex(of: ":"),
             var connection = UInt32(mount.device[mount.device.index(after: colon)...])
         else { return }

@@ -38,6 +38,28 @@ import Testing
         }
     }
 
+    @Test func `folders whose names only look alike are two`() throws {
+        try withVolume(.passthrough) { volume in
+            let container = try #require(volume.container)
+            // Of the same characters for Swift.
+            let (one, other) = (container.base + "/\u{e9}", container.base + "/e\u{301}")
+            #expect(try run(["mkdir", one, other]).status == 0)
+            for name in ["one", "other"] {
+                #expect(try container.command("container", "create", name).status == 0)
+            }
+            let first = try container.command("mount", "one", one)
+            #expect(first.status == 0, "\(first)")
+            let none = try container.command("unmount", other)
+            #expect(none.status == Int(EX_USAGE), "\(none)")
+            let second = try container.command("mount", "other", other)
+            #expect(second.status == 0, "\(second)")
+            for point in [one, other] {
+                let unmounted = try container.command("unmount", point)
+                #expect(unmounted.status == 0 && unmounted.errors.isEmpty, "\(unmounted)")
+            }
+        }
+    }
+
     @Test func `what is mounted in a mount that is to go is named`() throws {
         try withVolume(.passthrough) { volume in
             let container = try #require(volume.container)

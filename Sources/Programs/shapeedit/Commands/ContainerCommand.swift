@@ -73,7 +73,9 @@ struct ContainerCommand: ParsableCommand {
             let store = Containers.store(name)
             let points = MountTable.mountPoints()
             // One that does not answer, or not to this user, is mounted all the same.
-            let told = Container.mountPoint(at: path).flatMap { points.contains($0) ? $0 : nil }
+            let told = Container.mountPoint(at: path).flatMap {
+                MountTable.isMounted($0) ? $0 : nil
+            }
             let point =
                 told
                 ?? points.first {

@@ -39,7 +39,7 @@ struct StatusCommand: ParsableCommand {
         let parts = KernelMount.all().filter { $0.isShapeEdit && $0.root != "/" }
         for (point, text) in mounts {
             guard let container = Self.field("container", of: text) else {
-                let part = parts.last { $0.point == point }
+                let part = parts.last { $0.isMounted(at: point) }
                 let reason =
                     part.map { "shows \($0.root) of a container" }
                     ?? (text == Self.denied ? "is another user's" : "does not answer")

@@ -65,11 +65,13 @@ struct UnmountCommand: ParsableCommand {
     private static func others(
         of point: MountPoint, _ before: [KernelMount]
     ) -> [(path: String, isEarlier: Bool)] {
-        guard let own = before.lastIndex(where: { $0.point == point.path }) else { return [] }
+        guard let own = before.lastIndex(where: { $0.isMounted(at: point.path) }) else {
+            return []
+        }
         let device = before[own].device
-        let left = Set(KernelMount.all().filter { $0.device == device }.map(\.point))
+        let left = Set(KernelMount.all().filter { $0.device == device }.map { PathKey($0.point) })
         return before.indices
-            .filter { before[$0].device == device && left.contains(before[$0].point) }
+            .filter { before[$0].device == device && left.contains(PathKey(before[$0].point)) }
             .map { (before[$0].point, $0 < own) }
     }
 

@@ -81,7 +81,7 @@ enum Background {
                 MountTable.isMounted(point),
                 // Another daemon's came first, and ours is going to say so; stacked they both stay.
                 MountTable.server(of: point) ?? child == child
-                    || MountTable.mountPoints().filter({ $0 == point }).count > 1
+                    || MountTable.count(at: point) > 1
             {
                 collect()
                 let text = String(decoding: messages, as: UTF8.self)

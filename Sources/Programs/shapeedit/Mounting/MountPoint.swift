@@ -11,8 +11,7 @@ struct MountPoint {
 
     /// The mount point that `directory` names, also when the mount does not answer any more.
     static func named(_ directory: String) -> MountPoint? {
-        let points = MountTable.mountPoints()
-        if let resolved = MountTable.resolved(directory), points.contains(resolved) {
+        if let resolved = MountTable.resolved(directory), MountTable.isMounted(resolved) {
             return MountPoint(path: resolved)
         }
         let absolute =
@@ -22,7 +21,10 @@ struct MountPoint {
                 defer { free(text) }
                 return String(cPath: text)
             } ?? "") + "/" + directory
-        return points.first { $0 == absolute || $0 + "/" == absolute }.map(MountPoint.init)
+        let wanted = PathKey(absolute)
+        return MountTable.mountPoints()
+            .first { PathKey($0) == wanted || PathKey($0 + "/") == wanted }
+            .map(MountPoint.init)
     }
 
     /// The paths by which file managers of this user name a folder that has no symlinks in its path: that
