@@ -90,6 +90,22 @@ import Testing
         }
     }
 
+    @Test(arguments: places)
+    func `moments before 1970 are told to the nanosecond`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let agent = try volume.agent()
+            agent.store("old", "x")
+            agent.setTimes(
+                "old", accessed: .unchanged, modified: .at(seconds: -2, nanoseconds: 500_000_000))
+            let query = try MetadataQuery(Query(), below: volume.directory)
+            try query.start()
+            expectSoon("\(query.results)") {
+                query.results.map(\.modified) == ["1969-12-31T23:59:58.500000000Z"]
+            }
+            query.stop()
+        }
+    }
+
     @Test func `a query of a folder finds each of the names that look alike`() throws {
         try withVolume(.plain) { volume in
             let agent = try volume.agent()

@@ -59,12 +59,10 @@ final class FolderQuery: QuerySource {
             let path = key.text
             let isHidden = path.pathNames.contains { $0.utf8.first == UInt8(ascii: ".") }
             if isHidden, !query.hidden { continue }
-            let (seconds, rest) = entry.stamp.modified.quotientAndRemainder(
-                dividingBy: 1_000_000_000)
             let facts = Selection.Facts(
                 isRegular: entry.kind == S_IFREG, isFolder: entry.isFolder,
                 size: [S_IFREG, S_IFLNK].contains(entry.kind) ? entry.stamp.size : 0,
-                modified: Timestamp(seconds: seconds, nanoseconds: rest), isPromise: false)
+                modified: Timestamp(entry.stamp.modifiedTime), isPromise: false)
             let name = String(path.lastName).pathBytes
             guard name.withUnsafeBytes({ selection.accepts($0, facts) }) else { continue }
             found.append(

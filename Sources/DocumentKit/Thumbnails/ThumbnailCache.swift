@@ -96,11 +96,9 @@ public final class ThumbnailCache: Sendable {
         let bytes: [UInt8]?
         if let stamp {
             let size = DesktopCache.Size.allCases.first { $0.pixels == order.pixels } ?? .normal
-            let seconds = stamp.modified.quotientAndRemainder(dividingBy: 1_000_000_000)
             bytes = DesktopCache.ofUser?.picture(
                 size,
-                of: DesktopCache.Subject(
-                    path: path, modified: seconds.quotient - (seconds.remainder < 0 ? 1 : 0)))
+                of: DesktopCache.Subject(path: path, modified: stamp.modifiedTime.seconds))
         } else {
             let request = order.request
             bytes = try? KeptPicture.read(path, pixels: order.pixels) { request.isWanted }

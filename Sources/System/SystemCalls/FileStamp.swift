@@ -26,6 +26,12 @@ package struct FileStamp: Hashable, Sendable {
         self.init(status)
     }
 
+    /// When it was written, in seconds since 1970, rounded down, and the nanoseconds behind them.
+    package var modifiedTime: (seconds: Int64, nanoseconds: Int64) {
+        let (seconds, rest) = modified.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return rest < 0 ? (seconds - 1, rest + 1_000_000_000) : (seconds, rest)
+    }
+
     /// Whether both are of one file, in whatever state.
     package func isSameFile(as other: FileStamp) -> Bool {
         device == other.device && inode == other.inode
