@@ -234,4 +234,26 @@ import Testing
             try container.unmount()
         }
     }
+
+    @Test(.enabled(if: DataPath.isPrivileged, "only root remounts"))
+    func `a mount that the kernel passes through cannot be made synchronous`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            func isSynchronous() -> Bool {
+                var status = statvfs()
+                return statvfs(container.mountPoint, &status) == 0
+                    && status.f_flag & UInt(MS_SYNCHRONOUS) != 0
+            }
+            let words = ["shapeedit", container.mountPoint, "-o", "remount,sync"]
+            for options in [[], ["no_passthrough"], ["sync"]] {
+                try container.mount(options: options)
+                let passes = try container.status().passthrough == true
+                let result = try container.command(words)
+                #expect((result.status == Int(EX_USAGE)) == passes, "\(options): \(result)")
+                #expect(result.errorText.contains("sync") == passes, "\(options): \(result)")
+                #expect(isSynchronous() != passes, "\(options)")
+                try container.unmount()
+            }
+        }
+    }
 }

@@ -13,9 +13,19 @@ enum Remount {
     ]
 
     /// Becomes mount(8), which is told to ask nobody, if `lists` of options say so; returns otherwise.
+    /// Fails if what is written were to be on the disk at once, and the kernel passes it through: then it
+    /// would say so of the mount, and ask for no fsync.
     static func runIfAsked(_ lists: [String], _ directory: String) throws(Failure) {
         let options = lists.flatMap { $0.split(separator: ",") }.map(String.init)
         guard options.contains("remount") else { return }
+        if options.last(where: { ["sync", "async"].contains($0) }) == "sync",
+            StatusCommand.field("passthrough", of: StatusCommand.text(directory)) == "true"
+        {
+            throw Failure(
+                .usage,
+                "\(directory) is mounted with passthrough, which a remount cannot change: unmount it, "
+                    + "and mount it with sync")
+        }
         let changes = options.filter(changeable.contains).joined(separator: ",")
         var words = ["mount", "-i", "-o", changes]
         // From mount(8) we have all that the mount is to have, beside what is FUSE's own: what was taken
