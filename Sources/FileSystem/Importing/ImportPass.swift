@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Model
 internal import Promises
 internal import SystemCalls
@@ -19,6 +20,17 @@ final class ImportPass: Sendable {
         var counts = Counts()
         /// All has been shown, and what is not there any more has been removed.
         private(set) var isComplete = false
+        /// A message is being carried out, or one failed.
+        private(set) var isUnsure = false
+
+        /// Begins to carry a message out. When one has failed the run is over: it is not known what was
+        /// shown, and thus not what is to be removed.
+        mutating func beginMessage() throws(Errno) {
+            if isComplete || isUnsure { throw Errno(ESTALE) }
+            isUnsure = true
+        }
+
+        mutating func endMessage() { isUnsure = false }
 
         mutating func end() {
             isComplete = true

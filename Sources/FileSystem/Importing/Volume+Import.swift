@@ -48,16 +48,18 @@ extension Volume {
         case .entries(let token, let entries):
             let pass = try pass(node, token)
             try pass.state.withLock { (state) throws(Errno) in
-                if state.isComplete { throw Errno(ESTALE) }
+                try state.beginMessage()
                 try sources.origins.withLock { (_) throws(Errno) in
                     try take(entries, pass, &state, caller, &stale)
                 }
+                state.endMessage()
             }
         case .end(let token):
             let pass = try pass(node, token)
             try pass.state.withLock { (state) throws(Errno) in
                 // What was seen is forgotten: nothing would be kept for it.
                 if state.isComplete { return }
+                try state.beginMessage()
                 if pass.follows {
                     if state.counts.shown == 0, try wouldRemove(pass) { throw Errno(ENOMEDIUM) }
                     try sources.origins.withLock { (_) throws(Errno) in
