@@ -39,7 +39,7 @@ final class HostileServer: Sendable {
                 Threads.start("hostile") {
                     let connection = HostileConnection(descriptor)
                     if isTunnel || connection.readHead() { behaviour(connection) }
-                    close(descriptor)
+                    connection.end()
                 }
             }
         }
@@ -56,6 +56,7 @@ final class HostileServer: Sendable {
 final class HostileConnection {
     private let descriptor: Int32
     private(set) var head = ""
+    private var isReset = false
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
@@ -125,9 +126,24 @@ final class HostileConnection {
 
     /// Breaks the connection off with a reset.
     func reset() {
+        isReset = true
         var value = linger(l_onoff: 1, l_linger: 0)
         setsockopt(
             descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// Closes it. What the other side has sent is read first: else that would be told of a reset, perhaps
+    /// before it has read the answer.
+    func end() {
+        if !isReset {
+            shutdown(descriptor, Int32(SHUT_WR))
+            var patience = timeval(tv_sec: 1, tv_usec: 0)
+            setsockopt(
+                descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience,
+                socklen_t(MemoryLayout<timeval>.size))
+            while !take(4_096).isEmpty {}
+        }
+        close(descriptor)
     }
 
     func pause(milliseconds: UInt32) { usleep(milliseconds * 1_000) }
