@@ -151,11 +151,11 @@ extension VolumeState {
         return (.usual, 0)
     }
 
-    /// Whether the item's content is to stay here and is elsewhere.
+    /// Whether the item's content is to stay here, and is to be had elsewhere.
     fileprivate func isToCome(_ node: NodeNumber) -> Bool {
         let position = index.find(node.item)
-        return position != 0 && index[item: position].pointee.place == .elsewhere
-            && pin(of: node).pin == .keep
+        return position != 0 && pin(of: node).pin == .keep
+            && [.promised, .elsewhere].contains(index[item: position].pointee.place)
     }
 
     /// The pin that keeps the item here, and what to do about it; `nil` if there is none.
