@@ -30,6 +30,8 @@ struct QueryEngine {
 
     /// Results of all queries, at most.
     var mostResults = LiveQueries.mostResults
+    /// A query has more results than when they were last counted: a thousand of them take a while.
+    private var hasGrown = false
     private var live: [Live] = []
     /// There while there are queries.
     private var subscription: ChangeFeed.Subscription?
@@ -85,6 +87,8 @@ struct QueryEngine {
 
     /// Ends the largest queries until all have no more results than they may, and says which.
     mutating func endLargest() -> [LiveQueryID] {
+        guard hasGrown else { return [] }
+        hasGrown = false
         var ended: [LiveQueryID] = []
         var kept = kept
         while kept > mostResults,
@@ -164,8 +168,10 @@ struct QueryEngine {
             for live in live { live.changes += live.query.changes(views) }
         }
         for live in live where !live.changes.isEmpty {
+            let before = live.count
             let batch = live.query.update(live.changes)
             live.changes = []
+            if live.count > before { hasGrown = true }
             if !batch.difference.isEmpty { live.follower.take(.changed(batch)) }
         }
         return true
