@@ -91,7 +91,7 @@ package final class FuseSession: @unchecked Sendable {
 
     /// What is mounted at the mount point, over all else there.
     private func topmost() -> KernelMount? {
-        KernelMount.all().last { $0.point.utf8.elementsEqual(mountPoint.utf8) }
+        KernelMount.all().last { $0.isMounted(at: mountPoint) }
     }
 
     /// Serves requests until the mount is gone or a signal says stop.

@@ -350,8 +350,8 @@ extension VolumeState {
     func otherNames(of position: MemoryIndex.Position) -> [(parent: UInt64, name: [UInt8])] {
         let record = index[item: position]
         let isAlone = record.pointee.links == 1 && !lent.contains(record.pointee.number)
-        if isAlone, lostNames(of: position).isEmpty { return [] }
-        return leadingNames(of: position)
+        let lost = lostNames(of: position)
+        return isAlone && lost.isEmpty ? [] : names(of: position) + lost
     }
 
     /// Every name by which the kernel may lead to an item: those that it has, and those that it has lost, as

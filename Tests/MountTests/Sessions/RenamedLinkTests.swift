@@ -15,21 +15,14 @@ import Testing
             agent.makeDirectory("in")
             agent.store("a", "00000000")
             agent.link("a", "in/b")
-            let stop = "\(volume.directory)/stop"
             let loop = """
                 while (!-e "stop") { rename "in/b", "in/c"; rename "in/c", "in/b"; \
                 select undef, undef, undef, rand 0.002 }
                 """
-            let program = try RunningProgram(
-                ["timeout", "60", "perl", "-e", loop].map { Array($0.utf8) },
-                directory: volume.directory)
+            let program = try start(loop, volume)
             var stale: [String] = []
             for number in 1...600 {
-                let bytes = String(10_000_000 + number)
-                let file = agent.open("a", O_RDWR)
-                agent.write(file, ByteString(bytes))
-                agent.close(file)
-                // By this process, which did not write it.
+                let bytes = save("a", number, agent)
                 var seen: String?
                 for _ in 0..<10_000 where seen == nil {
                     seen =
@@ -37,8 +30,7 @@ import Testing
                 }
                 if seen != bytes { stale.append("\(seen ?? "nothing") after \(bytes)") }
             }
-            close(creat(stop, 0o644))
-            #expect(program.wait(seconds: 60).status == 0)
+            end(program, volume)
             #expect(stale.isEmpty, "\(stale.count): \(stale.prefix(5))")
         }
     }
@@ -54,7 +46,6 @@ import Testing
             agent.makeDirectory("in")
             agent.store("a", "00000000")
             agent.link("a", "in/00000000")
-            let stop = "\(volume.directory)/stop"
             // Each file has another link, which the kernel knows, before it takes the name.
             let loop = """
                 my $number = 0; while (!-e "stop") { my $link = sprintf "in/%08d", ++$number; \
@@ -62,9 +53,7 @@ import Testing
                 link "b", $link; stat $link; rename "b", "a"; \
                 unlink sprintf "in/%08d", $number - 100 }
                 """
-            let program = try RunningProgram(
-                ["timeout", "60", "perl", "-e", loop].map { Array($0.utf8) },
-                directory: volume.directory)
+            let program = try start(loop, volume)
             var looks = 0
             var stale: [String] = []
             for number in 1...300 {
@@ -80,8 +69,7 @@ import Testing
                 looks += 1
                 if seen != bytes { stale.append("\(seen) after \(bytes)") }
             }
-            close(creat(stop, 0o644))
-            #expect(program.wait(seconds: 60).status == 0)
+            end(program, volume)
             #expect(looks > 30)
             #expect(stale.count == 0, "\(stale.count) of \(looks): \(stale.prefix(5))")
         }
@@ -97,35 +85,28 @@ import Testing
             let agent = try volume.agent()
             agent.makeDirectory("in")
             agent.store("a", "00000000")
-            let stop = "\(volume.directory)/stop"
             let loop = """
                 my $busy = fork // die; exec qw(chrt --fifo 1 perl -MTime::HiRes=time -e), q{ \
                 while (getppid == $ARGV[0]) { my $end = time + 0.004; 1 while time < $end; \
                 select undef, undef, undef, 0.001 } }, getppid if !$busy; \
                 while (!-e "stop") { link "a", "in/b"; stat "in/b"; unlink "in/b" } kill "KILL", $busy
                 """
-            let program = try RunningProgram(
-                ["timeout", "60", "taskset", "1", "perl", "-e", loop].map { Array($0.utf8) },
-                directory: volume.directory)
+            let program = try start(loop, by: ["taskset", "1"], volume)
             var looks = 0
             var stale: [String] = []
             let start = ContinuousClock.now
             var number = 0
-            while start.duration(to: .now) < .seconds(1) || looks < 10 {
+            while start.duration(to: .now) < .seconds(1) || looks < 10, number < 2_000 {
                 number += 1
                 // Time to find the link while nobody writes.
                 usleep(.random(in: 0..<10_000))
-                let bytes = String(10_000_000 + number)
-                let file = agent.open("a", O_RDWR)
-                agent.write(file, ByteString(bytes))
-                agent.close(file)
-                // By this process, which did not write it.
+                let bytes = save("a", number, agent)
                 guard let seen = text(of: "\(volume.directory)/in/b") else { continue }
                 looks += 1
                 if seen != bytes { stale.append("\(seen) after \(bytes)") }
             }
-            close(creat(stop, 0o644))
-            #expect(program.wait(seconds: 60).status == 0)
+            end(program, volume)
+            #expect(looks >= 10)
             #expect(stale.count == 0, "\(stale.count) of \(looks): \(stale.prefix(5))")
         }
     }
@@ -143,23 +124,40 @@ import Testing
             let loop = """
                 my $name = "a"; syscall 316, -100, $name, -100, $name, 2 while !-e "stop"
                 """
-            let program = try RunningProgram(
-                ["timeout", "60", "perl", "-e", loop].map { Array($0.utf8) },
-                directory: volume.directory)
+            let program = try start(loop, volume)
             var stale: [String] = []
             for number in 1...600 {
-                let bytes = String(10_000_000 + number)
-                let file = agent.open("b", O_RDWR)
-                agent.write(file, ByteString(bytes))
-                agent.close(file)
-                // By this process, which did not write it.
+                let bytes = save("b", number, agent)
                 let seen = text(of: "\(volume.directory)/a")
                 if seen != bytes { stale.append("\(seen ?? "nothing") after \(bytes)") }
             }
-            close(creat("\(volume.directory)/stop", 0o644))
-            #expect(program.wait(seconds: 60).status == 0)
+            end(program, volume)
             #expect(stale.count == 0, "\(stale.count): \(stale.prefix(5))")
         }
+    }
+
+    /// Starts a perl program that changes names until there is a file `stop`.
+    private func start(
+        _ loop: String, by words: [String] = [], _ volume: Volume
+    ) throws -> RunningProgram {
+        try RunningProgram(
+            (["timeout", "60"] + words + ["perl", "-e", loop]).map { Array($0.utf8) },
+            directory: volume.directory)
+    }
+
+    private func end(_ program: RunningProgram, _ volume: Volume) {
+        close(creat("\(volume.directory)/stop", 0o644))
+        #expect(program.wait(seconds: 60).status == 0)
+    }
+
+    /// Has the agent save eight bytes, which are returned: whoever looks is this process, which did not
+    /// write them.
+    private func save(_ name: ByteString, _ number: Int, _ agent: Agent) -> String {
+        let bytes = String(10_000_000 + number)
+        let file = agent.open(name, O_RDWR)
+        agent.write(file, ByteString(bytes))
+        agent.close(file)
+        return bytes
     }
 
     /// Eight bytes of a file; nil if there is none.
