@@ -11,5 +11,18 @@ package struct Timeouts: Sendable {
     /// twice `answer`.
     package var slowest = 256.0
 
+    /// Bytes that a server must read in the time of one `stall`.
+    package static let leastRead = 20.0 * 1024
+    /// Bytes that the system of a server takes for it, at most: they have arrived, and nobody but the server
+    /// sees it read them.
+    package static let unread = 128.0 * 1024
+
     package init() {}
+
+    /// Seconds for which nothing may be seen to move while a server reads what was sent to it.
+    ///
+    /// - Parameter sent: bytes of the request that have gone.
+    func reading(_ sent: Int64) -> Double {
+        stall * min(Double(sent), Self.unread) / Self.leastRead
+    }
 }

@@ -89,7 +89,8 @@ final class HTTPClient: Sendable {
             try call.cancellation.check(at: address)
             try watch.look(
                 exchange,
-                uploaded: curlshim_get_offset(connection.easy, CURLINFO_SIZE_UPLOAD_T))
+                uploaded: curlshim_get_offset(connection.easy, CURLINFO_SIZE_UPLOAD_T),
+                arrived: curlshim_get_acknowledged(connection.easy))
             curl_multi_poll(connection.multi, nil, 0, Int32(Cancellation.interval), nil)
         }
     }
@@ -115,6 +116,7 @@ private struct Watch {
     private var moved: Int64 = 0
     private var movedAt: UInt64 = 0
     private var sent: Int64 = 0
+    private var arrived: Int64 = 0
     private var sentAt: UInt64 = 0
 
     init(_ timeouts: Timeouts, at address: String) {
@@ -123,21 +125,26 @@ private struct Watch {
     }
 
     /// To be called again and again; throws `timedOut`.
-    mutating func look(_ exchange: Exchange, uploaded: Int64) throws(StoreError) {
+    ///
+    /// - Parameters:
+    ///   - uploaded: bytes of the request's body that the system has taken.
+    ///   - arrived: bytes that the connection has brought to the other side so far.
+    mutating func look(_ exchange: Exchange, uploaded: Int64, arrived: Int64) throws(StoreError) {
         let spent = MonotonicClock.now - start
         let now = spent - min(spent, exchange.spentOutside)
         if uploaded + exchange.received != moved {
             moved = uploaded + exchange.received
             movedAt = now
         }
-        if uploaded != sent {
-            sent = uploaded
-            sentAt = now
+        if uploaded != sent || arrived != self.arrived {
+            (sent, self.arrived) = (uploaded, arrived)
+            (sentAt, movedAt) = (now, now)
         }
+        let reading = exchange.isHeadWhole ? 0 : timeouts.reading(uploaded)
         if !exchange.isHeadWhole {
-            try bound(now - sentAt, timeouts.answer, "no whole answer")
+            try bound(now - sentAt, timeouts.answer + reading, "no whole answer")
         }
-        try bound(now - movedAt, timeouts.stall, "nothing has moved")
+        try bound(now - movedAt, timeouts.stall + reading, "nothing has moved")
         // However it drips, it must get somewhere.
         let allowed = timeouts.answer * 2 + Double(moved) / timeouts.slowest
         if Double(now) / 1e9 > allowed {

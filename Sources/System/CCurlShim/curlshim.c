@@ -1,5 +1,9 @@
 #include "curlshim.h"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 CURLcode curlshim_set_long(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
 }
@@ -41,4 +45,15 @@ CURLcode curlshim_set_error_buffer(CURL *handle, char *buffer) {
 int64_t curlshim_get_offset(CURL *handle, CURLINFO info) {
     curl_off_t value = 0;
     return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? (int64_t)value : 0;
+}
+
+int64_t curlshim_get_acknowledged(CURL *handle) {
+    curl_socket_t connection = CURL_SOCKET_BAD;
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    if (curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &connection) != CURLE_OK
+        || connection == CURL_SOCKET_BAD
+        || getsockopt(connection, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+        return 0;
+    return (int64_t)info.tcpi_bytes_acked;
 }

@@ -63,6 +63,13 @@ final class HostileConnection {
     /// The request's method.
     var method: String { String(head.prefix { $0 != " " }) }
 
+    /// The size of the request's body, in bytes.
+    var bodySize: Int {
+        let fields = head.lowercased().split(separator: "\r\n")
+        let field = fields.first { $0.hasPrefix("content-length: ") }
+        return field.flatMap { Int($0.dropFirst(16)) } ?? 0
+    }
+
     /// Reads the next request's head; `false` if there is none.
     func readHead() -> Bool {
         var bytes: [UInt8] = []
@@ -76,7 +83,7 @@ final class HostileConnection {
     }
 
     /// Reads so many bytes; fewer if there are no more.
-    private func take(_ count: Int) -> [UInt8] {
+    func take(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let found = recv(descriptor, &bytes, count, Int32(MSG_WAITALL))
         return Array(bytes.prefix(max(found, 0)))

@@ -195,6 +195,29 @@ import Testing
         }
     }
 
+    @Test(arguments: [100_000, 600_000])
+    func `a put to a server that reads slowly comes to its end`(size: Int) throws {
+        let server = try HostileServer { connection in
+            repeat {
+                if connection.head.contains("100-continue") {
+                    connection.send("HTTP/1.1 100 Continue\r\n\r\n")
+                }
+                var left = connection.bodySize
+                while left > 0 {
+                    left -= max(connection.take(min(left, size / 25)).count, 1)
+                    connection.pause(milliseconds: 100)
+                }
+                connection.answer("200 OK")
+            } while connection.readHead()
+        }
+        // Longer than either bound, during which the system has taken all that is sent.
+        var call = StoreCall()
+        call.replaces = true
+        for store in try stores(server, Self.short) {
+            try store.put(Sample(size: size, seed: 3), call)
+        }
+    }
+
     @Test func `cancelling a call that gets no answer takes less than 100 ms`() throws {
         let server = try HostileServer { $0.pause(milliseconds: 15_000) }
         for store in try stores(server) {

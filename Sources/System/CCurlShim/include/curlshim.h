@@ -29,4 +29,8 @@ CURLcode curlshim_set_error_buffer(CURL *handle, char *buffer);
 long curlshim_get_long(CURL *handle, CURLINFO info);
 int64_t curlshim_get_offset(CURL *handle, CURLINFO info);
 
+/* Bytes that the other side of the handle's connection has acknowledged since it began, which it has not read
+   for that; 0 where there is none. */
+int64_t curlshim_get_acknowledged(CURL *handle);
+
 #endif
