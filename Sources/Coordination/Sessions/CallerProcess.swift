@@ -20,6 +20,15 @@ package enum CallerProcess {
         return thread > 0 && getpriority(which, id_t(thread)) > 10
     }
 
+    /// Whether a thread waits in a system call that reads, for pages that the kernel has asked for and for
+    /// which it hears no signal but fatal ones. False if that cannot be known, and for a page fault.
+    package static func isDeafReader(_ thread: Int32) -> Bool {
+        guard thread > 0, Processes.state(of: thread)?.letter == "D" else { return false }
+        // Its number, or -1 in a page fault. The daemon may not see that of every process.
+        let call = read("/proc/\(thread)/syscall").prefix { $0 != " " }
+        return Int(call).map { shim_is_read($0) != 0 } ?? false
+    }
+
     /// The program and the process of a thread, for a person; `nil` if it is not there any more.
     package static func describe(_ thread: Int32) -> String? {
         guard thread > 0, let process = group(of: thread) else { return nil }

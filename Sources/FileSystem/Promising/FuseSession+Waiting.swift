@@ -22,12 +22,23 @@ extension FuseSession {
         if let reader, let error = volume.refusals.error(for: node, bytes, by: reader) {
             return refuse(request, error, downloads, otherwise)
         }
+        let turn = Turn()
         let ticket = downloads.ticket { error in
+            guard turn.take() else { return }
             otherwise()
             request.fail(error)
         }
         answerInterrupts(of: request, Parking(downloads), ticket)
+        if reader != nil {
+            volume.end(deafnessOf: request.caller.thread, turn) {
+                otherwise()
+                request.fail(Errno(EINTR))
+            } leave: {
+                _ = downloads.interrupt(ticket)
+            }
+        }
         downloads.await(blob, range, for: node, ticket: ticket) { [volume] problem in
+            guard turn.take() else { return }
             guard let problem else { return then() }
             if reader != nil { volume.refuse(problem, for: node, bytes) }
             otherwise()

@@ -48,6 +48,24 @@ int shim_sync_file_system(int descriptor) { return syncfs(descriptor); }
 
 int shim_probe_leader(int thread) { return (int)syscall(SYS_tgkill, thread, thread, 0); }
 
+int shim_is_read(long call) {
+    switch (call) {
+    case SYS_read:
+    case SYS_pread64:
+    case SYS_readv:
+    case SYS_preadv:
+    case SYS_preadv2:
+    case SYS_sendfile:
+    case SYS_splice:
+    case SYS_copy_file_range:
+    case SYS_execve:
+    case SYS_execveat:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
 int shim_set_immutable(int descriptor, int immutable) {
     int flags = 0;
     if (ioctl(descriptor, FS_IOC_GETFLAGS, &flags) < 0) return -1;

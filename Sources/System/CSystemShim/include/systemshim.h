@@ -27,6 +27,8 @@ int shim_start_writing(int descriptor);
 int shim_sync_file_system(int descriptor);
 /* 0 or EPERM: thread is alive and the leader of its process; ESRCH: it is not. */
 int shim_probe_leader(int thread);
+/* 1 if this is the number of a system call that reads from a file, else 0. */
+int shim_is_read(long call);
 /* Sets (1) or clears (0) the immutable flag of an open file. */
 int shim_set_immutable(int descriptor, int immutable);
 /* lseek with SEEK_DATA (data = 1) or SEEK_HOLE (data = 0). */
