@@ -292,14 +292,19 @@ extension Volume {
             state.index.insertName(directory, name, item: position, rank: rank)
             record.pointee.links += 1
             state.stamp(position, time)
+            let effects: [Effect] = [
+                .putName(
+                    parent: state.number(directory), name: bytes, item: node.item, rank: rank),
+                state.touch(directory, time),
+            ]
             let sequence = state.record(
                 isFirst ? .created : .linked, position, parent: directory, name: bytes,
-                process: process, at: time,
-                [
-                    .putName(
-                        parent: state.number(directory), name: bytes, item: node.item, rank: rank),
-                    state.touch(directory, time),
-                ] + (named?.effects ?? []))
+                process: process, at: time, effects + (named?.effects ?? []))
+            if isFirst {
+                // A version may have been published when there was no name to tell its type.
+                state.followPictures(.linked, position, effects)
+                state.followTexts(.linked, position, effects)
+            }
             if let unseen = named?.unseen { state.markConflict(unseen, at: position, by: process) }
             // The kernel links the inode it has: answer with the same node, not a newer one.
             state.countLookup(node, at: position)

@@ -164,6 +164,26 @@ struct UnnamedFileTests {
         }
     }
 
+    /// Its content is a version two seconds after it was synchronized, while no name tells of what type it is.
+    @Test func `what was written long before it gets a name is found by its words`() throws {
+        try withVolume(.passthrough) { volume in
+            let agent = try volume.agent()
+            let file = agent.open(".", O_RDWR | Self.unnamed)
+            agent.write(file, "twelve sheep")
+            agent.synchronize(file)
+            usleep(3_000_000)
+            agent.link(path(of: file), "a.txt", following: true)
+            agent.close(file)
+            let shapeedit = try BuiltPrograms.shapeedit()
+            let find = {
+                try volume.run(shapeedit, "find", "--text", "sheep", volume.directory).text
+            }
+            let expected = "\(volume.directory)/a.txt\n"
+            try waitUntil(seconds: 10) { try find() == expected }
+            #expect(try find() == expected)
+        }
+    }
+
     /// As programs do that save by making room for the new file first.
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `a file that takes the name of a document that just went away is that document`(
