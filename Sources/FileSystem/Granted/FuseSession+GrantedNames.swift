@@ -39,6 +39,8 @@ extension FuseSession {
 
     /// LOOKUP of the folder of an owner, of its documents or of their pictures.
     func lookupFolder(_ request: Request, _ granted: GrantedTree, _ folder: GrantedNode) {
+        // Names that no container has take no queue and no thread: a program may try any number of them.
+        guard granted.owners.isOwner(folder.owner) else { return request.fail(Errno(ENOENT)) }
         forward(request, granted, to: folder.owner) { () throws(Errno) in
             guard granted.grantsAnything(folder.owner) else { throw Errno(ENOENT) }
             return { isAwaited in

@@ -147,7 +147,7 @@ final class GrantedResults: Sendable {
         let names = folder.split(separator: "/").map { String($0).pathBytes }
         guard let first = names.first else { return granted.owners.others() }
         let owner = first.withUnsafeBytes { volume.grantedOwner($0) }
-        guard let owner, names.count == 1 else { return [] }
+        guard let owner, names.count == 1, granted.owners.isOwner(owner) else { return [] }
         return [owner]
     }
 

@@ -53,6 +53,23 @@ struct GrantedReachTests {
         }
     }
 
+    @Test func `names that no container has cost the daemon nothing`() throws {
+        try withOwnerAndApp(.passthrough) { both in
+            try both.run("grant", "a.txt", "--to", "notes")
+            let there = try both.appAgent()
+            #expect(there.content(Self.document) == "one")
+            let daemon = try #require(both.app.daemon)
+            let threads = { there.names(ByteString("/proc/\(daemon)/task")).count }
+            let before = threads()
+            for number in 0..<100 {
+                there.status(ByteString("in owner\(number)"), fails: ENOENT)
+                let find = ByteString(".shapeedit/find/folder=in%20mail\(number)")
+                there.open(find, O_RDONLY, fails: ENOENT)
+            }
+            #expect(threads() < before + 20)
+        }
+    }
+
     @Test(
         .enabled(if: DataPath.isPrivileged, "needs open_by_handle_at"),
         arguments: DataPath.mounts.prefix(1))
