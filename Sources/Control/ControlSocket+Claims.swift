@@ -23,7 +23,9 @@ extension ControlSocket {
                 Self.failed(
                     "\(target.path): the container \(owner) has it: claims on it are made there"))
         }
-        guard let name = Self.optional(parameters["purpose"], \.string) else {
+        guard let name = Self.optional(parameters["purpose"], \.string),
+            name?.utf8.count ?? 0 <= Self.longestPurpose
+        else {
             return reply.send(VarlinkError.invalidParameter("purpose"))
         }
         guard let number = Self.optional(parameters["presenter"], \.integer) else {

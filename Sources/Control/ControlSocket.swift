@@ -35,6 +35,8 @@ package final class ControlSocket: VarlinkService {
 
     /// Targets of one claim at most.
     package static let mostTargets = 256
+    /// Bytes of a purpose's name at most.
+    package static let longestPurpose = 1_024
     /// How long a claim waits that does not say, and any waits at most, in milliseconds.
     package static let usualPatience = 30_000
     package static let mostPatience = 3_600_000

@@ -30,6 +30,11 @@ package struct ClaimPath: Hashable, Sendable, CustomStringConvertible {
         String(path: names.joined(separator: [UInt8(ascii: "/")]))
     }
 
+    /// Bytes of memory that a claim or a presenter takes for it, about.
+    var weight: Int { names.reduce(0) { $0 + $1.count + Self.nameWeight } }
+
+    private static let nameWeight = 192
+
     /// Whether this is `other` or lies below it.
     package func isAtOrBelow(_ other: ClaimPath) -> Bool { names.starts(with: other.names) }
 

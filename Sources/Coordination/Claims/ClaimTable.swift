@@ -140,12 +140,12 @@ package struct ClaimTable: Sendable {
         return events
     }
 
-    /// What is being written has other names than before: its claims cover those, nothing if there
-    /// are none.
+    /// What is being written, or locked, has other names than before: its claims cover those, nothing if
+    /// there are none. Of all at once, so that nobody is let in between.
     package mutating func retarget(
-        _ ids: some Sequence<ClaimID>, to targets: [ClaimTarget], at now: UInt64
+        _ moved: [(id: ClaimID, targets: [ClaimTarget])], at now: UInt64
     ) -> [ClaimEvent] {
-        for id in ids {
+        for (id, targets) in moved {
             guard var claim = claims[id] else { continue }
             unmark(claim)
             claim.request.targets = targets

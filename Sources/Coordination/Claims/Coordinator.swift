@@ -23,13 +23,23 @@ package final class Coordinator: Sendable {
         var table: ClaimTable
         var replies: [ClaimID: Reply] = [:]
         var listeners: [PresenterID: @Sendable (PresenterMessage) -> Void] = [:]
-        var coordinated: Set<ClaimID> = []
+        /// What claims by name weigh (``ClaimPath/weight``), and presenters.
+        var coordinated: [ClaimID: Int] = [:]
+        var presented: [PresenterID: Int] = [:]
+        var weight = 0
         var tickets: [UInt64: Ticket] = [:]
         var nextTicket: UInt64 = 1
         /// What is to be told, in order.
         var outbox: [@Sendable () -> Void] = []
         var ended = false
         var done = false
+
+        func hasRoom(for more: Int) -> Bool { weight + more <= Coordinator.mostWeight }
+
+        /// A claim by name has ended.
+        mutating func forget(_ claim: ClaimID) {
+            weight -= coordinated.removeValue(forKey: claim) ?? 0
+        }
     }
     private struct Ticket {
         var claim: ClaimID?
@@ -47,6 +57,8 @@ package final class Coordinator: Sendable {
     package static let mostClaims = 4_096
     /// Presenters at most.
     package static let mostPresenters = 4_096
+    /// Bytes that the paths of all of them take, at most.
+    package static let mostWeight = 64 << 20
 
     package init(lease: UInt64 = Coordinator.lease) {
         state = Monitor(State(table: ClaimTable(lease: lease)))
@@ -67,13 +79,19 @@ package final class Coordinator: Sendable {
     ) -> Answer? {
         change { state -> Answer? in
             let isNamed = request.origin == .coordinated
-            if isNamed, state.coordinated.count >= Self.mostClaims { return nil }
+            let weight = isNamed ? request.targets.reduce(0) { $0 + $1.path.weight } : 0
+            if isNamed, state.coordinated.count >= Self.mostClaims || !state.hasRoom(for: weight) {
+                return nil
+            }
             if let ticket, state.tickets[ticket]?.interrupted == true {
                 state.tickets[ticket] = nil
                 return (ClaimID(rawValue: 0), .refused(.cancelled))
             }
             let (id, events) = state.table.request(request, at: MonotonicClock.now)
-            if isNamed { state.coordinated.insert(id) }
+            if isNamed {
+                state.coordinated[id] = weight
+                state.weight += weight
+            }
             let outcome = take(events, about: id, &state)
             if outcome == nil {
                 state.replies[id] = reply
@@ -94,10 +112,11 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// What is being written has other names than when that was noted.
-    package func retarget(_ ids: [ClaimID], to targets: [ClaimTarget]) {
+    /// What is being written, or locked, has other names than when that was noted.
+    package func retarget(_ moved: [(id: ClaimID, targets: [ClaimTarget])]) {
+        if moved.isEmpty { return }
         change { state in
-            let events = state.table.retarget(ids, to: targets, at: MonotonicClock.now)
+            let events = state.table.retarget(moved, at: MonotonicClock.now)
             _ = take(events, about: nil, &state)
         }
     }
@@ -123,7 +142,7 @@ package final class Coordinator: Sendable {
         change { state in
             for id in ids { state.replies[id] = nil }
             let events = state.table.release(ids, at: MonotonicClock.now)
-            for id in ids { state.coordinated.remove(id) }
+            for id in ids { state.forget(id) }
             _ = take(events, about: nil, &state)
         }
     }
@@ -171,9 +190,15 @@ package final class Coordinator: Sendable {
         tell: @escaping @Sendable (PresenterMessage) -> Void
     ) -> PresenterID? {
         change { state in
-            if state.table.presenterCount >= Self.mostPresenters { return nil }
+            if state.table.presenterCount >= Self.mostPresenters
+                || !state.hasRoom(for: path.weight)
+            {
+                return nil
+            }
             let id = state.table.present(path, holder)
             state.listeners[id] = tell
+            state.presented[id] = path.weight
+            state.weight += path.weight
             return id
         }
     }
@@ -182,6 +207,7 @@ package final class Coordinator: Sendable {
     package func dismiss(_ id: PresenterID) {
         change { state in
             state.listeners[id] = nil
+            state.weight -= state.presented.removeValue(forKey: id) ?? 0
             _ = take(state.table.dismiss(id, at: MonotonicClock.now), about: nil, &state)
         }
     }
@@ -288,7 +314,7 @@ package final class Coordinator: Sendable {
             switch event {
             case .granted(let id, let paths): settle(id, .granted(paths))
             case .refused(let id, let refusal):
-                state.coordinated.remove(id)
+                state.forget(id)
                 settle(id, .refused(refusal))
             case .message(let id, let message):
                 if let tell = state.listeners[id] { state.outbox.append { tell(message) } }

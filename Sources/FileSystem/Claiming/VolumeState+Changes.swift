@@ -41,7 +41,12 @@ extension VolumeState {
             let isFolder = index[item: position].pointee.isDirectory
             tellOfMove(
                 place, isInside: isInside, parent, name, process, effects, isFolder: isFolder)
-            if isFolder {
+            let isExchange = !effects.contains {
+                if case .removeName = $0 { true } else { false }
+            }
+            if isExchange {
+                followExchange()
+            } else if isFolder {
                 for below in sessions.keys { followNames(below) }
             } else {
                 followNames(position)
@@ -63,10 +68,22 @@ extension VolumeState {
     /// The names of an item are others: who writes it keeps claims away from those that it has now, and
     /// not from one that is another's since it was removed or replaced.
     func followNames(_ position: MemoryIndex.Position) {
-        guard coordinator.isFollowed, let session = sessions[position], !session.claims.isEmpty
-        else { return }
-        coordinator.retarget(
-            Array(session.claims.values), to: paths(of: position).map { ClaimTarget($0, .write) })
+        if coordinator.isFollowed { coordinator.retarget(writers(at: position)) }
+    }
+
+    /// Names have changed places. Whoever writes or has locked a file, by whichever of them, keeps claims away
+    /// from where that is now, and not from where the other one is.
+    private func followExchange() {
+        coordinator.retarget(sessions.keys.flatMap(writers) + lockers())
+    }
+
+    /// The claims of those who write an item, with its names.
+    private func writers(
+        at position: MemoryIndex.Position
+    ) -> [(id: ClaimID, targets: [ClaimTarget])] {
+        guard let session = sessions[position], !session.claims.isEmpty else { return [] }
+        let targets = paths(of: position).map { ClaimTarget($0, .write) }
+        return session.claims.values.map { ($0, targets) }
     }
 
     /// Tells presenters of the documents that they have fewer versions now; of however many at once

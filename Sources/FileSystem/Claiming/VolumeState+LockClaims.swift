@@ -53,6 +53,19 @@ extension VolumeState {
         if coordinator.isFollowed { claimLocks(of: item) }
     }
 
+    /// The claims that stand for locks, with the names that the locked items have now; not of those that have
+    /// lost theirs.
+    func lockers() -> [(id: ClaimID, targets: [ClaimTarget])] {
+        lockClaims.flatMap { item, claims -> [(id: ClaimID, targets: [ClaimTarget])] in
+            let position = index.find(item)
+            let paths = position == 0 ? [] : self.paths(of: position)
+            if paths.isEmpty { return [] }
+            return claims.values.map { claim in
+                (claim.id, paths.map { ClaimTarget($0, claim.kind.access) })
+            }
+        }
+    }
+
     @inline(never)
     private func claimLocks(of item: ItemNumber) {
         let position = index.find(item)
@@ -82,5 +95,9 @@ extension VolumeState {
 
 extension LockRequest {
     /// What a claim is for that stands for the lock.
-    var access: ClaimAccess { kind == .shared ? .read : .write }
+    var access: ClaimAccess { kind.access }
+}
+
+extension LockKind {
+    fileprivate var access: ClaimAccess { self == .shared ? .read : .write }
 }

@@ -78,6 +78,48 @@ import Testing
     }
 
     @Test(.enabled(if: isInstalled("python3"), "needs python3"))
+    func `claims and presenters have so much room for their paths and no more`() throws {
+        let lines = """
+            import json, socket, sys
+            def ask(method, more=False, **parameters):
+                connection = socket.socket(socket.AF_UNIX)
+                connection.connect(sys.argv[1])
+                call = {"method": "org.shapeedit.Control." + method, "parameters": parameters}
+                connection.sendall(json.dumps(dict(call, more=more)).encode() + b"\\0")
+                answer = b""
+                while not answer.endswith(b"\\0"):
+                    piece = connection.recv(1 << 20)
+                    assert piece, "closed"
+                    answer += piece
+                return connection, json.loads(answer[:-1]).get("error", "").split(".")[-1]
+            def path(number):
+                return f"{number}/" + "/".join(["ab"] * 100_000)
+            def claim(number, **more):
+                return ask("Claim", targets=[{"path": path(number), "access": "read"}], **more)
+            held = [claim(0), claim(1), ask("Present", more=True, path=path(2))]
+            assert [error for _, error in held] == ["", "", ""], held
+            assert claim(3)[1] == "TooMany"
+            assert ask("Present", more=True, path=path(3))[1] == "TooMany"
+            # Others have room, and these as soon as one has ended.
+            short = [{"path": "a", "access": "write"}]
+            assert ask("Claim", targets=short)[1] == ""
+            assert ask("Claim", targets=short, purpose="x" * 1025)[1] == "InvalidParameter"
+            for number in range(3):
+                held[number][0].close()
+                for attempt in range(100):
+                    again = claim(number + 3)
+                    if again[1] == "": break
+                assert again[1] == "", number
+                held.append(again)
+            print("passed")
+            """
+        try withVolume(.passthrough) { volume in
+            let result = try volume.run("python3", "-c", lines, try Self.socket(volume))
+            #expect(result.text == "passed\n", "\(result)")
+        }
+    }
+
+    @Test(.enabled(if: isInstalled("python3"), "needs python3"))
     func `a client for whom there is no descriptor waits, and the socket's thread with it`()
         throws
     {

@@ -212,6 +212,33 @@ import Testing
         }
     }
 
+    @Test func `a lock is on the file when names change places`() throws {
+        try withVolume(.passthrough) { volume in
+            let (a, b) = (try volume.agent(), try volume.agent())
+            for name in ["one", "two"] {
+                a.makeDirectory(ByteString(name))
+                a.store(ByteString("\(name)/file"), "x")
+            }
+            let other = try HeldClaim(volume, "--write", "other")
+            other.waitUntilGranted()
+            b.lock(b.open("one/file", O_RDONLY), LOCK_EX)
+            func expectLocked(_ locked: String, not free: String) throws {
+                let refused = try HeldClaim(volume, "--read", locked, "--timeout", "0.3").result()
+                #expect(refused.status == 75, "\(locked): \(refused)")
+                let claim = try HeldClaim(volume, "--write", free, "--timeout", "5")
+                claim.waitUntilGranted()
+                #expect(claim.end().status == 0)
+            }
+            try expectLocked("one/file", not: "two/file")
+            a.rename("one/file", "two/file", flags: RENAME_EXCHANGE)
+            try expectLocked("two/file", not: "one/file")
+            // And so when the folders do.
+            a.rename("one", "two", flags: RENAME_EXCHANGE)
+            try expectLocked("one/file", not: "two/file")
+            #expect(other.end().status == 0)
+        }
+    }
+
     @Test func `a killed process leaves neither lock nor claim`() throws {
         try withVolume(.passthrough) { volume in
             let (a, b) = (try volume.agent(), try volume.agent())
