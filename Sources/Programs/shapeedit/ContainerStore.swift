@@ -80,8 +80,11 @@ enum ContainerStore {
         }
     }
 
-    /// Makes what a new store needs; fails if it does not answer.
+    /// Makes what a new store needs; fails if it does not answer, or cannot be a store.
     static func prepare(_ address: String) throws(Failure) {
+        if case .folder(let path) = try StoreAddress(parsing: address) {
+            try Containers.checkApart(store: path)
+        }
         let store = try open(address)
         do throws(StoreError) {
             try store.prepare(StoreCall())

@@ -95,6 +95,20 @@ enum Containers {
         }
     }
 
+    /// Fails if a store is among the files of a container, which lie in folders of the same kind: a content
+    /// that the one has would count as one that the other has, and go.
+    static func checkApart(store path: String) throws(Failure) {
+        let store = place(of: path)
+        let home = try home()
+        for folder in [home] + (try names().map { home + "/" + $0 })
+        where MountTable.isBelow(store, place(of: folder)) {
+            throw Failure(
+                .cannotCreate,
+                "\(path): the files of containers belong to \(place(of: folder)); choose another folder "
+                    + "for the store")
+        }
+    }
+
     /// A path without symlinks, of which some may still have to be made.
     private static func place(of path: String) -> String {
         var there = path[...]

@@ -49,6 +49,27 @@ import Testing
         }
     }
 
+    /// Blobs lie in folders of the same kind in both: what was let go here would be gone in the store.
+    @Test func `no store is among the files of containers`() throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            let link = "\(container.base)/link"
+            symlink(broken.folder, link)
+            let new = "\(container.dataHome)/shapeedit/containers/second/blobs"
+            for path in ["\(broken.folder)/blobs", "\(link)/blobs", new] {
+                for words in [["create", "second", "--store"], ["move-store", "test"]] {
+                    let refused = try container.command(
+                        ["container"] + words + ["folder:\(path)"])
+                    #expect(refused.status == Int(EX_CANTCREAT), "\(refused)")
+                    #expect(refused.errorText.contains("another folder"), "\(refused)")
+                }
+            }
+            #expect(access("\(broken.folder)/blobs/shapeedit-store", F_OK) != 0)
+            #expect(access(new, F_OK) != 0)
+            #expect(try container.check().status == 0)
+        }
+    }
+
     /// The kernel would stack them, and the first say that it is there.
     @Test func `of two containers mounted at one folder at once one is refused`() throws {
         try withBrokenContainer { broken in
