@@ -72,6 +72,9 @@ package struct VersionRow: Hashable, Sendable {
     package var place: ContentPlace
     package var hash: ContentHash?
 
+    /// The largest size of a content that there is, in bytes: ext4 holds none that is larger.
+    package static let largestSize: Int64 = 1 << 44
+
     package init(
         document: DocumentID, item: ItemNumber, ordinal: Ordinal, size: Int64, blocks: Int64,
         modified: Timestamp, published: Timestamp, author: UInt32, place: ContentPlace,

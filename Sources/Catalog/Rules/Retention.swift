@@ -152,7 +152,7 @@ extension VersionRow {
     fileprivate var bytesHere: Int64 {
         if place.isAway { return 0 }
         // What a damaged catalog counts may be beyond all sums.
-        let size = min(max(size, 0), 1 << 44)
+        let size = min(max(size, 0), Self.largestSize)
         return max(blocks, 0) > size / 512 ? size : max(blocks, 0) * 512
     }
 }

@@ -27,22 +27,27 @@ extension ContainerCheck {
         var versions: [NodeNumber: VersionRow] = [:]
         var order: [NodeNumber] = []
         var histories = Histories()
+        var inStore: Set<ContentHash> = []
         try database.forEachVersion {
             versions[$0.node] = $0
             order.append($0.node)
+            if let hash = $0.hash, $0.place == .stored || $0.place == .promised {
+                inStore.insert(hash)
+            }
             histories.ofItems[$0.item, default: []].append($0.node)
             histories.ofDocuments[$0.document, default: []].append($0.node)
         }
         var lost: Set<NodeNumber> = []
         var known: [ContentHash: Verdict] = [:]
         for node in order {
-            guard let version = versions[node] else { continue }
+            guard var version = versions[node] else { continue }
             let verdict = verdict(of: version, &known)
             let name = "\(path(version.item)), version \(version.ordinal)"
             if let told = toldElsewhere(version, verdict, name) {
                 versions[node] = told
                 continue
             }
+            if case .damaged = verdict, isInStore(version, inStore) { version.place = .stored }
             switch verdict {
             case .damaged(let problem) where isUnasked(version):
                 find(
@@ -106,6 +111,15 @@ extension ContainerCheck {
         fix(
             "\(gone.count) versions of documents that are gone were kept", first.item,
             gone.map { .removeVersion($0.item, $0.ordinal) })
+    }
+
+    /// Whether the store has the content of a version that does not count on it: it went there for another
+    /// one, or that it did has not been recorded.
+    ///
+    /// - Parameter inStore: what others count on.
+    private func isInStore(_ version: VersionRow, _ inStore: Set<ContentHash>) -> Bool {
+        guard version.place == .sealed, let hash = version.hash else { return false }
+        return inStore.contains(hash) || stored?[hash] == version.size
     }
 
     /// Whether it is not known if the store has a content: as long as it may not, what is here is all
@@ -194,7 +208,8 @@ extension ContainerCheck {
         defer { content.forget(version.node) }
         // What is in the store is verified when it comes.
         if version.place == .promised, let hash = version.hash, !content.hasBlob(hash) {
-            return .whole
+            let canBe = (0...VersionRow.largestSize).contains(version.size)
+            return canBe ? .whole : stored?[hash].map { .wrongSize($0) } ?? .whole
         }
         // What has never been here cannot be damaged.
         if version.place == .elsewhere { return .whole }

@@ -20,7 +20,9 @@ extension Weeding {
 
     /// A content's bytes in a sum. A sparse file, or one that a damaged catalog counts, can be so large that
     /// a few of them are beyond all numbers.
-    static func counted(_ size: Int64) -> UInt64 { UInt64(min(max(size, 0), 1 << 44)) }
+    static func counted(_ size: Int64) -> UInt64 {
+        UInt64(min(max(size, 0), VersionRow.largestSize))
+    }
 
     /// What came of a content that did not become whole.
     private struct Part {

@@ -7,10 +7,12 @@ package struct Blob: Hashable, Sendable {
     /// Bytes, not negative.
     package let size: Int64
 
+    /// - Parameter size: one that cannot be, as a damaged catalog may have it, counts as the largest: no store
+    ///   has such a blob.
     package init(hash: ContentHash, size: Int64) {
-        precondition(size >= 0)
+        let largest = VersionRow.largestSize
         self.hash = hash
-        self.size = size
+        self.size = (0...largest).contains(size) ? size : largest
     }
 
     /// All of it.

@@ -81,8 +81,8 @@ package struct SourceEntry: Hashable, Sendable {
         self.mode = mode
     }
 
-    /// The largest file that is shown, in bytes: ext4 holds none that is larger.
-    package static let largest: Int64 = 1 << 44
+    /// The largest file that is shown, in bytes.
+    package static let largest = VersionRow.largestSize
 
     /// Bytes of what is told of a thing beside its kind, at most.
     private static let longest = 48 << 10
