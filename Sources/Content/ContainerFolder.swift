@@ -96,7 +96,7 @@ package struct ContainerFolder: Sendable {
 
     package func digests(_ hash: ContentHash) -> String { digests + "/" + hash.description }
 
-    /// What the name of the map beside an incoming content ends with.
+    /// What the name of the map beside an incoming content ends with, and that of digests being made.
     package static let mapSuffix = ".map"
 
     package func incoming(_ hash: ContentHash) -> String { incoming + "/" + hash.description }

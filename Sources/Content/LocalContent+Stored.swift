@@ -46,6 +46,7 @@ extension LocalContent {
     package func forgetIncoming(_ hash: ContentHash) {
         dropIncoming(hash)
         unlink(folder.digests(hash))
+        unlink(folder.digests(hash) + ContainerFolder.mapSuffix)
     }
 
     /// Removes what came of a content that can come again.

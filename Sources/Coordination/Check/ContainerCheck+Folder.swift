@@ -27,12 +27,13 @@ extension ContainerCheck {
         {
             findForeign("spare/" + name)
         }
-        for name in listing(folder.digests) where ContainerFolder.hash(of: name) == nil {
-            findForeign("digests/" + name)
-        }
-        for name in listing(folder.incoming)
-        where ContainerFolder.hash(of: name.replacing(ContainerFolder.mapSuffix, with: "")) == nil {
-            findForeign("incoming/" + name)
+        for place in ["digests", "incoming"] {
+            for name in listing(folder.path + "/" + place)
+            where ContainerFolder.hash(of: name.replacing(ContainerFolder.mapSuffix, with: ""))
+                == nil
+            {
+                findForeign(place + "/" + name)
+            }
         }
         checkPictures()
         for shelf in listing(folder.blobs) {

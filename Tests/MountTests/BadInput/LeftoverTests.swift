@@ -97,6 +97,22 @@ struct LeftoverTests {
         }
     }
 
+    /// What is compared with a large content is made before that is uploaded, which takes a while.
+    @Test func `digests that a crash has left unfinished are no damage, and go with the content`()
+        throws
+    {
+        try withBrokenContainer { broken in
+            try broken.damage(
+                "h=$(printf \"a's only content\" | sha256sum | head -c 64); mkdir -p digests; "
+                    + "printf half > digests/$h.map")
+            let check = try broken.container.check()
+            #expect(check.status == 0, "\(check)")
+            try broken.whileMounted { agent in agent.unlink("a") }
+            let left = try run(["ls", "digests"], directory: broken.folder)
+            #expect(left.text == "", "\(left)")
+        }
+    }
+
     @Test func `a deleted container leaves no states of its documents to undo to`() throws {
         try withBrokenContainer { broken in
             let container = broken.container
