@@ -179,7 +179,10 @@ package final class FolderStore: ContentStore {
             try call.cancellation.check(at: address)
             var names: [String] = []
             try here("\(folder) cannot be listed") { () throws(Errno) in
-                names = try Directories.names(in: path + "/" + folder)
+                do throws(Errno) { names = try Directories.names(in: path + "/" + folder) } catch {
+                    // A file that somebody else has put there.
+                    if error.code != ENOTDIR { throw error }
+                }
             }
             for name in names.sorted() where name > start && name.hasPrefix(folder) {
                 guard let found = ContentHash(name: name) else { continue }
@@ -207,7 +210,18 @@ package final class FolderStore: ContentStore {
     package func sweep(
         _ isAbandoned: (Remnant) throws(StoreError) -> Bool, _ call: StoreCall
     ) throws(StoreError) {
-        // What is left here is known by its age: `prepare` removes it.
+        var names: [String] = []
+        try here("the folder incoming cannot be listed") { () throws(Errno) in
+            names = try Directories.names(in: incoming)
+        }
+        for name in names {
+            try call.cancellation.check(at: address)
+            // A hash, for something made of it the kind, and a serial number.
+            guard let hash = ContentHash(name: name.prefix(64)),
+                try isAbandoned(Remnant(hash: hash, name: name, isResumable: false))
+            else { continue }
+            unlink((incoming + "/" + name).cPath)
+        }
     }
 
     func nextSerial() -> String {

@@ -40,6 +40,19 @@ import Testing
         #expect(try Directories.names(in: folder + "/incoming") == [])
     }
 
+    @Test func `files of others beside the blobs are passed over`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let store = FolderStore(path: folder)
+        try store.prepare(StoreCall())
+        try store.put(sample)
+        for name in ["00", "ab", "zz", "note"] {
+            try StoreUnderTest.write("x", to: "\(folder)/\(name)")
+        }
+        let page = try store.list(after: nil, limit: 10, StoreCall())
+        #expect(page == BlobPage(blobs: [sample.blob], isLast: true))
+    }
+
     @Test func `a pipe in the place of a picture holds up nobody`() throws {
         let folder = try TemporaryDirectory.make()
         defer { TemporaryDirectory.remove(folder) }

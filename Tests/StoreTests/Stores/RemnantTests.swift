@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stores
 
-/// What puts that were cut off leave on real servers.
+/// What puts that were cut off leave in stores and on real servers.
 @Suite(.serialized) struct RemnantTests {
     /// What a sweep is asked about, in order of the hashes.
     private func swept(
@@ -19,7 +19,10 @@ import Testing
         return found.sorted { $0.hash.description < $1.hash.description }
     }
 
-    @Test(arguments: [Specimen.s3, .openedS3, .webDAVBasic, .webDAVByRclone, .openedWebDAV])
+    @Test(arguments: [
+        Specimen.folder, .openedFolder, .s3, .openedS3, .webDAVBasic, .webDAVByRclone,
+        .openedWebDAV,
+    ])
     func `what puts leave that were cut off goes when it is abandoned, and nothing else`(
         _ specimen: Specimen
     ) throws {
@@ -59,6 +62,9 @@ import Testing
                 "PUT", store.transport.url("\(store.path)/incoming/\(name)"))
             request.body = .bytes(Array(sample.bytes.prefix(1_000)))
             #expect(try store.transport.send(request, StoreCall()).head.status == 201)
+        case let store as FolderStore:
+            let name = "\(sample.blob.hash).\(store.nextSerial())"
+            try StoreUnderTest.write("half", to: "\(store.incoming)/\(name)")
         default: Issue.record("such a store has no remnants")
         }
     }
