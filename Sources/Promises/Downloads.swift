@@ -197,7 +197,10 @@ package final class Downloads: Sendable {
             case .interrupted: reply(ContentProblem(Errno(EINTR), "interrupted"))
             }
         } catch {
-            state.withLock { _ = $0.tickets.removeValue(forKey: ticket) }
+            state.withLock { state in
+                state.tickets[ticket] = nil
+                if let download = state.active[blob.hash] { settle(download, &state) }
+            }
             let problem = ContentProblem(ofDisk: error)
             failed([node], problem)
             reply(problem)
@@ -286,7 +289,10 @@ package final class Downloads: Sendable {
     package func opened(_ blob: Blob, for node: NodeNumber) throws(Errno) {
         try state.withLock { (state) throws(Errno) in
             let download = Self.download(blob, &state)
-            _ = try download.open(content, kind)
+            do throws(Errno) { _ = try download.open(content, kind) } catch {
+                settle(download, &state)
+                throw error
+            }
             download.readers += 1
             download.nodes.insert(node)
         }

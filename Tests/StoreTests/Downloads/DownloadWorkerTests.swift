@@ -46,6 +46,31 @@ import Testing
         #expect(downloads.fetchedBytes == UInt64(size))
     }
 
+    @Test func `a content for which there is no room to come does not count as used`() throws {
+        let folder = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(folder) }
+        let places = ContainerFolder(path: folder)
+        // No file can be made in it.
+        try StoreUnderTest.write("", to: places.incoming)
+        let store = StoreAddress.folder(path: folder + "/store").connect()
+        let downloads = Downloads(
+            .foreign, content: LocalContent(folder: places), store: store, patience: 60,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            adopt: { $0.map { _ in .success(()) } }, came: { _ in }, failed: { _, _ in })
+        defer { downloads.stop() }
+        let blob = Blob(hash: Sample([1]).blob.hash, size: 5 << 20)
+        let node = NodeNumber(rawValue: 1)
+        #expect(throws: Errno.self) { try downloads.opened(blob, for: node) }
+        #expect(!downloads.isUsed(blob.hash))
+        let told = Monitor<Errno?>(nil)
+        downloads.await(blob, blob.range, for: node, ticket: downloads.ticket { _ in }) { problem in
+            told.signal { $0 = problem?.error }
+        }
+        let error = told.wait(until: MonotonicClock.after(milliseconds: 10_000)) { $0 }
+        #expect(error == Errno(ENOTDIR))
+        #expect(!downloads.isUsed(blob.hash))
+    }
+
     @Test func `a server that sends all, whichever part it is asked for, sends it about once`()
         throws
     {
