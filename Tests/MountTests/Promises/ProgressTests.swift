@@ -3,7 +3,7 @@ import Probing
 import TestSupport
 import Testing
 
-/// How far commands say they are that take long.
+/// How far commands say they are that take long, and how far they come.
 @Suite(.oneAtATime, .enabled(if: isInstalled("getfattr"), "needs getfattr"))
 struct ProgressTests {
     /// What a command shows on a terminal.
@@ -57,6 +57,21 @@ struct ProgressTests {
                 "\"done\": 3, \"bytes\": 150000, \"doneBytes\": 150000, \"percent\": 100}\n"
             #expect(result.errorText.hasSuffix("{\"contents\": 3, \(last)"), "\(result)")
             try container.mount()
+        }
+    }
+
+    @Test func `what cannot be looked at does not keep commands from the others`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            try volume.agent().shell("echo a > a; mkdir d; echo b > d/b; mkfifo pipe")
+            try volume.settle()
+            let evicted = try volume.shapeedit("evict", "@nosuch", "@a", "@pipe", "@d", fails: 66)
+            for name in ["nosuch", "pipe"] {
+                #expect(evicted.errorText.contains("/\(name): "), "\(evicted)")
+            }
+            #expect(try volume.state("a") == "promise" && volume.state("d/b") == "promise")
+            let come = try volume.shapeedit("materialize", "@nosuch", "@d", "--json", fails: 66)
+            #expect(come.text.contains("/nosuch\"") && come.text.contains("/d/b\""), "\(come)")
+            #expect(try volume.state("d/b") == "local")
         }
     }
 

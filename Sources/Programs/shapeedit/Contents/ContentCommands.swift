@@ -103,7 +103,7 @@ extension ContentReport {
         _ targets: ContentTargets, _ body: (DocumentContent) throws(Failure) -> Void
     ) throws {
         var report = ContentReport(json: targets.json)
-        for document in try targets.documents() {
+        for document in targets.documents(&report) {
             do throws(Failure) {
                 try body(document)
                 report.add(document)

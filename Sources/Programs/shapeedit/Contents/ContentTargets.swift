@@ -13,33 +13,46 @@ struct ContentTargets: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false
 
-    /// The regular files at and below the paths, in the order of the listing.
-    func documents() throws(Failure) -> [DocumentContent] {
+    /// The regular files at and below the paths, in the order of the listing. What cannot be looked at is
+    /// reported, and does not keep the command from the others.
+    func documents(_ report: inout ContentReport) -> [DocumentContent] {
         var found: [DocumentContent] = []
-        for path in paths { try Self.collect(path, isNamed: true, &found) }
+        for path in paths { Self.collect(path, isNamed: true, &found, &report) }
         return found
     }
 
     private static func collect(
+        _ path: String, isNamed: Bool, _ found: inout [DocumentContent],
+        _ report: inout ContentReport
+    ) {
+        do throws(Failure) {
+            let names = try look(path, isNamed: isNamed, &found)
+            for name in names { collect(path + "/" + name, isNamed: false, &found, &report) }
+        } catch {
+            report.add(DocumentContent(path: path, size: 0), error)
+        }
+    }
+
+    /// Notes a document; what is in a folder.
+    private static func look(
         _ path: String, isNamed: Bool, _ found: inout [DocumentContent]
-    ) throws(Failure) {
+    ) throws(Failure) -> [String] {
         var status = stat()
         guard (isNamed ? stat(path.cPath, &status) : lstat(path.cPath, &status)) == 0 else {
-            if !isNamed, errno == ENOENT { return }
+            if !isNamed, errno == ENOENT { return [] }
             throw Failure(path, Errno.last)
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG:
             found.append(DocumentContent(path: path, size: Int64(status.st_size)))
         case S_IFDIR:
-            let names: [String]
-            do throws(Errno) { names = try Directories.names(in: path).sorted() } catch {
-                throw Failure(.noPermission, "\(path): \(error)")
+            do throws(Errno) { return try Directories.names(in: path).sorted() } catch {
+                throw Failure(path, error)
             }
-            for name in names { try collect(path + "/" + name, isNamed: false, &found) }
         default:
             if isNamed { throw Failure(.noInput, "\(path): it is neither a document nor a folder") }
         }
+        return []
     }
 }
 

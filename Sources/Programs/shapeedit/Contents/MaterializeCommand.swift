@@ -24,7 +24,7 @@ struct MaterializeCommand: ParsableCommand {
     func run() throws {
         var report = ContentReport(json: targets.json)
         var waiting: [DocumentContent] = []
-        for document in try targets.documents() {
+        for document in targets.documents(&report) {
             do throws(Failure) {
                 let state = try document.state()
                 if state == "promise" || state == "downloading" {
