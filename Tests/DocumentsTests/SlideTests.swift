@@ -189,6 +189,15 @@ import Testing
         #expect(file.version.description == highest)
     }
 
+    @Test func `of one element no more problems are kept than are listed`() throws {
+        let link = #"{"shapeType": "curve", "endx": 1}"#
+        let links = Array(repeating: link, count: Limits.listedRepairs).joined(separator: ",")
+        let text = #"{"shapeType": "chain", "originx": 0, "originy": 0, "elements": [\#(links)]}"#
+        let object = try #require(try JSONValue.read(Array(text.utf8)).object)
+        let element = SlideElement(object)
+        #expect(element.interpreted().problems.count == Limits.listedRepairs)
+    }
+
     @Test(arguments: ["../a", "", ".a", "a/b", "a\\u0000"])
     func `a bulk file cannot name files elsewhere`(base: String) {
         let text = "{\"type\":\"bulkURLFile\",\"filenameBase\":\"\(base)\",\"1\":[]}"

@@ -113,7 +113,7 @@ extension SlideInterpreter {
                 links.append(link)
                 end = link.end
             }
-            problems += inner.problems
+            problems += inner.problems.prefix(Limits.listedRepairs - problems.count)
         }
         return links.isEmpty ? nil : .chain(links)
     }
@@ -161,6 +161,8 @@ extension SlideInterpreter {
 // Single keys.
 extension SlideInterpreter {
     private mutating func report(_ key: String, _ reason: String) {
+        // A chain may have one for each of its many elements.
+        guard problems.count < Limits.listedRepairs else { return }
         problems.append(SlideProblem(path: path.isEmpty ? key : "\(path).\(key)", reason: reason))
     }
 
