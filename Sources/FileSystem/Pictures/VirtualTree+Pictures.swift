@@ -183,7 +183,10 @@ extension VirtualTree {
                 if state.index[item: item].pointee.isDirectory {
                     add(String(path: bytes), .folder(.thumbnailsBelow(size, state.number(item))))
                 } else if bytes.count <= 251,
-                    let subject = state.pictureSubject(item, named: bytes)
+                    let subject = state.pictureSubject(item, named: bytes),
+                    // The folder of a directory of that name is in its place.
+                    !state.isDirectory(
+                        ReplayStep.Place(parent: directory, name: bytes + Self.pictureEnd))
                 {
                     add(String(path: bytes) + ".png", .picture(subject))
                 }
@@ -282,5 +285,12 @@ extension VirtualTree {
             let folder = Array(".shapeedit/thumbnails/\(size.pixels)/".utf8)
             return (directory, node, name + Self.pictureEnd, folder + path + Self.pictureEnd)
         }
+    }
+}
+
+extension VolumeState {
+    fileprivate func isDirectory(_ place: ReplayStep.Place) -> Bool {
+        let position = item(at: place)
+        return position != 0 && index[item: position].pointee.isDirectory
     }
 }

@@ -287,4 +287,16 @@ struct PictureTests {
             #expect(listed.sorted() == expected.sorted())
         }
     }
+
+    @Test func `a folder of pictures has each name once, also where a directory has a picture's`()
+        throws
+    {
+        try withPictures { desk in
+            desk.agent.makeDirectory("a.png")
+            desk.agent.store("a", "x")
+            desk.agent.store("b", "x")
+            #expect(desk.agent.names(".shapeedit/thumbnails/256").sorted() == ["a.png", "b.png"])
+            #expect(!desk.agent.status(desk.path("a")).isFile)
+        }
+    }
 }
