@@ -17,7 +17,13 @@ import Testing
             decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         defer { try? Directories.removeTree(path) }
         let folder = PictureFolder(path: path + "/pictures")
-        try body(PictureShelf(folder), folder)
+        try body(shelf(folder), folder)
+    }
+
+    private static let moment = Timestamp(seconds: 12_345, nanoseconds: 678_901_234)
+
+    private func shelf(_ folder: PictureFolder) -> PictureShelf {
+        PictureShelf(folder) { Self.moment }
     }
 
     private func node(_ number: Int) -> NodeNumber {
@@ -79,11 +85,24 @@ import Testing
         try withShelf { shelf, folder in
             try shelf.put(try file([.small: [1, 2], .medium: [3, 4]]), for: node(1))
             // Knows the file as it was before, as who has looked at its head and is about to read.
-            let reader = PictureShelf(folder)
+            let reader = self.shelf(folder)
             #expect(reader.head(node(1), type) != nil)
             #expect(try shelf.add([.huge: [5, 6]], for: node(1), type))
             #expect(reader.bytes(node(1), type, .small) == [1, 2])
             #expect(reader.bytes(node(1), type, .medium) == [3, 4])
+        }
+    }
+
+    @Test func `a file has its time from the clock of the versions, whatever the machine's says`()
+        throws
+    {
+        try withShelf { shelf, folder in
+            try shelf.put(try file([.small: [1]]), for: node(1))
+            #expect(folder.head(node(1))?.written == Self.moment)
+            #expect(try shelf.add([.huge: [2]], for: node(1), type))
+            #expect(folder.head(node(1))?.written == Self.moment)
+            try shelf.write(try file([.small: [3]]), for: node(1))
+            #expect(folder.head(node(1))?.written == Self.moment)
         }
     }
 }

@@ -67,9 +67,14 @@ final class VolumePictures: Sendable {
         var doubtful: Range<Timestamp>?
         let now = VolumeState.now()
         let durable = volume.content.durableUntil()
-        if volume.container.recovered != nil, durable < now { doubtful = durable..<now }
+        if volume.container.recovered != nil {
+            // A clock that was set back does not tell what is older than this mount.
+            doubtful = durable..<(durable < now ? now : Timestamp(rawValue: .max))
+        }
         let folder = PictureFolder(path: volume.content.folder.pictures)
-        shelf = PictureShelf(folder, doubtful: doubtful)
+        shelf = PictureShelf(folder, doubtful: doubtful) { [unowned volume] in
+            volume.state.withLock { $0.publishTime() }
+        }
         maker = PictureMaker(program: options.program)
         contents = DrawnContents(folder: volume.content.folder.drawing)
         drawing = Drawing(maker, fetches: false)

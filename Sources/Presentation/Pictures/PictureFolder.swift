@@ -33,7 +33,8 @@ package struct PictureFolder: Sendable {
         return parts.count == 2 && parts.allSatisfy { UInt64($0) != nil }
     }
 
-    func put(_ bytes: [UInt8], for node: NodeNumber) throws(Errno) {
+    /// - Parameter moment: the file's time.
+    func put(_ bytes: [UInt8], for node: NodeNumber, at moment: Timestamp) throws(Errno) {
         let target = file(node)
         let temporary = "\(target).\(processIdentifier())-\(UInt64.random(in: 0 ... .max))"
         let flags = O_WRONLY | O_CREAT | O_EXCL
@@ -47,6 +48,7 @@ package struct PictureFolder: Sendable {
         }
         do throws(Errno) {
             try made.write(bytes, at: 0)
+            try made.setModified(moment.seconds, moment.nanoseconds)
             try check { rename(temporary, target) }
         } catch {
             unlink(temporary)

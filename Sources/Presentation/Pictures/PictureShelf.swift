@@ -25,12 +25,18 @@ package final class PictureShelf: Sendable {
     private let folder: PictureFolder
     /// Files written from the first moment to the second are not believed.
     private let doubtful: Range<Timestamp>?
+    private let clock: @Sendable () -> Timestamp
 
-    /// - Parameter doubtful: when what was written may belong to versions that a power loss took
-    ///   back.
-    package init(_ folder: PictureFolder, doubtful: Range<Timestamp>? = nil) {
+    /// - Parameters:
+    ///   - doubtful: when what was written may belong to versions that a power loss took back.
+    ///   - clock: gives moments later than those of all versions, as `doubtful` counts them.
+    package init(
+        _ folder: PictureFolder, doubtful: Range<Timestamp>? = nil,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
         self.folder = folder
         self.doubtful = doubtful
+        self.clock = clock
     }
 
     /// What is kept for a version, if it was drawn as this type.
@@ -75,9 +81,10 @@ package final class PictureShelf: Sendable {
     package func add(_ pictures: [PictureSize: [UInt8]], for node: NodeNumber, _ type: PictureType)
         throws(Errno) -> Bool
     {
-        try changes.withLock { (_) throws(Errno) in
+        let moment = clock()
+        return try changes.withLock { (_) throws(Errno) in
             guard let (file, known) = kept(node, type) else { return false }
-            try replace(known.completed(pictures, from: file), for: node)
+            try replace(known.completed(pictures, from: file), for: node, at: moment)
             return true
         }
     }
@@ -87,12 +94,14 @@ package final class PictureShelf: Sendable {
     ///
     /// - Parameter file: as ``PictureOutcome/file(_:)`` makes it.
     package func put(_ file: [UInt8], for node: NodeNumber) throws(Errno) {
+        let moment = clock()
         try changes.withLock { (_) throws(Errno) in
             guard let head = PictureFile(file),
                 let (old, known) = kept(node, head.type)
-            else { return try replace(file, for: node) }
+            else { return try replace(file, for: node, at: moment) }
             if head.failure != nil { return }
-            try replace(known.completed(head.pictures(of: file), from: old), for: node)
+            let whole = known.completed(head.pictures(of: file), from: old)
+            try replace(whole, for: node, at: moment)
         }
     }
 
@@ -106,8 +115,10 @@ package final class PictureShelf: Sendable {
         return (file, head)
     }
 
-    private func replace(_ file: [UInt8], for node: NodeNumber) throws(Errno) {
-        try write(file, for: node)
+    private func replace(
+        _ file: [UInt8], for node: NodeNumber, at moment: Timestamp
+    ) throws(Errno) {
+        try folder.put(file, for: node, at: moment)
         show(file, for: node)
     }
 
@@ -130,7 +141,7 @@ package final class PictureShelf: Sendable {
 
     /// Writes a version's file to the disk.
     package func write(_ file: [UInt8], for node: NodeNumber) throws(Errno) {
-        try folder.put(file, for: node)
+        try folder.put(file, for: node, at: clock())
     }
 
     /// The version is gone, and its pictures go.

@@ -312,4 +312,45 @@ struct PublishedPictureTests {
             }
         }
     }
+
+    /// As a machine without a clock of its own has it after a power loss, which takes versions back
+    /// and gives their numbers to others, but not the pictures.
+    @Test
+    func `pictures that a power loss has left are not believed, also if the clock was set back`()
+        throws
+    {
+        try withPictures { desk in
+            let samples = try samples(desk, 2)
+            for (number, sample) in samples.enumerated() {
+                desk.agent.store(ByteString("\(number).slide"), sample.slide)
+                desk.settle("\(number).slide")
+            }
+            try desk.container.killDaemon()
+            let files = try desk.keptFiles()
+            try #require(files.count == 2)
+            // Of whichever document the other one has its picture then.
+            let lost = Int(time(nil)) + 3_600
+            for (file, other) in zip(files, try files.reversed().map(PictureDesk.read)) {
+                try PictureDesk.write(other, to: file)
+                let times = Array(repeating: timespec(tv_sec: lost, tv_nsec: 1), count: 2)
+                try #require(utimensat(AT_FDCWD, file, times, 0) == 0)
+            }
+            // What the last sync noted: seconds since 1901 above the nanoseconds.
+            let synced = withUnsafeBytes(of: UInt64(lost + 1 << 31) << 30) { Array($0) }
+            let folder = "\(desk.container.dataHome)/shapeedit/containers/"
+            try PictureDesk.write(synced, to: folder + desk.container.name + "/durable")
+            try desk.mount()
+            let agent = try Agent(in: desk.container.mountPoint)
+            defer { agent.end() }
+            for (number, sample) in samples.enumerated() {
+                let name = "\(number).slide"
+                let document = ByteString(name)
+                #expect(
+                    waitUntil {
+                        agent.attribute(document, "user.shapeedit.thumbnail.state") == "ready"
+                    })
+                #expect(agent.content(desk.path(name)) == sample.picture)
+            }
+        }
+    }
 }
