@@ -215,7 +215,8 @@ let package = Package(
             dependencies: ["Catalog", "Model", "PathText", "SystemCalls", "Probing"],
             path: "Tests/CatalogTests", swiftSettings: strict),
         .testTarget(
-            name: "DrawingTests", dependencies: ["Drawing", "Documents", "CPNG", "Probing"],
+            name: "DrawingTests",
+            dependencies: ["Drawing", "Documents", "CPNG", "PathText", "Probing"],
             path: "Tests/DrawingTests",
             exclude: [
                 "Exports/read_models.py", "Exports/read_pdf.py", "Exports/read_svg.py",

@@ -1,62 +1,59 @@
 import Documents
 internal import PathText
 
-/// A picture as an SVG file, made a mark at a time: slides and lists as shapes and real text, broken into
-/// lines as on the picture; a scene as a PNG picture in it, because shaded curved surfaces that hide each
-/// other have no exact counterpart there.
-public struct SVGFile {
-    private let content: Content
-    private let size: PixelSize
-
-    private enum Content {
-        case pixels([UInt8])
-        case marks(Sheet, TextSetter)
-    }
-
-    /// - Throws: ``DrawingError``.
-    public init(_ picture: Picture, fitting size: PixelSize) throws(DrawingError) {
-        self.size = picture.size(fitting: size)
-        if case .scene = picture {
-            content = .pixels(try picture.png(fitting: self.size))
-        } else {
-            content = .marks(try picture.sheet(self.size), try TextSetter())
-        }
-    }
-
-    /// Hands out the file's bytes, part by part; ends with what `take` throws.
-    public func write<Problem: Error>(
-        to take: ([UInt8]) throws(Problem) -> Void
-    ) throws(Problem) {
-        let head =
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(size.width)\" height=\"\(size.height)\""
-        switch content {
-        case .pixels(let picture):
-            // Inkscape 1.2 does not look for the `href` of SVG 2, which has no name space; all read
-            // that of SVG 1.1.
-            try take(
-                Array(
-                    """
-                    \(head) viewBox="0 0 \(size.width) \(size.height)" \
-                    xmlns:xlink="http://www.w3.org/1999/xlink">
-                    <image width="\(size.width)" height="\(size.height)" \
-                    xlink:href="data:image/png;base64,\(Base64.encode(picture))"/>
-                    </svg>
-
-                    """.utf8))
-        case .marks(let sheet, let setter):
-            var writer = SVGWriter(sheet: sheet, setter: setter)
-            writer.begin(head)
-            for mark in sheet.marks {
-                writer.write(mark)
-                if writer.bytes.count >= Self.part { try take(writer.taken()) }
-            }
-            writer.end()
-            try take(writer.taken())
-        }
-    }
-
+extension Picture {
     /// In bytes; so many are handed out at once, or a few more.
     private static let part = 64 << 10
+
+    /// The picture as an SVG file whose bytes are handed out in order as they are made: slides and lists
+    /// as shapes and real text, broken into lines as on the picture; a scene as a PNG picture in it, because
+    /// shaded curved surfaces that hide each other have no exact counterpart there.
+    ///
+    /// - Throws: ``DrawingError/refusedBySink`` if `take` returns false.
+    public func writeSVG(fitting size: PixelSize, to take: (UnsafeRawBufferPointer) -> Bool)
+        throws(DrawingError)
+    {
+        let size = self.size(fitting: size)
+        func hand(_ bytes: [UInt8]) throws(DrawingError) {
+            guard bytes.withUnsafeBytes(take) else { throw .refusedBySink }
+        }
+        let head =
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(size.width)\" height=\"\(size.height)\""
+        if case .scene = self {
+            // Inkscape 1.2 does not look for the `href` of SVG 2, which has no name space; all read
+            // that of SVG 1.1.
+            let start = """
+                \(head) viewBox="0 0 \(size.width) \(size.height)" \
+                xmlns:xlink="http://www.w3.org/1999/xlink">
+                <image width="\(size.width)" height="\(size.height)" \
+                xlink:href="data:image/png;base64,
+                """
+            // Not before it is known that there is a picture.
+            var text = Array(start.utf8)
+            // Three bytes are four letters: those that are left over wait for the next ones.
+            var rest: [UInt8] = []
+            try writePNG(fitting: size) { file in
+                for start in stride(from: 0, to: file.count, by: Self.part) {
+                    rest += file[start..<min(start + Self.part, file.count)]
+                    text += Base64.encodedBytes(rest[..<(rest.count / 3 * 3)])
+                    rest.removeFirst(rest.count / 3 * 3)
+                    guard text.withUnsafeBytes(take) else { return false }
+                    text.removeAll(keepingCapacity: true)
+                }
+                return true
+            }
+            return try hand(text + Base64.encodedBytes(rest[...]) + Array("\"/>\n</svg>\n".utf8))
+        }
+        let sheet = try sheet(size)
+        var writer = SVGWriter(sheet: sheet, setter: try TextSetter())
+        writer.begin(head)
+        for mark in sheet.marks {
+            writer.write(mark)
+            if writer.bytes.count >= Self.part { try hand(writer.taken()) }
+        }
+        writer.end()
+        try hand(writer.taken())
+    }
 }
 
 /// Writes the marks of a sheet as SVG.

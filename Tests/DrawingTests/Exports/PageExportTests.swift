@@ -1,5 +1,6 @@
 import Documents
 import Drawing
+import PathText
 import Testing
 
 /// SVG and PDF files.
@@ -70,6 +71,25 @@ import Testing
         let file = try Picture.scene(scene).svg(fitting: size)
         let output = try #require(try Python.run("Exports/read_svg.py", on: file, named: "svg"))
         #expect(output == "image=1 svg=1\n\n\(size.width)x\(size.height)\n")
+    }
+
+    @Test
+    func `the SVG file of a scene is handed out in parts, and holds all of its picture`() throws {
+        let scene = Scene(nodes: SolidKind.allCases.map { .solid(Solid(shape: SolidShape($0))) })
+        let picture = Picture.scene(scene)
+        let size = try PixelSize(width: 2_400, height: 2_400)
+        var parts: [[UInt8]] = []
+        try picture.writeSVG(fitting: size) { part in
+            parts.append(Array(part))
+            return true
+        }
+        #expect(parts.count > 2)
+        #expect(parts.allSatisfy { $0.count <= 96 << 10 })
+        let file = String(decoding: parts.joined(), as: UTF8.self)
+        #expect(file.contains("base64,\(Base64.encode(try picture.png(fitting: size)))\"/>"))
+        #expect(throws: DrawingError.refusedBySink) {
+            try picture.writeSVG(fitting: size) { _ in false }
+        }
     }
 
     @Test func `a PDF file has one page, with fonts where there is text`() throws {

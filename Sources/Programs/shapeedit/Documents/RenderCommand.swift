@@ -52,7 +52,7 @@ struct RenderCommand: ParsableCommand {
         var count = 0
         let drawing: Drawing
         do throws(DrawingError) {
-            drawing = try draw(content.document, format, size, slideMode)
+            drawing = try draw(content.document, format, slideMode)
         } catch { throw Failure(.badData, "\(file): \(error)") }
         var failure: DrawingError?
         do throws(Failure) {
@@ -62,11 +62,8 @@ struct RenderCommand: ParsableCommand {
                     try take(bytes)
                 }
                 switch drawing {
-                case .png(let picture):
-                    failure = try Self.write(picture, asPDF: false, size, write)
-                case .pdf(let picture):
-                    failure = try Self.write(picture, asPDF: true, size, write)
-                case .svg(let file): try file.write(to: write)
+                case .picture(let picture):
+                    failure = try Self.write(picture, as: format, size, write)
                 case .model(let model): try model.write(to: write)
                 }
                 // What is not whole does not get its name.
@@ -108,7 +105,7 @@ struct RenderCommand: ParsableCommand {
 
     /// Writes a picture as it is made. Gives the error that it cannot be made with.
     private static func write(
-        _ picture: Picture, asPDF: Bool, _ size: PixelSize,
+        _ picture: Picture, as format: String, _ size: PixelSize,
         _ write: ([UInt8]) throws(Errno) -> Void
     ) throws(Errno) -> DrawingError? {
         var failure: Errno?
@@ -117,10 +114,10 @@ struct RenderCommand: ParsableCommand {
             return failure == nil
         }
         do throws(DrawingError) {
-            if asPDF {
-                try picture.writePDF(fitting: size, to: take)
-            } else {
-                try picture.writePNG(fitting: size, to: take)
+            switch format {
+            case "pdf": try picture.writePDF(fitting: size, to: take)
+            case "svg": try picture.writeSVG(fitting: size, to: take)
+            default: try picture.writePNG(fitting: size, to: take)
             }
         } catch {
             if let failure { throw failure }
@@ -131,25 +128,19 @@ struct RenderCommand: ParsableCommand {
 
     /// What is written.
     private enum Drawing {
-        case png(Picture)
-        case pdf(Picture)
-        case svg(SVGFile)
+        case picture(Picture)
         case model(ModelFile)
     }
 
     private func draw(
-        _ document: EditableDocument, _ format: String, _ size: PixelSize, _ mode: SlideMode
+        _ document: EditableDocument, _ format: String, _ mode: SlideMode
     ) throws(DrawingError) -> Drawing {
         let picture = DocumentPicture.picture(of: document, named: file, mode: mode)
-        switch format {
-        case "png": return .png(picture)
-        case "svg": return .svg(try SVGFile(picture, fitting: size))
-        case "pdf": return .pdf(picture)
-        default:
-            guard case .scene(let scene) = picture, let kind = ModelFile.Format(rawValue: format)
-            else { throw .library("only documents with solids can become .\(format)") }
-            return .model(try ModelFile(scene, as: kind))
+        guard let kind = ModelFile.Format(rawValue: format) else { return .picture(picture) }
+        guard case .scene(let scene) = picture else {
+            throw .library("only documents with solids can become .\(format)")
         }
+        return .model(try ModelFile(scene, as: kind))
     }
 
     static func pixels(_ text: String) throws(Failure) -> PixelSize {
