@@ -5,7 +5,13 @@ extension ExportedSolids {
     func writeGLB<Problem: Error>(to take: ([UInt8]) throws(Problem) -> Void) throws(Problem) {
         let parts = bufferParts
         let buffer = parts.last.map { $0.offset + $0.length } ?? 0
-        try take(Self.head(description(parts), buffer))
+        // How long the JSON is stands before it. It is made twice, since names can make it very long.
+        var length = 0
+        describe(parts) { length += $0.count }
+        let filler = (4 - length % 4) % 4
+        try take(Self.head(length + filler, buffer))
+        try describe(parts, to: take)
+        try take(Self.bufferHead(after: filler, buffer))
         try forEach { (solid) throws(Problem) in
             let mesh = solid.mesh
             var bytes: [UInt8] = []
@@ -43,14 +49,16 @@ extension ExportedSolids {
         return parts
     }
 
-    /// The file's JSON.
-    private func description(_ parts: [BufferPart]) -> [UInt8] {
+    /// Hands out the file's JSON, part by part.
+    private func describe<Problem: Error>(
+        _ parts: [BufferPart], to take: ([UInt8]) throws(Problem) -> Void
+    ) throws(Problem) {
         var text = JSONObjectText()
         text.add("asset", .object(["version": .string("2.0"), "generator": .string("ShapeEdit")]))
         text.add("scene", .integer(0))
         let nodes = JSONValue.array((0...summaries.count).map { .integer($0) })
         text.add("scenes", .array([.object(["nodes": nodes])]))
-        text.add("nodes", count: summaries.count + 1) { index in
+        try text.add("nodes", count: summaries.count + 1, to: take) { index in
             index < summaries.count
                 ? .object(["name": .string(summaries[index].name), "mesh": .integer(index)])
                 : cameraNode
@@ -67,13 +75,15 @@ extension ExportedSolids {
                 ])
             ]))
         // Arrays that would be empty are not allowed.
-        guard let last = parts.last else { return text.finished() }
-        text.add("materials", count: summaries.count) { Self.material(summaries[$0]) }
-        text.add("meshes", count: summaries.count) { Self.mesh(summaries[$0], at: $0) }
-        text.add("accessors", count: parts.count) { index in
+        guard let last = parts.last else { return try take(text.end()) }
+        try text.add("materials", count: summaries.count, to: take) { Self.material(summaries[$0]) }
+        try text.add("meshes", count: summaries.count, to: take) {
+            Self.mesh(summaries[$0], at: $0)
+        }
+        try text.add("accessors", count: parts.count, to: take) { index in
             Self.accessor(parts[index], at: index, summaries[index / 3])
         }
-        text.add("bufferViews", count: parts.count) { index in
+        try text.add("bufferViews", count: parts.count, to: take) { index in
             .object([
                 "buffer": .integer(0), "byteOffset": .integer(parts[index].offset),
                 "byteLength": .integer(parts[index].length),
@@ -83,7 +93,7 @@ extension ExportedSolids {
         }
         text.add(
             "buffers", .array([.object(["byteLength": .integer(last.offset + last.length)])]))
-        return text.finished()
+        try take(text.end())
     }
 
     private var cameraNode: JSONValue {
@@ -138,16 +148,19 @@ extension ExportedSolids {
         return .object(accessor)
     }
 
-    /// What comes before so many bytes of the buffer: a header and the JSON, padded to four bytes as the
-    /// buffer is by itself.
-    private static func head(_ json: [UInt8], _ buffer: Int) -> [UInt8] {
-        let filler = [UInt8](repeating: UInt8(ascii: " "), count: (4 - json.count % 4) % 4)
+    /// What comes before JSON of so many bytes, behind which there are so many of the buffer.
+    private static func head(_ length: Int, _ buffer: Int) -> [UInt8] {
         var head = Array("glTF".utf8)
         head.append(little: UInt32(2))
-        let length = json.count + filler.count
         head.append(little: UInt32(12 + 8 + length + (buffer == 0 ? 0 : 8 + buffer)))
         head.append(little: UInt32(length))
-        head += Array("JSON".utf8) + json + filler
+        return head + Array("JSON".utf8)
+    }
+
+    /// What comes between the JSON and so many bytes of the buffer: it is padded to four bytes, as the
+    /// buffer is by itself.
+    private static func bufferHead(after filler: Int, _ buffer: Int) -> [UInt8] {
+        var head = [UInt8](repeating: UInt8(ascii: " "), count: filler)
         if buffer > 0 {
             head.append(little: UInt32(buffer))
             head += Array("BIN\0".utf8)
@@ -180,29 +193,42 @@ extension ExportedSolids {
 /// The text of a JSON object in one line, whose long arrays are made a value at a time: as values all at
 /// once they would take ten times the memory of their text.
 private struct JSONObjectText {
+    /// In bytes; so many are handed out at once, or a few more.
+    private static let part = 64 << 10
+
     private var bytes: [UInt8] = []
+    private var isEmpty = true
 
     mutating func add(_ key: String, _ value: JSONValue) {
         begin(key)
         bytes += value.line
     }
 
-    mutating func add(_ key: String, count: Int, _ value: (Int) -> JSONValue) {
+    mutating func add<Problem: Error>(
+        _ key: String, count: Int, to take: ([UInt8]) throws(Problem) -> Void,
+        _ value: (Int) -> JSONValue
+    ) throws(Problem) {
         begin(key)
         for index in 0..<count {
             bytes.append(UInt8(ascii: index == 0 ? "[" : ","))
             bytes += value(index).line
+            if bytes.count >= Self.part {
+                try take(bytes)
+                bytes.removeAll(keepingCapacity: true)
+            }
         }
         bytes += (count == 0 ? "[]" : "]").utf8
     }
 
-    consuming func finished() -> [UInt8] {
-        bytes += (bytes.isEmpty ? "{}" : "}").utf8
+    /// What has not been handed out, and the end.
+    consuming func end() -> [UInt8] {
+        bytes.append(UInt8(ascii: "}"))
         return bytes
     }
 
     private mutating func begin(_ key: String) {
-        bytes.append(UInt8(ascii: bytes.isEmpty ? "{" : ","))
+        bytes.append(UInt8(ascii: isEmpty ? "{" : ","))
+        isEmpty = false
         bytes += JSONValue.string(key).line
         bytes.append(UInt8(ascii: ":"))
     }

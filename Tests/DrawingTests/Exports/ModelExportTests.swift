@@ -54,6 +54,20 @@ import Testing
         }
     }
 
+    @Test(arguments: ModelFile.Format.allCases)
+    func `files are handed out in parts, however many solids there are and however they are called`(
+        _ format: ModelFile.Format
+    ) throws {
+        let name = String(repeating: "n", count: Limits.nameLength)
+        let scene = Scene(
+            nodes: (0..<1_000).map { number in
+                .solid(Solid(name: "\(number)\(name)", shape: SolidShape(.pyramid)))
+            })
+        var largest = 0
+        try ModelFile(scene, as: format).write { largest = max(largest, $0.count) }
+        #expect(largest <= 96 << 10)
+    }
+
     @Test func `an empty scene makes files without solids`() throws {
         let empty = Scene()
         #expect(try Self.bytes(empty, .stl).count == 84)
