@@ -91,7 +91,7 @@ import Testing
             ])
         #expect(scene.error("add sphere Moon\nadd cube Moon")?.line == 2)
         #expect(scene.error("move Box 1,0,0\nmove Bax 1,0,0")?.line == 2)
-        #expect(scene.error("add cube Old\nset Old.name=New Old.color=red")?.line == 2)
+        #expect(scene.error("add cube Old\nset Old.name=New Older.color=red")?.line == 2)
     }
 
     @Test(arguments: ["rename Ball", "order Ball", "rename front"])

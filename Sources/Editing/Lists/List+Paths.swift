@@ -17,21 +17,27 @@ extension TaskList {
         }
     }
 
-    /// Sets the value at a path; nil takes it away. An item that is completed or opened again goes
-    /// to the boundary between the two, as when it is checked.
-    mutating func set(at path: String, to text: String?) throws(EditError) {
-        do throws(EditError) {
-            guard let (index, key) = try place(path) else { return try set(path, to: text) }
-            var item = items[index]
-            try item.set(key, to: text)
-            if item.isComplete == items[index].isComplete {
-                items[index] = item
-            } else {
-                try toggle([index])
+    /// Sets the values at paths; nil takes one away. The paths mean what they mean before all of it: items
+    /// that are completed or opened again go to the boundary between the two afterwards, as when they
+    /// are checked.
+    mutating func set(_ values: [(path: String, value: String?)]) throws(EditError) {
+        let places = values.map { try? place($0.path) }
+        let wasComplete = items.map(\.isComplete)
+        var turned: [Int] = []
+        for ((path, value), former) in zip(values, places) {
+            try located(path) { () throws(EditError) in
+                // Where nothing was called so before, something may be now.
+                let place = if let former { former } else { try place(path) }
+                guard let (index, key) = place else {
+                    return try set(path, to: value)
+                }
+                try items[index].set(key, to: value)
+                turned.removeAll { $0 == index }
+                if items[index].isComplete != wasComplete[index] { turned.append(index) }
             }
-        } catch {
-            throw error.at(path)
         }
+        for index in turned { items[index].isComplete = wasComplete[index] }
+        try toggle(turned)
     }
 
     var paths: [(path: String, value: FieldValue)] {

@@ -4,10 +4,8 @@ extension TaskList {
     /// Does what a verb says with the words after it.
     mutating func perform(_ verb: String, _ words: inout Arguments) throws(EditError) {
         switch verb {
-        case "set":
-            for (path, value) in try words.assignments() { try set(at: path, to: value) }
-        case "unset":
-            for path in try words.paths() { try set(at: path, to: nil) }
+        case "set": try set(try words.assignments().map { ($0.path, $0.value) })
+        case "unset": try set(try words.paths().map { ($0, nil) })
         case "add":
             _ = try EditableDocument.kind(try words.next("KIND"), for: .list)
             try addItem(&words)
@@ -30,7 +28,7 @@ extension TaskList {
         case "color":
             let text = try words.next("COLOR")
             try words.end()
-            try set(at: "color", to: text)
+            try set([("color", text)])
         case "clear-done":
             try words.end()
             removeDone()

@@ -40,18 +40,25 @@ extension Scene {
         }
     }
 
-    /// Sets the value at a path; nil takes it away.
-    mutating func set(at path: String, to text: String?) throws(EditError) {
-        do throws(EditError) {
-            switch try place(path) {
-            case .document(let key): try set(key, to: text)
-            case .camera(let key):
-                try camera.set(key, to: text)
-                if text == nil { camera.source[try camera.field(key).field.key] = nil }
-            case .node(let address, let key): try setNode(address, key, to: text)
+    /// Sets the values at paths; nil takes one away. The paths mean what they mean before all of it; one
+    /// that leads nowhere then may lead to what was renamed or became of another kind.
+    mutating func set(_ values: [(path: String, value: String?)]) throws(EditError) {
+        let places = values.map { try? place($0.path) }
+        for ((path, value), former) in zip(values, places) {
+            try located(path) { () throws(EditError) in
+                let place = if let former { former } else { try place(path) }
+                try set(at: place, to: value)
             }
-        } catch {
-            throw error.at(path)
+        }
+    }
+
+    private mutating func set(at place: Place, to text: String?) throws(EditError) {
+        switch place {
+        case .document(let key): try set(key, to: text)
+        case .camera(let key):
+            try camera.set(key, to: text)
+            if text == nil { camera.source[try camera.field(key).field.key] = nil }
+        case .node(let address, let key): try setNode(address, key, to: text)
         }
     }
 

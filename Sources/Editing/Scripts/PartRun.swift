@@ -85,8 +85,8 @@ struct PartRun<Document: PartedDocument> {
         let former = parts.index.path(of: number)
         let newOutline = Document.outline(of: new)
         if !outline.isExactly(newOutline) {
-            // Numbers stay where kinds do. What follows in the same edit goes by the new name, and
-            // what is called so already may be an error.
+            // Numbers stay where kinds do. What is called as the part is for a moment in the same
+            // edit, or afterwards, may be an error.
             guard outline.kind == newOutline.kind, edit.verb.name == "rename" || words.count == 2,
                 newOutline.name == outline.name
                     || !parts.index.hasPart(named: newOutline.name)

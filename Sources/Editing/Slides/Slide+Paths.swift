@@ -38,25 +38,40 @@ extension Slide {
         }
     }
 
-    /// Sets the value at a path; nil takes it away.
-    mutating func set(at path: String, to text: String?) throws(EditError) {
-        do throws(EditError) {
-            switch try place(path) {
-            case .document(let key): try set(key, to: text)
-            case .element(let index, nil, let key): try elements[index].set(key, to: text)
-            case .element(let index, let link?, let key):
-                var inner = elements[index].links[link]
-                let isOrigin = try inner.field(key).field.key.hasPrefix("origin")
-                if text == nil, isOrigin {
-                    // Of what is in a chain only the end counts.
-                    inner.json[try inner.field(key).field.key] = nil
+    /// Sets the values at paths; nil takes one away. The paths mean what they mean before all of it; one
+    /// that leads nowhere then, or to a part of what is no chain any more, is looked for when its turn comes.
+    mutating func set(_ values: [(path: String, value: String?)]) throws(EditError) {
+        let places = values.map { try? place($0.path) }
+        for ((path, value), former) in zip(values, places) {
+            try located(path) { () throws(EditError) in
+                if let former, isThere(former) {
+                    try set(at: former, to: value)
                 } else {
-                    try inner.set(key, to: text)
+                    try set(at: try place(path), to: value)
                 }
-                elements[index].setLink(link, inner)
             }
-        } catch {
-            throw error.at(path)
+        }
+    }
+
+    private func isThere(_ place: Place) -> Bool {
+        guard case .element(let index, .some, _) = place else { return true }
+        return !elements[index].links.isEmpty
+    }
+
+    private mutating func set(at place: Place, to text: String?) throws(EditError) {
+        switch place {
+        case .document(let key): try set(key, to: text)
+        case .element(let index, nil, let key): try elements[index].set(key, to: text)
+        case .element(let index, let link?, let key):
+            var inner = elements[index].links[link]
+            let isOrigin = try inner.field(key).field.key.hasPrefix("origin")
+            if text == nil, isOrigin {
+                // Of what is in a chain only the end counts.
+                inner.json[try inner.field(key).field.key] = nil
+            } else {
+                try inner.set(key, to: text)
+            }
+            elements[index].setLink(link, inner)
         }
     }
 

@@ -4,10 +4,8 @@ extension Slide {
     /// Does what a verb says with the words after it.
     mutating func perform(_ verb: String, _ words: inout Arguments) throws(EditError) {
         switch verb {
-        case "set":
-            for (path, value) in try words.assignments() { try set(at: path, to: value) }
-        case "unset":
-            for path in try words.paths() { try set(at: path, to: nil) }
+        case "set": try set(try words.assignments().map { ($0.path, $0.value) })
+        case "unset": try set(try words.paths().map { ($0, nil) })
         case "add": try add(&words)
         case "remove":
             for index in try find(&words).reversed() { elements.remove(at: index) }
@@ -30,7 +28,7 @@ extension Slide {
         case "background", "title":
             let text = try words.next(verb == "title" ? "TEXT" : "COLOR")
             try words.end()
-            try set(at: verb, to: text)
+            try set([(verb, text)])
         default: throw words.misuse("not for slides")
         }
     }
