@@ -95,6 +95,7 @@ extension EditorState {
             isGone = true
             takeBack(done: done)
             say(reason, .bad)
+            stopWaiting()
         case .saved(let file):
             saving = []
             rebase(onto: file, &effects)
@@ -106,6 +107,7 @@ extension EditorState {
             } else if tone != .bad {
                 tone = .plain
             }
+            stepWhenSaved(&effects)
         case .conflict(let reason, let done, let file):
             let mine = document
             saving.removeFirst(min(done, saving.count))
@@ -116,6 +118,7 @@ extension EditorState {
             if let file { rebase(onto: file, &effects, isCopied: true) }
             say("Not saved: \(reason)", .bad)
             if file == nil { pending = [] }
+            stopWaiting()
         case .saveFailed(let reason, let done):
             takeBack(done: done)
             isCreating = false
@@ -129,20 +132,26 @@ extension EditorState {
                 isQuitting = false
             }
             saveProblem = message
+            stopWaiting()
         case .stepped(let what, let isUndo, let file):
             rebase(onto: file, &effects, isOthers: false)
             let none = isUndo ? "Nothing to undo" : "Nothing to redo"
             say(what.map { (isUndo ? "Undone: " : "Redone: ") + $0 } ?? none)
-            release(now, &effects)
+            stepping = nil
         case .stepFailed(let reason):
             say(reason, .bad)
-            release(now, &effects)
+            stepping = nil
         case .keptCopy(let name): say("Your text is in \"\(name)\". \(message)", .bad)
         case .copyFailed(let reason): say("No copy: \(reason). \(message)", .bad)
         default: break
         }
+        release(now, &effects)
         if isQuitting { quit(&effects) }
     }
+
+    /// Gives undo or redo up that waits for what could not be saved: in its place it would take back what
+    /// was done before, or what others did.
+    private mutating func stopWaiting() { if stepping != .underWay { stepping = nil } }
 
     /// A problem is over; whether it is still what the screen says.
     private mutating func settle(_ problem: WritableKeyPath<EditorState, String?>) -> Bool {
@@ -179,6 +188,7 @@ extension EditorState {
         pending = kept
         show(new, isOthers: isOthers)
         guard let failure else { return }
+        stopWaiting()
         if !isCopied { effects.append(.keepCopy(mine)) }
         say("Others changed this: \(failure.step.description): \(failure.reason.reason)", .bad)
     }

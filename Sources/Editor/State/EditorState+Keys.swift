@@ -16,9 +16,8 @@ extension EditorState {
         .key(.character($0), .control)
     }
 
-    /// Undo or redo is over: takes what was typed meanwhile.
+    /// Takes what was typed during undo or redo, when that is over.
     mutating func release(_ now: Int, _ effects: inout [EditorEffect]) {
-        isStepping = false
         while !isStepping, !held.isEmpty { act(on: held.removeFirst(), now, &effects) }
     }
 
@@ -171,12 +170,16 @@ extension EditorState {
             say("It was deleted; w writes it anew", .bad)
             return
         }
-        if !saving.isEmpty && !pending.isEmpty {
-            say("Still saving; try again", .bad)
-            return
-        }
+        stepping = .waiting(isUndo: isUndo)
+        stepWhenSaved(&effects)
+    }
+
+    /// Begins with undo or redo if that has waited for nothing else than this moment.
+    mutating func stepWhenSaved(_ effects: inout [EditorEffect]) {
+        guard case .waiting(let isUndo) = stepping else { return }
         save(&effects)
-        isStepping = true
+        guard saving.isEmpty else { return }
+        stepping = .underWay
         effects.append(isUndo ? .undo : .redo)
     }
 }

@@ -45,8 +45,14 @@ package struct EditorState: Sendable {
     package internal(set) var isGone = false
     /// The file is being made anew, no answer yet.
     var isCreating = false
-    /// Undo or redo is under way.
-    var isStepping = false
+    /// Undo or redo that was asked for.
+    enum Stepping: Hashable, Sendable {
+        /// It waits until all is saved: what cannot be saved is not what it would take back.
+        case waiting(isUndo: Bool)
+        case underWay
+    }
+    var stepping: Stepping?
+    var isStepping: Bool { stepping != nil }
     /// What was typed meanwhile: it is about the document as it is after that.
     var held: [InputEvent] = []
     package internal(set) var isQuitting = false

@@ -73,10 +73,49 @@ import Testing
     @Test func `undo saves first, so that it takes back the last step`() {
         var desk = Desk(.scene(Desk.scene))
         desk.type("2u")
-        #expect(desk.effects.count == 2 && desk.effects.last == .undo)
+        #expect(desk.takeSaves().count == 1 && desk.effects.isEmpty)
         desk.send(.saved(desk.state.document))
+        #expect(desk.effects == [.undo])
         desk.send(.stepped("Change", isUndo: true, file: .scene(Desk.scene)))
         #expect(desk.state.document == .scene(Desk.scene))
+    }
+
+    @Test func `undo takes nothing else back where the last step could not be saved`() {
+        let ball = EditableDocument.scene(Scene(nodes: [Desk.scene.nodes[0]]))
+        for failure in [
+            EditorEvent.conflict("gone", done: 0, file: ball), .saveFailed("disk full", done: 0),
+            .gone("deleted", done: 0),
+        ] {
+            var desk = Desk(.scene(Desk.scene))
+            desk.press(.down)
+            desk.type("3um")
+            desk.send(failure)
+            #expect(!desk.effects.contains(.undo), "\(failure)")
+            #expect(desk.state.tool == .move, "what was typed meanwhile is taken: \(failure)")
+        }
+        // Nor what was made before a step that others' edit has made impossible meanwhile.
+        var desk = Desk(.scene(Desk.scene))
+        desk.type("2")
+        desk.wait(1_000)
+        desk.press(.down)
+        desk.type("3u")
+        desk.send(.saved(ball))
+        #expect(!desk.effects.contains(.undo))
+        desk.type("u")
+        #expect(desk.effects.last == .undo)
+    }
+
+    @Test func `undo of what came while the step before was being saved takes that back`() {
+        var desk = Desk(.scene(Desk.scene))
+        desk.type("2")
+        desk.wait(1_000)
+        desk.press(.down)
+        desk.type("3u")
+        #expect(desk.takeSaves().count == 1)
+        desk.send(.saved(desk.state.document))
+        #expect(desk.takeSaves().count == 1)
+        desk.send(.saved(desk.state.document))
+        #expect(desk.effects == [.undo])
     }
 
     @Test func `keys that come while undo is under way are about what it leaves`() {
