@@ -32,7 +32,7 @@ struct FileClaim: ~Copyable {
         let told = isReader || isClaimed ? nil : EditClaim.ask(for: path)
         let deadline = MonotonicClock.after(milliseconds: UInt64(Self.patience))
         attempt: while true {
-            let file: OwnedDescriptor
+            var file: OwnedDescriptor
             // Asked for by path: an open would wait for claims of others, and then another one.
             let container = try? PathAttributes.value("user.shapeedit.container", of: path)
             let isCoordinated = container != nil
@@ -50,10 +50,19 @@ struct FileClaim: ~Copyable {
             var lent: LentLock?
             // In a mount a lock to read would let no version be kept apart.
             let kind = isReader && !isCoordinated ? LOCK_SH : LOCK_EX
+            var isWritable = isCoordinated
             while flock(file.number, kind | LOCK_NB) != 0 {
                 let error = Errno.last
                 // No locks there (some network file systems): writing whole must be enough.
                 if error.code == ENOTSUP || error.code == ENOSYS || error.code == EINVAL { break }
+                // Or none to write for who has the file open to read alone (NFS).
+                if error.code == EBADF, !isWritable {
+                    do throws(Errno) { file = try OwnedDescriptor.open(path, O_RDWR) } catch {
+                        throw Failure(path, error)
+                    }
+                    isWritable = true
+                    continue
+                }
                 guard error.code == EWOULDBLOCK || error.code == EINTR else {
                     throw Failure(path, error)
                 }

@@ -55,6 +55,24 @@ import Testing
         }
     }
 
+    /// As over NFS.
+    @Test(.enabled(if: isInstalled("strace"), "needs strace"))
+    func `a file that has to be open for writing to be locked is edited`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            let program = try BuiltPrograms.shapeedit()
+            let held = "strace -f -o /dev/null -e trace=flock -e inject=flock:error=EBADF:when=1"
+            for (edit, title) in [
+                ("set s.shape title=New", "New"), ("title s.shape Newer", "Newer"),
+            ] {
+                try desk.shell("\(held) '\(program)' \(edit)")
+                #expect(try desk.get("s.shape", "title") == title)
+            }
+            try desk.shell("\(held) '\(program)' undo s.shape")
+            #expect(try desk.get("s.shape", "title") == "New")
+        }
+    }
+
     @Test(arguments: Desk.places)
     func `all names of a hard-linked file show the edit`(_ place: DataPath) throws {
         try withDesk(place) { desk in
