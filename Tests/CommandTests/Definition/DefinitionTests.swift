@@ -167,6 +167,37 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
+    func `a status that goes on is JSON whatever is wrong with a store`(_ place: DataPath) throws {
+        try withDesk(place) { desk in
+            let container = try #require(desk.volume.container)
+            let (store, point) = (container.base + #"/a"b\c"#, container.base + "/other")
+            try desk.shell("mkdir '\(point)'")
+            for words in [
+                ["container", "create", "other", "--store", "folder:" + store],
+                ["mount", "other", point, "-o", "store_timeout=1"],
+            ] { #expect(try container.command(words).status == 0) }
+            defer { _ = try? container.command("unmount", point) }
+            try desk.shell("rm -r '\(store)' && printf x > '\(store)' && printf x > '\(point)/doc'")
+            let told = container.base + "/told"
+            let binary = try BuiltPrograms.shapeedit()
+            let program = try RunningProgram(
+                ["sh", "-c", "exec '\(binary)' status --watch --json > '\(told)'"]
+                    .map { Array($0.utf8) }, environment: container.environment)
+            func line() -> ArraySlice<UInt8>? {
+                (desk.bytes(told) ?? []).split(separator: UInt8(ascii: "\n")).first {
+                    String(decoding: $0, as: UTF8.self).contains("cannot be read")
+                }
+            }
+            waitUntil { line() != nil }
+            program.kill(signal: SIGTERM)
+            _ = program.wait()
+            let faults = try OutputSchema.faults(
+                of: Array(try #require(line())), printedBy: ["status", "--watch", "--json"])
+            #expect(faults.isEmpty, "\(faults)")
+        }
+    }
+
     @Test func `no command can be taken for a container to mount`() throws {
         try withDesk(.plain) { desk in
             let names = Set(

@@ -83,7 +83,7 @@ struct StatusWatch {
             [
                 ("mountPoint", JSONText.string(point)), ("uploads", String(summary.uploads)),
                 ("downloads", String(summary.downloads)),
-                ("problem", summary.problem == nil ? "null" : "\"\(summary.problem ?? "")\""),
+                ("problem", JSONText.string(summary.problem)),
             ],
             "\(point): \(summary.uploads) to upload, \(summary.downloads) downloading"
                 + (summary.problem.map { ", " + $0 } ?? ""))
