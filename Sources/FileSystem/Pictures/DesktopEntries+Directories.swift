@@ -57,23 +57,28 @@ extension DesktopEntries {
     }
 
     /// Sees to a document by each of its names.
-    func seeTo(_ item: ItemNumber, _ pictures: VolumePictures) {
+    ///
+    /// - Parameter isNew: whether one of them is new.
+    func seeTo(_ item: ItemNumber, _ pictures: VolumePictures, isNew: Bool = false) {
         let names = names(of: item)
         for name in names
         where name.isReadable && !name.subject.type.end.isEmpty
             && !isTemporaryName(name.subject.fileName)
         {
-            seeTo(name, hasOthers: names.count > 1, pictures)
+            seeTo(name, hasOthers: names.count > 1, pictures, isNew: isNew)
         }
     }
 
     /// Sees to a document that can be read.
     ///
     /// - Parameter hasOthers: whether it has other names.
-    private func seeTo(_ document: Named, hasOthers: Bool, _ pictures: VolumePictures) {
+    private func seeTo(
+        _ document: Named, hasOthers: Bool, _ pictures: VolumePictures, isNew: Bool = false
+    ) {
         let subject = document.subject
         let isSeenTo = state.withLock { state in
-            state.ended || (state.losses == 0 && state.written[subject.document] == subject.node)
+            let isKnown = state.losses == 0 && state.written[subject.document] == subject.node
+            return state.ended || isKnown && !isNew
         }
         if isSeenTo { return }
         guard let head = shelf.head(subject.node, subject.type) else {
@@ -174,7 +179,7 @@ extension DesktopEntries {
             let isWrong = texts(document.path).contains { path in
                 cache.isCurrent(.normal, of: facts(path, document.subject)) != document.isReadable
             }
-            if isWrong { write(document) }
+            if isWrong { write(document.subject.item) }
         }
         return true
     }

@@ -8,7 +8,7 @@ internal import Thumbnailing
 extension DesktopEntries {
     /// Notes that wait; what comes to more is lost, and so are the entries' rights to be believed
     /// only as far as their times tell.
-    private static let noteLimit = 65_536
+    static let noteLimit = 65_536
 
     /// The document's version, name or time is another one.
     ///

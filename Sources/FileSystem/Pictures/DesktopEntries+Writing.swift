@@ -17,6 +17,8 @@ extension DesktopEntries {
         var path: [UInt8]
         /// Whether the user who mounted may read it by this name.
         var isReadable: Bool
+        /// It is that of a link in a virtual folder.
+        var isLink = false
     }
 
     func names(of item: ItemNumber) -> [Named] {
@@ -38,7 +40,9 @@ extension DesktopEntries {
                 }
                 name = state.index[name: name].pointee.nextOfItem
             }
+            guard let first = found.first else { return [] }
             return found
+                + linkedNames(of: first.subject, isReadable: found.contains(where: \.isReadable))
         }
     }
 
@@ -52,7 +56,9 @@ extension DesktopEntries {
 
     /// Writes the entries of a document as they have to be now, by each of its names, or removes them.
     func write(_ item: ItemNumber) {
-        for name in names(of: item) { write(name) }
+        let names = names(of: item)
+        if names.isEmpty { removeLinked(item) }
+        for name in names { write(name) }
     }
 
     /// The same for one name.
@@ -84,7 +90,7 @@ extension DesktopEntries {
         // What stood for the others is gone.
         volume.pictures?.completeLater(subject.node)
         // File managers show that until they are told of the document.
-        if !subject.isPromise { volume.replayer?.add(path: name.path) }
+        if !subject.isPromise, !name.isLink { volume.replayer?.add(path: name.path) }
     }
 
     /// Removes the entries of a path; says whether there were any.

@@ -60,8 +60,9 @@ final class DesktopEntries: Sendable {
             state.ended = true
             state.end = MonotonicClock.after(milliseconds: Self.endPatience)
             state.sortLastNotes()
-            defer { (state.answers, state.lookups) = ([:], []) }
+            defer { (state.answers, state.lookups, state.linked) = ([:], [], []) }
             return state.answers.values.flatMap { $0 } + state.lookups.map(\.answer)
+                + state.linked.map(\.answer)
         }
         for answer in answers { answer.make() }
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
@@ -77,6 +78,9 @@ final class DesktopEntries: Sendable {
             } else if !state.lookups.isEmpty {
                 let lookup = state.lookups.removeFirst()
                 return .lookedUp(lookup.item, lookup.answer)
+            } else if !state.linked.isEmpty {
+                let listing = state.linked.removeFirst()
+                return .linked(listing.items, listing.answer)
             } else if !state.directories.isEmpty {
                 return .listed(state.directories.removeFirst())
             }
@@ -109,6 +113,9 @@ final class DesktopEntries: Sendable {
             state.withLock { $0.formerPaths.remove(path, of: item) }
         case .lookedUp(let item, let answer):
             seeTo(item, pictures)
+            answer.make()
+        case .linked(let items, let answer):
+            for item in items { seeTo(item, pictures, isNew: true) }
             answer.make()
         case .listed(let directory):
             goOn(directory, after: 0, pictures)

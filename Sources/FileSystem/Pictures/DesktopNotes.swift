@@ -13,6 +13,8 @@ enum DesktopNote {
     case further(ItemNumber, after: UInt64)
     /// Somebody looks a name of the document up, and waits.
     case lookedUp(ItemNumber, SingleCall)
+    /// Somebody lists links that lead to the documents, and waits.
+    case linked(Set<ItemNumber>, SingleCall)
 
     fileprivate var isGone: Bool {
         if case .left = self { return true }
@@ -31,6 +33,9 @@ struct DesktopNotes {
     var answers: [ItemNumber: [SingleCall]] = [:]
     /// Documents whose names were looked up, and what waits for their entries; served before all else.
     var lookups: [(item: ItemNumber, answer: SingleCall)] = []
+    /// Documents that links lead to which are listed, and what waits for their entries.
+    var linked: [(items: Set<ItemNumber>, answer: SingleCall)] = []
+    var links = LinkedPaths()
     var notes: [DesktopNote] = []
     /// Notes before this one were taken.
     var next = 0

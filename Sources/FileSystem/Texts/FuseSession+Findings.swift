@@ -40,17 +40,18 @@ extension FuseSession {
     func openVirtualDirectory(
         _ request: Request, _ number: UInt64, _ info: UnsafeMutablePointer<fuse_file_info>
     ) throws(Errno) {
-        guard case .query(let name) = try virtual.node(number),
-            let query = try? volume.savedQuery(name.text)
-        else {
-            fuse_reply_open(request.pointer, info)
-            return
-        }
+        let node = try virtual.node(number)
         let answer = info.pointee
-        whenReady(request, for: query, asks: true) {
-            var answer = answer
-            fuse_reply_open(request.pointer, &answer)
+        let open: @Sendable () -> Void = { [virtual] in
+            virtual.whenPictured(node) {
+                var answer = answer
+                fuse_reply_open(request.pointer, &answer)
+            }
         }
+        guard case .query(let name) = node, let query = try? volume.savedQuery(name.text) else {
+            return open()
+        }
+        whenReady(request, for: query, asks: true, then: open)
     }
 
     /// Runs `then` when all that the query can find is known: the words of documents and, if it `asks`,

@@ -50,6 +50,28 @@ extension VirtualTree {
         }
     }
 
+    /// Calls `then` when a folder may be listed: file managers find pictures of the promises that links in it
+    /// lead to.
+    func whenPictured(_ directory: VirtualNode, then: @escaping @Sendable () -> Void) {
+        let (folder, entries): (String, [(String, VirtualNode)])
+        switch directory {
+        case .recents: (folder, entries) = (".shapeedit/recents", recents())
+        case .query(let name):
+            (folder, entries) = (
+                QueryEntry.folder(name), (try? results(of: name.text).links) ?? []
+            )
+        default: return then()
+        }
+        let links = entries.compactMap { name, node -> (name: [UInt8], target: [UInt8])? in
+            switch node {
+            case .found(let path): (name.pathBytes, path.text.pathBytes)
+            case .recent(_, let path, _): (name.pathBytes, path)
+            default: nil
+            }
+        }
+        volume.whenPictured(links: links, in: folder.pathBytes, then: then)
+    }
+
     /// Lets go of what a listing began with: nobody goes on with it.
     func forget(_ listing: VirtualListing, of directory: VirtualNode) {
         state.withLock { state in

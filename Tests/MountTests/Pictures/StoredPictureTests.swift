@@ -60,6 +60,42 @@ struct StoredPictureTests {
         }
     }
 
+    @Test func `the links to promises in the folder of a query have their pictures for file managers`()
+        throws
+    {
+        try #require(isInstalled("gio"))
+        try withPromises { desk, agent in
+            func hasPicture(_ path: String) throws -> Bool {
+                let found = try run(
+                    ["gio", "info", "-a", "thumbnail::*", "\(desk.container.mountPoint)/\(path)"],
+                    environment: desk.container.environment)
+                return found.text.contains("thumbnail::is-valid: TRUE")
+            }
+            for number in 0..<3 {
+                #expect(waitUntil { state(agent, ByteString("\(number).slide")) == "ready" })
+            }
+            agent.setAttribute(".", "user.shapeedit.query.all", "type=slide&sort=name")
+            agent.setAttribute(".", "user.shapeedit.query.one", "name=1*")
+            #expect(agent.names(".shapeedit/queries/all").count == 3)
+            #expect(agent.names(".shapeedit/queries/one").count == 1)
+            let links = ["all/0.slide", "all/1.slide", "all/2.slide", "one/1.slide"]
+                .map { ".shapeedit/queries/\($0)" }
+            for link in links { try #expect(hasPicture(link), "\(link)") }
+            // They follow the document, and go with it.
+            agent.setTimes(
+                "1.slide", accessed: .now, modified: .at(seconds: 1_000_000, nanoseconds: 5))
+            for link in [links[1], links[3]] { try #expect(waitUntil { try hasPicture(link) }) }
+            #expect(count(agent, "fetchedBytes") == 0)
+            let folder = "\(desk.container.base)/home/cache/thumbnails"
+            func entries() throws -> Int {
+                try run(["find", folder, "-type", "f"]).text.split(separator: "\n").count
+            }
+            try #expect(waitUntil { try entries() == 4 * (3 + 4) })
+            agent.unlink("1.slide")
+            try #expect(waitUntil { try entries() == 4 * (2 + 2) })
+        }
+    }
+
     @Test func `a document that is evicted before anybody looked at it is drawn as it goes`()
         throws
     {
