@@ -20,17 +20,23 @@ extension DesktopEntries {
     func list(_ directory: ItemNumber, after cursor: UInt64, _ pictures: VolumePictures) -> UInt64?
     {
         var last: UInt64?
+        var folder: LinkedPaths.Path = []
+        var links: [LinkedPaths.Path: ItemNumber] = [:]
         let documents = volume.state.withLock { state -> [(Named, hasOthers: Bool)] in
             let position = state.index.find(directory)
             guard position != 0, state.index[item: position].pointee.isDirectory,
                 let path = state.index.path(of: position)
             else { return [] }
+            folder = path
             var found: [(Named, hasOthers: Bool)] = []
             var name = state.index.child(of: position, after: cursor)
             for _ in 0..<Self.listLimit where name != 0 {
                 last = state.index.cursor(name)
                 let item = state.index[name: name].pointee.item
                 let bytes = Array(state.index.nameBytes(name))
+                if let promise = promise(ledToBy: item, in: path, state.index) {
+                    links[(path.isEmpty ? [] : path + [47]) + bytes] = promise
+                }
                 if let subject = state.pictureSubject(item, named: bytes),
                     !subject.type.end.isEmpty, !isTemporaryName(bytes),
                     reader.mayRead(item, in: position, state.index)
@@ -53,6 +59,8 @@ extension DesktopEntries {
             }
             seeTo(document, hasOthers: hasOthers, pictures)
         }
+        let linked = state.withLock { $0.links.add(links, of: folder, losses: $0.losses) }
+        for item in linked { seeTo(item, pictures, isNew: true) }
         return last
     }
 

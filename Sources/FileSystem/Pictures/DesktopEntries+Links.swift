@@ -1,10 +1,11 @@
+internal import Catalog
 internal import Coordination
 internal import Model
 internal import Pictures
 internal import SystemCalls
 
-// The entries of promises by the paths of links in virtual folders: a file manager that shows such a folder would
-// bring the content of each to draw it.
+// The entries of promises by the paths of links: a file manager that shows those would bring the content of each
+// to draw it.
 extension DesktopEntries {
     /// Somebody lists a folder of links: those that lead to promises get entries. `then` is called when they
     /// have them, or at `end` (of `MonotonicClock`), whichever comes first.
@@ -28,13 +29,35 @@ extension DesktopEntries {
         if waits { scheduler.at(end) { answer.make() } } else { answer.make() }
     }
 
-    /// The document by the paths of links.
+    /// The document by the paths of links. Under the volume's lock.
     ///
     /// - Parameter isReadable: whether the user may read it by any of its names.
-    func linkedNames(of subject: PictureSubject, isReadable: Bool) -> [Named] {
-        state.withLock { $0.links.paths(of: subject.item) }.map {
-            Named(subject: subject, path: $0, isReadable: isReadable, isLink: true)
-        }
+    func linkedNames(of subject: PictureSubject, isReadable: Bool, _ index: MemoryIndex) -> [Named]
+    {
+        state.withLock { $0.links.paths(of: subject.item) }
+            .filter { leads($0, to: subject.item, index) }
+            .map { Named(subject: subject, path: $0, isReadable: isReadable, isLink: true) }
+    }
+
+    /// Whether there is still a link: of those in virtual folders it is told when they go.
+    private func leads(_ path: LinkedPaths.Path, to item: ItemNumber, _ index: MemoryIndex) -> Bool
+    {
+        let link = index.item(at: path)
+        if link == 0 { return path.starts(with: ".shapeedit/".utf8) }
+        let folder = path[..<(path.lastIndex(of: UInt8(ascii: "/")) ?? 0)]
+        guard index[item: link].pointee.isSymlink else { return false }
+        let file = index.file(ledToBy: link, in: Array(folder), of: mountPoints)
+        return file != 0 && index[item: file].pointee.number == item.rawValue
+    }
+
+    /// The promise that a symlink leads to; `nil` for all else. Under the volume's lock.
+    func promise(
+        ledToBy link: MemoryIndex.Position, in folder: LinkedPaths.Path, _ index: MemoryIndex
+    ) -> ItemNumber? {
+        guard index[item: link].pointee.isSymlink else { return nil }
+        let file = index.file(ledToBy: link, in: folder, of: mountPoints)
+        guard file != 0, index[item: file].pointee.place.isAway else { return nil }
+        return ItemNumber(rawValue: index[item: file].pointee.number)
     }
 
     /// A document is gone: so are the entries by its links, though the folders have not been listed since.

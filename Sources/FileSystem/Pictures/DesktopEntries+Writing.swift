@@ -17,7 +17,7 @@ extension DesktopEntries {
         var path: [UInt8]
         /// Whether the user who mounted may read it by this name.
         var isReadable: Bool
-        /// It is that of a link in a virtual folder.
+        /// It is that of a link.
         var isLink = false
     }
 
@@ -42,7 +42,8 @@ extension DesktopEntries {
             }
             guard let first = found.first else { return [] }
             return found
-                + linkedNames(of: first.subject, isReadable: found.contains(where: \.isReadable))
+                + linkedNames(
+                    of: first.subject, isReadable: found.contains(where: \.isReadable), state.index)
         }
     }
 

@@ -1,8 +1,10 @@
+internal import Catalog
 internal import Coordination
 internal import Model
+internal import PathText
 
-/// Links to documents, by whose paths file managers know the documents, too: those in the virtual folders that
-/// somebody has listed.
+/// Links to documents, by whose paths file managers know the documents, too: those in virtual folders and
+/// directories that somebody has listed.
 struct LinkedPaths {
     /// Below the root.
     typealias Path = [UInt8]
@@ -22,28 +24,87 @@ struct LinkedPaths {
 
     func paths(of item: ItemNumber) -> Set<Path> { paths[item] ?? [] }
 
-    /// A folder was listed, or has changed.
+    /// A virtual folder was listed.
     ///
     /// - Returns: the documents that are to be seen to, and links that are gone.
     mutating func set(_ links: [Path: ItemNumber], of folder: Path, losses: Int)
         -> (items: Set<ItemNumber>, gone: [Path])
     {
-        let known = folders[folder] ?? Folder(links: [:], losses: losses)
-        let gone = known.links.filter { links[$0.key] != $0.value }
-        for (path, item) in gone {
-            paths[item]?.remove(path)
-            if paths[item]?.isEmpty == true { paths[item] = nil }
-        }
-        var kept = known.links.filter { links[$0.key] == $0.value }
-        var items = known.losses == losses ? [] : Set(kept.values)
-        count -= gone.count
-        for (path, item) in links where kept[path] == nil && count < Self.most {
-            kept[path] = item
-            paths[item, default: []].insert(path)
+        let known = folders[folder]
+        let gone = (known?.links ?? [:]).filter { links[$0.key] != $0.value }.keys
+        for path in gone { remove(path, of: folder) }
+        let isKnown = known?.losses == losses
+        folders[folder]?.losses = losses
+        return (add(links, of: folder, losses: losses, onlyNew: isKnown), Array(gone))
+    }
+
+    /// Some of a directory's links were listed.
+    ///
+    /// - Returns: the documents that are to be seen to: of those that were not known, or of all.
+    mutating func add(
+        _ links: [Path: ItemNumber], of folder: Path, losses: Int, onlyNew: Bool = false
+    ) -> Set<ItemNumber> {
+        if links.isEmpty { return [] }
+        var known = folders[folder] ?? Folder(links: [:], losses: losses)
+        var items: Set<ItemNumber> = []
+        for (path, item) in links {
+            if known.links[path] != item {
+                guard count < Self.most else { break }
+                if let other = known.links.updateValue(item, forKey: path) {
+                    forget(path, of: other)
+                } else {
+                    count += 1
+                }
+                paths[item, default: []].insert(path)
+            } else if onlyNew {
+                continue
+            }
             items.insert(item)
-            count += 1
         }
-        folders[folder] = kept.isEmpty ? nil : Folder(links: kept, losses: losses)
-        return (items, Array(gone.keys))
+        folders[folder] = known
+        return items
+    }
+
+    private mutating func remove(_ path: Path, of folder: Path) {
+        guard let item = folders[folder]?.links.removeValue(forKey: path) else { return }
+        if folders[folder]?.links.isEmpty == true { folders[folder] = nil }
+        forget(path, of: item)
+        count -= 1
+    }
+
+    private mutating func forget(_ path: Path, of item: ItemNumber) {
+        paths[item]?.remove(path)
+        if paths[item]?.isEmpty == true { paths[item] = nil }
+    }
+}
+
+extension MemoryIndex {
+    /// The file that a symlink leads to, by the names in it as they are; 0 if that is none, or is not in this
+    /// mount.
+    ///
+    /// - Parameters:
+    ///   - folder: the path of the directory that the link is in.
+    ///   - points: paths of the mount.
+    func file(ledToBy link: Position, in folder: [UInt8], of points: [String]) -> Position {
+        let slash = UInt8(ascii: "/")
+        var target = Array(self.target(link))[...]
+        var names: [ArraySlice<UInt8>] = []
+        if target.first == slash {
+            let roots = points.lazy.map { ($0 + "/").pathBytes }
+            guard let root = roots.first(where: { target.starts(with: $0) }) else { return 0 }
+            target = target.dropFirst(root.count)
+        } else {
+            names = folder.split(separator: slash)
+        }
+        for name in target.split(separator: slash) {
+            if name.elementsEqual(".".utf8) { continue }
+            if name.elementsEqual("..".utf8) {
+                if names.popLast() == nil { return 0 }
+            } else {
+                names.append(name)
+            }
+        }
+        let position = item(at: Array(names.joined(separator: [slash])))
+        return position != 0 && self[item: position].pointee.isRegular ? position : 0
     }
 }

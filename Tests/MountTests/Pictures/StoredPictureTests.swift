@@ -60,7 +60,7 @@ struct StoredPictureTests {
         }
     }
 
-    @Test func `the links to promises in the folder of a query have their pictures for file managers`()
+    @Test func `links to promises, also in the folder of a query, have pictures for file managers`()
         throws
     {
         try #require(isInstalled("gio"))
@@ -78,21 +78,27 @@ struct StoredPictureTests {
             agent.setAttribute(".", "user.shapeedit.query.one", "name=1*")
             #expect(agent.names(".shapeedit/queries/all").count == 3)
             #expect(agent.names(".shapeedit/queries/one").count == 1)
-            let links = ["all/0.slide", "all/1.slide", "all/2.slide", "one/1.slide"]
+            var links = ["all/0.slide", "all/1.slide", "all/2.slide", "one/1.slide"]
                 .map { ".shapeedit/queries/\($0)" }
+            agent.makeDirectory("own")
+            agent.shell(
+                "ln -s ../1.slide own/link.slide; ln -s $PWD/0.slide own/other.slide; ls own")
+            links += ["own/link.slide", "own/other.slide"]
             for link in links { try #expect(hasPicture(link), "\(link)") }
             // They follow the document, and go with it.
             agent.setTimes(
                 "1.slide", accessed: .now, modified: .at(seconds: 1_000_000, nanoseconds: 5))
-            for link in [links[1], links[3]] { try #expect(waitUntil { try hasPicture(link) }) }
+            for link in [links[1], links[3], links[4]] {
+                try #expect(waitUntil { try hasPicture(link) })
+            }
             #expect(count(agent, "fetchedBytes") == 0)
             let folder = "\(desk.container.base)/home/cache/thumbnails"
             func entries() throws -> Int {
                 try run(["find", folder, "-type", "f"]).text.split(separator: "\n").count
             }
-            try #expect(waitUntil { try entries() == 4 * (3 + 4) })
+            try #expect(waitUntil { try entries() == 4 * (3 + 6) })
             agent.unlink("1.slide")
-            try #expect(waitUntil { try entries() == 4 * (2 + 2) })
+            try #expect(waitUntil { try entries() == 4 * (2 + 3) })
         }
     }
 
