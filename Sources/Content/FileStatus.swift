@@ -1,13 +1,18 @@
 package import Glibc
 package import Model
 
-/// What `fstat` tells of a content file.
+/// What `fstat` tells of a content file. Two are equal if nothing was written in between.
 package struct FileStatus: Sendable, Equatable {
     package var size: Int64
     /// 512-byte blocks.
     package var blocks: Int64
     package var modified: Timestamp
     package var changed: Timestamp
+
+    /// Without the blocks: of those the disk takes and gives some by itself, as when it writes a file out.
+    package static func == (one: FileStatus, other: FileStatus) -> Bool {
+        one.size == other.size && one.modified == other.modified && one.changed == other.changed
+    }
 
     /// A content of `size` bytes that was written at `moment`.
     package init(size: Int64, moment: Timestamp) {

@@ -53,6 +53,24 @@ struct SynchronizedWritingTests {
         }
     }
 
+    /// As it writes them out the disk takes more blocks for the list of many pieces.
+    @Test(arguments: DataPath.mountsOfAllUsers)
+    func `two quiet seconds show a file in many pieces, too`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let (writer, reader) = (try volume.agent(), try volume.agent())
+            writer.store("file", "old")
+            let file = writer.open("file", O_RDWR)
+            for piece in 0..<20 { writer.write(file, "piece", offset: piece << 20) }
+            let start = nanosecondsNow()
+            writer.synchronize(file)
+            while reader.status("file").size == 3, nanosecondsNow() - start < 25_000_000_000 {
+                usleep(50_000)
+            }
+            #expect(reader.status("file").size == (19 << 20) + 5)
+            writer.close(file)
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `a crash after the close of what was shown by fsync misses nothing`(
         _ dataPath: DataPath
