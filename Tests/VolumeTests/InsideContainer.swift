@@ -102,6 +102,21 @@ final class InsideContainer {
         return (NodeNumber(rawValue: entry.node), opened.handle)
     }
 
+    /// Empties the document as truncate(2) does.
+    func truncate(_ name: String) throws(Errno) {
+        for _ in 0..<2 {
+            guard let node = try find(name) else { throw Errno(ENOENT) }
+            let result = Received<Entry>()
+            volume.set(node, nil, Settings(size: 0), caller) { result.set($0) }
+            switch result.wait() {
+            case .success: return
+            case .failure(let error) where error.code == ESTALE: continue
+            case .failure(let error): throw error
+            }
+        }
+        throw Errno(ESTALE)
+    }
+
     /// Opens the document at the root, or in a folder, as a thread of another process does; the errno that
     /// answers it, or 0. Nothing closes it.
     func open(_ name: String, _ flags: Int32, by thread: Int32, in folder: NodeNumber? = nil)

@@ -16,9 +16,11 @@ extension Volume {
         let names: [(parent: UInt64, name: [UInt8])]
         let opened: Opened
         let isStaged: Bool
+        var isEmptied = false
         do throws(Errno) {
             if flags & O_TRUNC != 0 {
                 try truncate(session, to: 0, by: process)
+                isEmptied = true
                 state.withLock { clearPrivileges($0, session, by: user) }
             } else if missing(session.base) == nil {
                 try stage(session)
@@ -30,6 +32,7 @@ extension Volume {
                 (try grantDirectly(node, flags, process, state), session.isStaged)
             }
         } catch {
+            if isEmptied { failed(session, error) }
             end(session, node.item, process)
             throw error
         }

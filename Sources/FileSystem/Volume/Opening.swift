@@ -171,6 +171,7 @@ extension Volume {
     ) throws(Errno) -> Opened {
         let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
         if let session, writes {
+            var isEmptied = false
             do throws(Errno) {
                 if flags & O_TRUNC != 0 {
                     // What was small is likely to be so again.
@@ -178,12 +179,15 @@ extension Volume {
                         state.withLock { _ in session.isLikelySmall = true }
                     }
                     try truncate(session, to: 0, by: process)
+                    isEmptied = true
                     state.withLock { clearPrivileges($0, session, by: caller.user) }
                 } else if session.base.size <= Self.eagerCopy, missing(session.base) == nil {
                     try stage(session)
                 }
                 return try grant(node, session, flags, process)
             } catch {
+                // What fails has done nothing: what it has emptied is no version.
+                if isEmptied { failed(session, error) }
                 end(session, node.item, process)
                 throw error
             }

@@ -109,13 +109,19 @@ extension Volume {
         // A handle for the time of the call was counted, so that the end of it is a last close.
         defer { end(session, node.item, process) }
         try truncate(session, to: size, by: process)
-        let status = try content.stagingStatus(session.node)
-        try content.record(session.node)
-        try log.admit()
-        let sequence = try state.withLock { (state) throws(Errno) in
-            try state.acknowledge(session, status, synced: false)
+        do throws(Errno) {
+            let status = try content.stagingStatus(session.node)
+            try content.record(session.node)
+            try log.admit()
+            let sequence = try state.withLock { (state) throws(Errno) in
+                try state.acknowledge(session, status, synced: false)
+            }
+            try log.flush(upTo: sequence)
+        } catch {
+            // What fails has done nothing: what it has cut off is no version.
+            failed(session, error)
+            throw error
         }
-        try log.flush(upTo: sequence)
         return .done(session.node, stale: names)
     }
 
