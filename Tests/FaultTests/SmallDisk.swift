@@ -19,8 +19,10 @@ final class SmallDisk {
 
     /// Makes and mounts one.
     ///
-    /// - Parameter features: of ext4 besides the usual ones, as mkfs.ext4 takes them.
-    init(mebibytes: Int, features: String = "extent") throws {
+    /// - Parameters:
+    ///   - features: of ext4 besides the usual ones, as mkfs.ext4 takes them.
+    ///   - inodeSize: with 128 bytes there is no room for more of a time than its seconds, as on ext3.
+    init(mebibytes: Int, features: String = "extent", inodeSize: Int = 256) throws {
         base = try TemporaryDirectory.make()
         mountPoint = "\(base)/disk"
         mkdir(mountPoint, 0o755)
@@ -29,7 +31,7 @@ final class SmallDisk {
         let image = "\(base)/image"
         for command in [
             ["truncate", "-s", "\(mebibytes)M", image],
-            ["mkfs.ext4", "-q", "-m", "0", "-O", features, image],
+            ["mkfs.ext4", "-q", "-m", "0", "-O", features, "-I", "\(inodeSize)", image],
             ["mount", "-o", "loop", image, mountPoint], ["rmdir", "\(mountPoint)/lost+found"],
         ] {
             let result = try run(command)

@@ -38,8 +38,6 @@ package final class WriteSession: @unchecked Sendable {
     package var touched = false
     /// How often that was.
     package var writes: UInt64 = 0
-    /// The baseline was taken anew after times were set: equality proves nothing any more.
-    package var rebased = false
     /// Open file descriptions that may write.
     package var handles = 0
     /// Those handles by process.
@@ -113,6 +111,9 @@ package final class WriteSession: @unchecked Sendable {
     }
 
     package init(node: NodeNumber, base: ContentReference) {
+    /// When a staging file was written last that was not since it was made; in 1906.
+    package static let unwritten = Timestamp(seconds: -2_000_000_000, nanoseconds: 0)
+
         self.node = node
         self.base = base
         staging = Lock(StagingState())

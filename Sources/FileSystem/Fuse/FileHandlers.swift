@@ -103,7 +103,7 @@ extension FuseSession {
         }
         let (file, session) = try volume.writable(node, handle)
         volume.correct(&place, session, handle)
-        let count: Int
+        let count: Int?
         do throws(Errno) {
             if let offset = place.offset {
                 // What could not be written at all is still in the buffer for another try.
@@ -132,6 +132,7 @@ extension FuseSession {
             throw error
         }
         try volume.synchronizeWrite(node, handle, session, place)
+        guard let count else { return request.answer(written: size) }
         volume.wrote(session, handle, place, by: request.caller.user) {
             request.answer(written: count)
         }
@@ -143,9 +144,9 @@ extension FuseSession {
         _ buffer: UnsafeMutablePointer<fuse_bufvec>, _ place: WritePlace
     ) throws(Errno) {
         let bytes = try Self.bytes(of: buffer, behind: PackedContents.header)
-        let count: Int
+        let size = bytes.count - PackedContents.header
+        let count: Int?
         do throws(Errno) {
-            let size = bytes.count - PackedContents.header
             count = try volume.reaching(place, size, session) { (reached) throws(Errno) in
                 let kept = PackedContents.header + reached
                 let wanted = kept < bytes.count ? Array(bytes.prefix(kept)) : bytes
@@ -156,6 +157,7 @@ extension FuseSession {
             throw error
         }
         try volume.synchronizeWrite(node, handle, session, place)
+        guard let count else { return request.answer(written: size) }
         volume.wrote(session, handle, place, by: request.caller.user) {
             request.answer(written: count)
         }

@@ -205,7 +205,7 @@ extension Volume {
             let isOwed = session.recorded.map { $0.wrote || $0.synced } ?? false
             let isWhole = session.failure == nil && !session.isSuspect && !session.isDraft
             let changed =
-                (isWhole || isOwed) && (status.map { isChanged(session, $0) } ?? false)
+                (isWhole || isOwed) && (status.map(session.isChanged) ?? false)
             if let status, changed {
                 content.settle(session.node)
                 state.publish(session, at: position, status)
@@ -257,19 +257,6 @@ extension Volume {
             volume.state.withLock { _ in session.isLookPlanned = false }
             volume.finish(session, item)
         }
-    }
-
-    private func isChanged(_ session: WriteSession, _ status: FileStatus) -> Bool {
-        if session.isChanged(status) { return true }
-        guard session.rebased else { return false }
-        // Times were set while the file was open: only the bytes can tell. They are few, larger
-        // contents are not staged before they are written.
-        let staged = ContentReference(
-            node: session.node, place: .staged, hash: nil, size: status.size)
-        guard status.size == session.base.size, let now = try? content.hash(staged),
-            let before = try? content.hash(session.base)
-        else { return true }
-        return now.hash != before.hash
     }
 }
 

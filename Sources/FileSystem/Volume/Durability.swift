@@ -155,7 +155,6 @@ extension Volume {
             session.base = state.content(position)
             session.baseline = status
             session.touched = false
-            session.rebased = false
             return true
         }
         if !published { content.removeStaging(node) }

@@ -106,6 +106,8 @@ extension Volume {
             if [ENOSPC, EDQUOT, EIO].contains(error.code) { failed(session, error) }
             throw error
         }
+        // At the end of the source nothing is written.
+        if copied == 0 { return reply(0) }
         wrote(session, targetHandle, by: user) { reply(copied) }
     }
 

@@ -195,6 +195,8 @@ extension Volume {
         let (before, after): (FileStatus, FileStatus)
         do throws(Errno) {
             before = try content.stagingStatus(session.node)
+            // Still nothing written: the time is the document's own, not a new version's.
+            guard state.withLock({ _ in session.isChanged(before) }) else { return false }
             try content.setModified(session.node, moment.timestamp(VolumeState.now()))
             after = try content.stagingStatus(session.node)
         } catch {
@@ -205,11 +207,7 @@ extension Volume {
         return state.withLock { state in
             guard state.lasts(session) else { return false }
             if session.modeSet == before { session.modeSet = after }
-            if session.isChanged(before) { return isOwn }
-            // Still nothing written: the time is the document's own, not a new version's.
-            session.baseline = after
-            session.rebased = true
-            return false
+            return isOwn
         }
     }
 

@@ -13,10 +13,18 @@ extension Volume {
             if staging.made { return }
             if !beginPacked(session, size: session.base.size) {
                 _ = try makeRoom { () throws(Errno) in try copyBase(session, size: .max) }
+                markUnwritten(session)
             }
             staging.made = true
             try staged(session, touched: false)
         }
+    }
+
+    /// Gives a copy that the kernel may write by itself a time that no write gives it. The first write may
+    /// come at what the disk takes for the same moment, a second on some, and change no size.
+    private func markUnwritten(_ session: WriteSession) {
+        guard channel?.passesThrough == true else { return }
+        try? content.setModified(session.node, WriteSession.unwritten)
     }
 
     /// Begins to stage nothing without a file, if that is likely to do.
@@ -194,15 +202,15 @@ extension Volume {
     ///
     /// A mapping makes no file longer, but the kernel writes its pages by the size it knows: until it has
     /// the answer to an open with O_TRUNC that is the one before. So of pages only what the file reaches
-    /// to is written, and nobody truncates it meanwhile.
+    /// to is written, and nobody truncates it meanwhile. `nil` if that is nothing.
     func reaching(
         _ place: WritePlace, _ size: Int, _ session: WriteSession,
         _ body: (Int) throws(Errno) -> Int
-    ) throws(Errno) -> Int {
+    ) throws(Errno) -> Int? {
         guard place.isPage, let offset = place.offset else { return try body(size) }
         return try session.staging.withLock { (_) throws(Errno) in
             let end = try content.stagingStatus(session.node).size
-            guard offset < end else { return size }
+            guard offset < end else { return nil }
             let reached = Int(min(Int64(size), end - offset))
             let count = try body(reached)
             return count == reached ? size : count
