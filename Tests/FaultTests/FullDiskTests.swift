@@ -229,6 +229,45 @@ struct FullDiskTests {
         }
     }
 
+    /// The kernel does not look at how much of a mapping's pages was written.
+    @Test func `a mapping of which only a part fits leaves the old version`() throws {
+        let disk = try SmallDisk(mebibytes: 64)
+        defer { disk.remove() }
+        let container = try Container(dataHome: disk.mountPoint)
+        defer { container.remove() }
+        try container.mount(options: ["no_passthrough"])
+        let agent = try Agent(in: container.mountPoint)
+        let size = 256 << 10
+        let (old, new) = (
+            ByteString(String(repeating: "o", count: size)),
+            ByteString(String(repeating: "n", count: size))
+        )
+        agent.store("a", old)
+        agent.end()
+        // It is among the blobs, and nothing else is being written, when the disk gets full.
+        try container.unmount()
+        try container.mount(options: ["no_passthrough"])
+        let writer = try Agent(in: container.mountPoint)
+        let file = writer.open("a", O_RDWR | O_TRUNC)
+        writer.truncate(file, size: size)
+        let mapping = writer.map(file, length: size, writable: true, shared: true)
+        writer.setMemory(mapping, new)
+        let line = "dd if=/dev/zero of=filling bs=4k 2>&1; truncate -s -96K filling"
+        let filled = try run(["sh", "-c", line], directory: disk.mountPoint)
+        try #require(filled.status == 0, "\(filled)")
+        writer.unmap(mapping)
+        writer.close(file, fails: 0, ENOSPC)
+        writer.end()
+        unlink("\(disk.mountPoint)/filling")
+        // The kernel still has the pages.
+        try container.unmount()
+        try container.mount()
+        let reader = try Agent(in: container.mountPoint)
+        defer { reader.end() }
+        let found = reader.content("a")
+        #expect(found == old || found == new, "\(found.count) bytes, neither old nor new")
+    }
+
     /// Gives a test a mounted container on a disk of 64 MiB; afterwards it has to be sound.
     private func withSmallDisk(
         _ dataPath: DataPath, _ body: (Documents) throws -> Void

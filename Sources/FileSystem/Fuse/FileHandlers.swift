@@ -108,7 +108,8 @@ extension FuseSession {
             if let offset = place.offset {
                 // What could not be written at all is still in the buffer for another try.
                 count = try volume.reaching(place, size, session) { (reached) throws(Errno) in
-                    if reached < size {
+                    if place.isPage {
+                        // All of it or an error: the kernel does not look at how much it was.
                         let bytes = Array(try Self.bytes(of: buffer).prefix(reached))
                         try volume.makeRoom { () throws(Errno) in
                             try file.with { (file) throws(Errno) in
