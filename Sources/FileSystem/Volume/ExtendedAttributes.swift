@@ -225,9 +225,10 @@ extension Volume {
         if Self.isBare(name) { throw Errno(EINVAL) }
         if name.starts(with: Self.ownPrefix) { throw Errno(EPERM) }
         if name.starts(with: Array("user.".utf8)) { return }
-        // trusted.* and security.* only from the superuser, as the kernel has checked; no ACLs.
+        // trusted.* only from the superuser, as the kernel has checked; no ACLs. Who may give capabilities it
+        // has checked too, and it takes them away for whoever changes the owner or group.
         if name.starts(with: Self.trustedPrefix), caller.user == 0 { return }
-        if name == Array("security.capability".utf8), caller.user == 0 { return }
+        if name == Array("security.capability".utf8) { return }
         throw Errno(EOPNOTSUPP)
     }
 }

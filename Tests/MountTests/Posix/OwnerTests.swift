@@ -38,6 +38,25 @@ struct OwnerTests {
     }
 
     @Test(arguments: DataPath.posix)
+    func `a new group takes a program's capabilities`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let root = try volume.agent()
+            let owner = try volume.agent(user: nobody, group: nobody, groups: [2000])
+            root.store("x", "program")
+            root.changeOwner("x", user: nobody, group: nobody)
+            // CAP_NET_BIND_SERVICE, of the second version.
+            let capability = ByteString([
+                1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            ])
+            root.setAttribute("x", "security.capability", capability)
+            #expect(root.attribute("x", "security.capability") == capability)
+            owner.changeOwner("x", group: 2000)
+            root.attribute("x", "security.capability", fails: ENODATA, EOPNOTSUPP)
+            #expect(root.status("x").group == 2000)
+        }
+    }
+
+    @Test(arguments: DataPath.posix)
     func `ordinary users give files only to groups of theirs`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
             let root = try volume.agent()
