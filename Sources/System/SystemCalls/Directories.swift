@@ -18,13 +18,18 @@ public enum Directories {
         guard let directory = opendir(path.cPath) else { throw Errno.last }
         defer { closedir(directory) }
         var names: [String] = []
-        while let entry = readdir(directory) {
+        while true {
+            // Only so an error is told from the end.
+            Glibc.errno = 0
+            guard let entry = readdir(directory) else {
+                if Glibc.errno != 0 { throw Errno.last }
+                return names
+            }
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cPath: $0) }
             }
             if name != "." && name != ".." { names.append(name) }
         }
-        return names
     }
 
     /// When the file of this name (which ends with a NUL) in an open directory was made, in nanoseconds
