@@ -72,6 +72,26 @@ import Testing
         }
     }
 
+    @Test func `what is written right after an fsync does not count as on the disk`() throws {
+        try InsideContainer.withFolder { path in
+            let container = try InsideContainer(path)
+            defer { container.close() }
+            let (node, handle) = try container.open("a")
+            let (file, session) = try container.volume.writable(node, handle)
+            for bytes: [UInt8] in [[1, 2, 3], [4, 5, 6]] {
+                try file.with { (file) throws(Errno) in try file.write(bytes, at: 0) }
+                container.volume.wrote(session, handle, by: 0) {}
+                if bytes == [1, 2, 3] { try container.volume.synchronize(node, handle) }
+            }
+            // As on a disk that takes both for the same moment.
+            let status = try file.status()
+            container.volume.state.withLock { _ in session.syncedStatus = status }
+            container.volume.release(node, handle)
+            #expect(try place(node, in: container) == .staged)
+            #expect(try container.read("a") == [4, 5, 6])
+        }
+    }
+
     /// By a process that may open a version anew through /proc to write, the kernel has its file too.
     @Test(.enabled(if: geteuid() == 0, "needs root"))
     func `a version whose file is lent for writing is sealed when that has ended`() throws {

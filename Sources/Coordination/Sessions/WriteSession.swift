@@ -72,8 +72,9 @@ package final class WriteSession: @unchecked Sendable {
     package var isDraft = false
     /// What recovery knows of the session.
     package var recorded: SessionRow?
-    /// The staging file when it was last made durable by an fsync.
+    /// The staging file when it was last made durable by an fsync, and ``writes`` by then.
     package var syncedStatus: FileStatus?
+    package var syncedWrites: UInt64 = 0
     /// The last fsync that has not been followed by a publish (monotonic nanoseconds), else 0.
     package var syncedAt: UInt64 = 0
     /// A look whether the session has become quiet is planned.
@@ -110,10 +111,10 @@ package final class WriteSession: @unchecked Sendable {
         package var made = false
     }
 
-    package init(node: NodeNumber, base: ContentReference) {
     /// When a staging file was written last that was not since it was made; in 1906.
     package static let unwritten = Timestamp(seconds: -2_000_000_000, nanoseconds: 0)
 
+    package init(node: NodeNumber, base: ContentReference) {
         self.node = node
         self.base = base
         staging = Lock(StagingState())
@@ -191,6 +192,12 @@ package final class WriteSession: @unchecked Sendable {
         guard let modeSet else { return false }
         return modeSet.size == status.size && modeSet.modified == status.modified
             && modeSet.changed == status.changed
+    }
+
+    /// Whether all that is staged, by its file's status, was there at an fsync. The times alone do not tell:
+    /// the next write can come at the same moment.
+    package func isSynchronized(_ status: FileStatus) -> Bool {
+        syncedStatus == status && syncedWrites == writes
     }
 
     /// Whether `status`, the staging file's now, says that something was written.

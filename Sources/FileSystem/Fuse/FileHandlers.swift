@@ -132,8 +132,8 @@ extension FuseSession {
             volume.failed(session, error)
             throw error
         }
-        try volume.synchronizeWrite(node, handle, session, place)
         guard let count else { return request.answer(written: size) }
+        try volume.synchronizeWrite(node, handle, session, place)
         volume.wrote(session, handle, place, by: request.caller.user) {
             request.answer(written: count)
         }
@@ -157,8 +157,8 @@ extension FuseSession {
             volume.failed(session, error)
             throw error
         }
-        try volume.synchronizeWrite(node, handle, session, place)
         guard let count else { return request.answer(written: size) }
+        try volume.synchronizeWrite(node, handle, session, place)
         volume.wrote(session, handle, place, by: request.caller.user) {
             request.answer(written: count)
         }

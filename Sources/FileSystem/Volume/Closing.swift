@@ -93,12 +93,15 @@ extension Volume {
     /// What an fsync returned for is not lost with what was written after it: a version that is not
     /// on the disk as a whole is given up after a power loss.
     private func keepSynchronized(_ session: WriteSession, _ status: FileStatus) throws(Errno) {
-        let isOwed = state.withLock { _ in
-            session.isLeft && session.recorded?.synced == true && session.syncedStatus != status
+        let (isOwed, writes) = state.withLock { _ in
+            (
+                session.isLeft && session.recorded?.synced == true
+                    && !session.isSynchronized(status), session.writes
+            )
         }
         if !isOwed { return }
         try content.synchronize(session.node, try content.openStaging(session.node))
-        state.withLock { _ in session.syncedStatus = status }
+        state.withLock { _ in (session.syncedStatus, session.syncedWrites) = (status, writes) }
     }
 
     /// Whether it is the process that opened the handle which closes a descriptor of it, or that
@@ -285,7 +288,7 @@ extension VolumeState {
         let unseen = unseenVersion(before: session, at: position)
         setCurrent(
             position, session.node, status,
-            durable: session.syncedStatus == status, author: session.author,
+            durable: session.isSynchronized(status), author: session.author,
             keepsPrivileges: session.keepsPrivileges(status),
             removing: session.recorded == nil ? nil : session.node, process: session.lastWriter)
         noteSeen(session.node, at: position, by: session.lastWriter)

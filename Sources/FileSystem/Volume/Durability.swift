@@ -25,8 +25,8 @@ extension Volume {
             return
         }
         // Cut off as it is it must not take the place of the version before.
-        let failure = state.withLock { _ in
-            session.writes == session.writesAtFailure ? session.failure : nil
+        let (failure, writes) = state.withLock { _ in
+            (session.writes == session.writesAtFailure ? session.failure : nil, session.writes)
         }
         if let failure { throw failure }
         try checkRoom(session)
@@ -45,7 +45,7 @@ extension Volume {
             session.failure = nil
             // What is durable of a draft is no version yet.
             guard session.isChanged(status), !session.isDraft else { return }
-            session.syncedStatus = status
+            (session.syncedStatus, session.syncedWrites) = (status, writes)
             session.syncedAt = now
             _ = try state.acknowledge(session, status, synced: true)
         }
@@ -64,6 +64,8 @@ extension Volume {
             session.writes += 1
         }
         try synchronize(node, handle)
+        // Whoever answers counts it once more.
+        state.withLock { _ in session.syncedWrites += 1 }
     }
 
     /// fsync(2) of a directory.
