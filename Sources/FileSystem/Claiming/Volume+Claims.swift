@@ -29,7 +29,13 @@ extension Volume {
         let lockers = Dictionary(uniqueKeysWithValues: holders.map { ($0, Operator($0)) })
         let families = Dictionary(uniqueKeysWithValues: writers.map { ($0, Operator($0)) })
         let family = CallerProcess.family(of: request.holder.process)
-        return state.withLock { state in
+        // Who has a claim finds what was renamed before under the name that it has.
+        let tell: @Sendable (ClaimID, Coordinator.Outcome) -> Void = { [self] id, outcome in
+            guard case .granted(let paths) = outcome else { return reply(id, outcome) }
+            whenMade(state.withLock { $0.changing(paths) }) { reply(id, outcome) }
+        }
+        let (answer, places) = state.withLock {
+            state -> (Coordinator.Answer?, [ReplayStep.Place]) in
             var complete = request
             complete.family = family
             for target in request.targets {
@@ -45,8 +51,13 @@ extension Volume {
                 }
             }
             state.claimLocks(lockers)
-            return coordinator.claim(complete, reply: reply)
+            let answer = coordinator.claim(complete, reply: tell)
+            guard case .granted(let paths)? = answer?.outcome else { return (answer, []) }
+            return (answer, state.changing(paths))
         }
+        guard let answer, let outcome = answer.outcome, !places.isEmpty else { return answer }
+        whenMade(places) { reply(answer.id, outcome) }
+        return (answer.id, nil)
     }
 }
 
@@ -189,6 +200,18 @@ extension VolumeState {
             above = index[name: own].pointee.parent
         }
         return ClaimPath(names.reversed()).document
+    }
+
+    /// Those of the paths whose names the kernel may still lead elsewhere.
+    func changing(_ paths: [ClaimPath]) -> [ReplayStep.Place] {
+        paths.compactMap { path in
+            guard let name = path.names.last else { return nil }
+            let above = path.names.dropLast().joined(separator: [UInt8(ascii: "/")])
+            let directory = index.item(at: Array(above))
+            if directory == 0 { return nil }
+            let place = ReplayStep.Place(parent: number(directory), name: name)
+            return changingNames.sight(of: place) == .present ? nil : place
+        }
     }
 
     /// The other names of the file at a path, if it has several.

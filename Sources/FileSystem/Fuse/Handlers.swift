@@ -202,10 +202,10 @@ extension FuseSession {
 
     func rename(
         _ request: Request, _ from: NodeNumber, _ name: UnsafeRawBufferPointer, _ to: NodeNumber,
-        _ newName: UnsafeRawBufferPointer, _ flags: UInt32
+        _ newName: UnsafeRawBufferPointer, _ flags: UInt32, waited: Bool = false
     ) throws(Errno) {
         guard isClaimed else {
-            return try renameNow(request, from, name, to, newName, flags)
+            return try renameNow(request, from, name, to, newName, flags, waited: waited)
         }
         let (kept, newKept) = (Kept(Array(name)), Kept(Array(newName)))
         let operation = volume.naming([
@@ -213,13 +213,13 @@ extension FuseSession {
         ])
         whenFree(request, operation) { [self] () throws(Errno) in
             defer { withExtendedLifetime((kept, newKept)) {} }
-            try renameNow(request, from, kept.bytes, to, newKept.bytes, flags)
+            try renameNow(request, from, kept.bytes, to, newKept.bytes, flags, waited: waited)
         }
     }
 
     private func renameNow(
         _ request: Request, _ from: NodeNumber, _ name: UnsafeRawBufferPointer, _ to: NodeNumber,
-        _ newName: UnsafeRawBufferPointer, _ flags: UInt32, waited: Bool = false
+        _ newName: UnsafeRawBufferPointer, _ flags: UInt32, waited: Bool
     ) throws(Errno) {
         let answer = try volume.changing([(from, name), (to, newName)]) { () throws(Errno) in
             try volume.rename(
@@ -230,11 +230,13 @@ extension FuseSession {
             volume.refresh(nodes, changedIn: [from, to]) { request.succeed() }
         case .wait(let item):
             let (kept, newKept) = (Kept(Array(name)), Kept(Array(newName)))
+            // It may come to nothing.
+            volume.answerChange(in: [from, to])
             volume.afterClosing(item) { [self] in
                 defer { withExtendedLifetime((kept, newKept)) {} }
+                // Meanwhile somebody may have claimed what is to be replaced.
                 do throws(Errno) {
-                    try renameNow(
-                        request, from, kept.bytes, to, newKept.bytes, flags, waited: true)
+                    try rename(request, from, kept.bytes, to, newKept.bytes, flags, waited: true)
                 } catch {
                     request.fail(error)
                 }

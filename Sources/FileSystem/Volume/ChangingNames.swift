@@ -108,11 +108,13 @@ struct ChangingNames: Sendable {
     /// Has `then` called when the kernel has made the change of one of these names; nil if there is
     /// nothing to wait for.
     ///
+    /// - Parameter isBegun: also of a change that is not answered yet.
     /// - Returns: the change, and whether it was not waited for before.
     mutating func wait(
-        for names: [[UInt8]], in directory: ItemNumber, then: @escaping @Sendable () -> Void
+        for names: [[UInt8]], in directory: ItemNumber, isBegun: Bool = false,
+        then: @escaping @Sendable () -> Void
     ) -> (change: UInt64, isFirst: Bool)? {
-        guard let change = changes[directory], change.answered != nil,
+        guard let change = changes[directory], isBegun || change.answered != nil,
             change.former.contains(where: { names.contains($0.name) })
         else { return nil }
         changes[directory]?.waiting.append(then)

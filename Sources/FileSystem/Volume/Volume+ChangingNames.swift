@@ -50,8 +50,8 @@ extension Volume {
         }
     }
 
-    /// From here on the kernel may have made the change.
-    private func answerChange(in directories: [NodeNumber]) {
+    /// From here on the kernel may have made the change, or asks for it once more.
+    func answerChange(in directories: [NodeNumber]) {
         state.withLock { state in
             state.changingNames.answer(in: directories.map(\.item), at: MonotonicClock.now)
         }
@@ -67,13 +67,14 @@ extension Volume {
         }
     }
 
-    /// Calls `then` when the kernel has made the last change of the names that was answered; at
-    /// once if it has, and in any case after a while.
+    /// Calls `then` when the kernel has made the last change of the names that was answered, or with
+    /// `isBegun` that was asked for; at once if it has, and in any case after a while.
     func whenCertain(
-        _ names: [[UInt8]], in directory: ItemNumber, then: @escaping @Sendable () -> Void
+        _ names: [[UInt8]], in directory: ItemNumber, isBegun: Bool = false,
+        then: @escaping @Sendable () -> Void
     ) {
         let ticket = state.withLock {
-            $0.changingNames.wait(for: names, in: directory, then: then)
+            $0.changingNames.wait(for: names, in: directory, isBegun: isBegun, then: then)
         }
         guard let ticket else { return then() }
         guard ticket.isFirst else { return }
@@ -85,6 +86,24 @@ extension Volume {
             guard let self else { return }
             let waiting = state.withLock { $0.changingNames.giveUp(ticket.change, in: directory) }
             for look in waiting { look() }
+        }
+    }
+
+    /// Calls `then` when the kernel has made the changes of these names that were asked for before, or after
+    /// a short while: who is told that nobody else changes them is not to find one changed by it.
+    func whenMade(_ places: [ReplayStep.Place], then: @escaping @Sendable () -> Void) {
+        if places.isEmpty { return then() }
+        let left = Lock(places.count)
+        let call = SingleCall(then)
+        scheduler.at(MonotonicClock.after(milliseconds: Self.tellingPatience)) { call.make() }
+        for place in places {
+            whenCertain([place.name], in: place.parent, isBegun: true) {
+                let isLast = left.withLock { left -> Bool in
+                    left -= 1
+                    return left == 0
+                }
+                if isLast { call.make() }
+            }
         }
     }
 
