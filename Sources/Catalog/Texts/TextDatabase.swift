@@ -162,7 +162,7 @@ package final class TextDatabase {
         statement.bind(1, document.rawValue)
         guard try statement.step() else { return nil }
         let node = NodeNumber(
-            ItemNumber(rawValue: statement.unsigned(0)), Ordinal(statement.unsigned(1)))
+            ItemNumber(rawValue: statement.unsigned(0)), statement.unsigned32(1))
         return (node, UInt8(truncatingIfNeeded: statement.integer(2)))
     }
 

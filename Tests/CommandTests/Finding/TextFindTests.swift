@@ -170,6 +170,30 @@ struct TextFindTests {
         }
     }
 
+    @Test(
+        .enabled(if: isInstalled("sqlite3"), "sqlite3 is not installed"),
+        arguments: ["item", "ordinal", "type"])
+    func `words that are told to be of a version that cannot be are taken from the documents again`(
+        _ column: String
+    ) throws {
+        try withDesk(.passthrough) { desk in
+            let container = try #require(desk.volume.container)
+            try desk.shell("printf 'good words' > a.txt")
+            try Self.find(desk, "--text", "words", expecting: ["a.txt"])
+            try container.unmount()
+            let damaged = try run([
+                "sqlite3", "\(container.folder)/texts.sqlite",
+                "update document set \(column) = -1",
+            ])
+            try #require(damaged.status == 0, "\(damaged)")
+            try container.mount()
+            let process = try #require(try container.status().pid)
+            try desk.shell("printf 'other words' > b.txt")
+            try Self.find(desk, "--text", "words", expecting: ["a.txt", "b.txt"])
+            #expect(Container.isAlive(process), "the daemon died")
+        }
+    }
+
     @Test(arguments: [true, false])
     func `words whose database is damaged in the middle are taken from the documents again`(
         _ isChecked: Bool
