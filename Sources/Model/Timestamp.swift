@@ -30,8 +30,8 @@ package struct Timestamp: RawRepresentable, Hashable, Comparable, Sendable {
 
     /// Seconds since 1970-01-01 UTC, rounded down.
     package var seconds: Int64 { Int64(rawValue >> 30) - Self.offset }
-    /// 0 to 999,999,999.
-    package var nanoseconds: Int64 { Int64(rawValue & 0x3fff_ffff) }
+    /// 0 to 999,999,999, also of bits that no moment has.
+    package var nanoseconds: Int64 { min(Int64(rawValue & 0x3fff_ffff), 999_999_999) }
 
     /// The next moment, a nanosecond later.
     package var successor: Timestamp {

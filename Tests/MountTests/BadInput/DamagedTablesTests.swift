@@ -285,6 +285,27 @@ struct DamagedTablesTests {
         }
     }
 
+    @Test(arguments: ["-1", "9223372036854775807"])
+    func `moments that cannot be end no mount`(_ moment: String) throws {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            // Whatever its age, it stays.
+            try broken.changeTables(
+                """
+                insert into version_pin select item, ordinal from version;
+                update version set published = \(moment), modified = \(moment);
+                update item set modified = \(moment), changed = \(moment), accessed = \(moment)
+                """)
+            try broken.whileMounted { agent in
+                #expect(agent.shell("ls -lR . > /dev/null && cat a") == "a's only content")
+                agent.store("a", "a's second content")
+                let listed = try container.command("versions", "\(container.mountPoint)/a")
+                #expect(listed.status == 0 && !listed.text.isEmpty, "\(listed)")
+                #expect(agent.content("a") == "a's second content")
+            }
+        }
+    }
+
     @Test(arguments: ["-1", "ordinal", "0"])
     func `a version's number that cannot be given takes no earlier version away`(
         _ next: String
