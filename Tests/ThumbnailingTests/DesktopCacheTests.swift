@@ -182,6 +182,27 @@ import Thumbnailing
         #expect(!cache.isCurrent(.normal, of: subject))
     }
 
+    @Test func `what cannot be written leaves no entry of what the file was`() throws {
+        let (subject, other) = (try file("a.txt"), try file("b.txt"))
+        var pictures = try pictures()
+        try cache.write(pictures, for: subject)
+        let normal = try #require(try entries().first { $0.contains("/normal/") })
+        pictures[.large] = [1, 2, 3]
+        #expect(throws: DesktopCache.Failure.notAPicture(.large)) {
+            try cache.write(pictures, for: subject)
+        }
+        #expect(try entries().count == 3 && !cache.isCurrent(.large, of: subject))
+        // What takes the file's place has all of its own that can be.
+        try cache.write(try self.pictures(), for: other)
+        let place = cache.folder + "/" + normal
+        #expect(unlink(place) == 0 && mkdir(place, 0o700) == 0 && mkdir(place + "/x", 0o700) == 0)
+        #expect(throws: DesktopCache.Failure.self) {
+            try cache.rename(path: other.path, to: subject.path)
+        }
+        let facts = DesktopCache.Subject(path: subject.path, modified: other.modified)
+        #expect(try entries().count == 3 && cache.isCurrent(.large, of: facts))
+    }
+
     @Test func `what is no picture of the size is refused and leaves nothing`() throws {
         let subject = try file("a.txt")
         let large = try #require(try pictures()[.doubleExtraLarge])

@@ -93,9 +93,9 @@ public struct DesktopCache: Sendable {
         }
     }
 
-    /// Writes pictures of a file, in place of those that were there. Sizes that are not given lose
-    /// the entry they had, which would show what the file was. One that cannot be written keeps none of the
-    /// others from it; the first problem is thrown.
+    /// Writes pictures of a file, in place of those that were there. Sizes that are not given, and those
+    /// that cannot be written, lose the entry they had, which would show what the file was. One that cannot
+    /// be written keeps none of the others from it; the first problem is thrown.
     public func write(_ pictures: [Size: [UInt8]], for subject: Subject) throws(Failure) {
         try write(pictures, for: subject, in: Size.allCases)
     }
@@ -128,6 +128,7 @@ public struct DesktopCache: Sendable {
                     texts: texts.map { (key: $0.0, value: $0.1) }, wideTexts: wideTexts)
                 try system { () throws(Errno) in try put(entry, size, name) }
             } catch {
+                unlink(path(size, name))
                 problem = problem ?? error
             }
         }
@@ -159,23 +160,36 @@ public struct DesktopCache: Sendable {
     }
 
     /// Gives the entries of a file to its new path. Entries of the new path go, also where the old
-    /// path had none: they were of another file.
+    /// path had none or they cannot be written: they were of another file. The first problem is thrown.
     public func rename(path: String, to newPath: String) throws(Failure) {
         guard path != newPath else { return }
         let address = FileURI.address(ofPath: newPath.pathBytes)
         let (old, new) = (try name(ofPath: path), try name(ofPath: newPath))
+        var problem: Failure?
         for size in Size.allCases {
-            if let bytes = read(size, old), let file = PNGFile(bytes) {
-                var texts = PNGFile.texts(of: bytes)
-                texts["Thumb::URI"] = address
-                let entry = file.bytes(
-                    texts: texts.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) })
-                try system { () throws(Errno) in try put(entry, size, new) }
-            } else {
+            do throws(Failure) {
+                try rename(size, old, to: new, address)
+            } catch {
                 unlink(self.path(size, new))
+                problem = problem ?? error
             }
             unlink(self.path(size, old))
         }
+        if let problem { throw problem }
+    }
+
+    private func rename(
+        _ size: Size, _ old: String, to new: String, _ address: String
+    ) throws(Failure) {
+        guard let bytes = read(size, old), let file = PNGFile(bytes) else {
+            unlink(path(size, new))
+            return
+        }
+        var texts = PNGFile.texts(of: bytes)
+        texts["Thumb::URI"] = address
+        let entry = file.bytes(
+            texts: texts.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) })
+        try system { () throws(Errno) in try put(entry, size, new) }
     }
 
     /// Whether there is an entry for this state of a file.
