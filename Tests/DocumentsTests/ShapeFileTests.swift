@@ -44,6 +44,40 @@ import Testing
         #expect(objects.contains(.string("hi")))
     }
 
+    @Test func `a large object that very many entries of a camera refer to takes no time`() throws {
+        let count = 10_000
+        func record(_ name: String) -> PropertyList {
+            .dictionary([
+                PropertyList.Entry("$classname", .string(name)),
+                PropertyList.Entry("$classes", .array([.string(name), .string("NSObject")])),
+            ])
+        }
+        let camera = (0..<count).map { PropertyList.Entry("r\($0)", .uid(4)) }
+        let large = (0..<count).map { PropertyList.Entry("k\($0)", .boolean(true)) }
+        let objects: [PropertyList] = [
+            .string("$null"), .dictionary(camera + [PropertyList.Entry("$class", .uid(2))]),
+            record("ShapeEdit.CameraState"), record("Other"),
+            .dictionary(large + [PropertyList.Entry("$class", .uid(3))]),
+        ]
+        let archive = PropertyList.dictionary([
+            PropertyList.Entry("$version", .integer(100_000)),
+            PropertyList.Entry("$objects", .array(objects)),
+            PropertyList.Entry("$archiver", .string("NSKeyedArchiver")),
+            PropertyList.Entry("$top", .dictionary([PropertyList.Entry("root", .uid(1))])),
+        ])
+        let list = PropertyList.dictionary([
+            PropertyList.Entry("shape", .integer(1)),
+            PropertyList.Entry("cameraState", .data(try archive.binary())),
+        ])
+        let bytes = try list.binary()
+        let start = ContinuousClock.now
+        let file = try ShapeFile.read(bytes)
+        #expect(file.cameraProblem == nil)
+        // A look at the object for each entry takes 20 times as long, even when nothing is checked.
+        #expect(ContinuousClock.now - start < .seconds(3))
+        #expect(file.cameraLosses.count == Limits.listedRepairs)
+    }
+
     @Test(arguments: ["no-camera.shapeFile", "wrong-class.shapeFile"])
     func `a camera that does not decode is the standard one`(name: String) throws {
         let file = try ShapeFile.read(try Samples.read(name))

@@ -100,6 +100,8 @@ struct KeyedUnarchiver {
     private var classNames: [Int: String] = [:]
     /// Bytes of the entries that `others(of:than:)` kept so far.
     var otherBytes = 0
+    /// What it found in objects that entries refer to.
+    var plainObjects: [Int: PlainValue?] = [:]
     /// What a new archive of the objects taken so far would not hold, unless they are told by
     /// `others(of:than:)`.
     private(set) var losses: [ArchiveLoss]

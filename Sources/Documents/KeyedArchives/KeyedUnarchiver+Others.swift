@@ -12,10 +12,10 @@ extension KeyedUnarchiver {
         var kept: [ArchivedEntry] = []
         var rest: [PropertyList.Entry] = []
         for entry in instance.entries where !known.contains(entry.key) {
-            let value = try plain(entry.value)
-            otherBytes += value?.byteCount ?? 0
-            if let value, otherBytes <= Limits.archiveOtherBytes {
-                kept.append(ArchivedEntry(entry.key, value))
+            let plain = try plain(entry.value)
+            otherBytes += plain?.byteCount ?? 0
+            if let plain, otherBytes <= Limits.archiveOtherBytes {
+                kept.append(ArchivedEntry(entry.key, plain.value))
             } else {
                 rest.append(entry)
             }
@@ -23,18 +23,40 @@ extension KeyedUnarchiver {
         return (kept, rest)
     }
 
-    private mutating func plain(_ value: PropertyList) throws(DocumentError) -> ArchivedEntry.Value?
-    {
-        guard case .uid(let index) = value else { return value.isPlain ? .inline(value) : nil }
-        let object = try object(index)
+    private mutating func plain(_ value: PropertyList) throws(DocumentError) -> PlainValue? {
+        guard case .uid(let index) = value else {
+            return value.isPlain ? PlainValue(.inline(value)) : nil
+        }
+        // Looked at once: thousands of entries may refer to one of thousands of entries.
+        if let known = plainObjects[index] { return known }
+        let found = try plain(try object(index), at: index)
+        plainObjects[index] = .some(found)
+        return found
+    }
+
+    private mutating func plain(
+        _ object: PropertyList, at index: Int
+    ) throws(DocumentError) -> PlainValue? {
         guard case .dictionary(let entries) = object else {
-            return object.isPlain ? .object(object) : nil
+            return object.isPlain ? PlainValue(.object(object)) : nil
         }
         let values = entries.filter { $0.key != "$class" }
         guard object["$class"] != nil, values.allSatisfy(\.value.isPlain) else { return nil }
         let name = try className(of: index)
         return Self.plainClasses.contains(name)
-            ? .instance(className: name, entries: values) : nil
+            ? PlainValue(.instance(className: name, entries: values)) : nil
+    }
+
+    /// What an entry holds that can be written again.
+    struct PlainValue {
+        let value: ArchivedEntry.Value
+        /// How many bytes it takes in an archive, about.
+        let byteCount: Int
+
+        fileprivate init(_ value: ArchivedEntry.Value) {
+            self.value = value
+            byteCount = value.byteCount
+        }
     }
 }
 
