@@ -28,6 +28,17 @@ import Testing
         #expect(DocumentType(content: try Samples.read(name)) == type)
     }
 
+    @Test func `of a text that is longer than what is kept for searching the beginning is`() throws
+    {
+        let long = String(repeating: "word ", count: Limits.searchTextBytes / 4)
+        let slide = Slide(
+            title: "t", elements: [long, "last"].map { SlideElement(["text": .string($0)]) })
+        let facts = try DocumentType.slide.facts(of: try slide.text())
+        #expect(facts.text.hasPrefix("word word") && !facts.text.contains("last"))
+        let sizes = Limits.searchTextBytes - 8...Limits.searchTextBytes
+        #expect(sizes.contains(facts.text.utf8.count))
+    }
+
     @Test func `titles and words are found`() throws {
         let slide = try DocumentType.slide.facts(of: try Samples.read("eight.slide"))
         #expect(slide.title == "Eight")

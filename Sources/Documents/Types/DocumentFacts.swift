@@ -53,10 +53,12 @@ private struct SearchText {
     private(set) var text = ""
 
     mutating func add(_ line: String?) {
-        guard let line, !line.isEmpty, text.utf8.count + line.utf8.count < Limits.searchTextBytes
-        else { return }
+        let room = Limits.searchTextBytes - text.utf8.count - 1
+        guard let line, !line.isEmpty, room > 0 else { return }
         if !text.isEmpty { text += "\n" }
-        text += line
+        // Of what is longer the beginning.
+        text +=
+            line.utf8.count <= room ? line : String(decoding: line.utf8.prefix(room), as: UTF8.self)
     }
 
     mutating func add(names nodes: [SceneNode]) {
