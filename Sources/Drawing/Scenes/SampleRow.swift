@@ -26,8 +26,6 @@ final class SampleRow {
     private let empty: Sample
     /// Everything outside of these columns is empty.
     private(set) var used: Range<Int>
-    /// Solids that may be seen, as indices, nearest first.
-    var active: [Int] = []
 
     /// Neighbours of one surface whose brightest channels differ by more count as different.
     private static let steep: UInt8 = 20
@@ -57,7 +55,6 @@ final class SampleRow {
     func reset(using columns: Range<Int>) {
         update(used) { _, _ in (empty, .infinity) }
         used = columns.clamped(to: 0..<width)
-        active.removeAll(keepingCapacity: true)
     }
 
     /// Replaces samples and depths of columns, where there is a new one.

@@ -68,7 +68,6 @@ struct SceneCaster: RowSource {
         let first = active.map { solids[$0].cover.pixels.x.lowerBound }.min() ?? 0
         let last = active.map { solids[$0].cover.pixels.x.upperBound }.max() ?? 0
         row.reset(using: first..<last)
-        row.active = active
         let middle = Double(y) + 0.5
         if active.allSatisfy({ solids[$0].opacity >= 1 }) {
             // Each can be drawn by itself, the nearest surface winning.
@@ -78,8 +77,9 @@ struct SceneCaster: RowSource {
                     into: row)
             }
         } else {
+            let active = apart(active, in: row.used)
             row.update(row.used) { x, _ in
-                (sample(Double(x) + 0.5, middle, column: x, active), 0)
+                (sample(Double(x) + 0.5, middle, column: x, active[x]), 0)
             }
         }
         row.extendEdges()
@@ -102,17 +102,21 @@ struct SceneCaster: RowSource {
         guard let first = rows.map(\.used.lowerBound).min(),
             let last = rows.map(\.used.upperBound).max()
         else { return }
-        // The further rays may meet solids that begin or end beside this row.
-        let active = Set(rows.flatMap(\.active)).sorted()
         let columns = max(first - 1, 0)..<min(last + 1, size.width)
+        // The further rays may meet solids that begin or end beside this row.
+        let active = apart(
+            solids.indices.filter { solids[$0].cover.pixels.y.overlaps(y - 1..<y + 2) },
+            in: columns)
         row.compare(columns, above: above, below: below, &differing)
         for x in columns where differing[x - columns.lowerBound] {
-            output[x] = refined(x, y, row.colors[x], active)
+            output[x] = refined(x, y, row.colors[x], active[x])
         }
     }
 
     /// The mean of five rays.
-    private func refined(_ x: Int, _ y: Int, _ middle: UInt32, _ active: [Int]) -> UInt32 {
+    private func refined(
+        _ x: Int, _ y: Int, _ middle: UInt32, _ active: ArraySlice<Int>
+    ) -> UInt32 {
         var (red, green, blue) = (middle >> 16 & 0xFF, middle >> 8 & 0xFF, middle & 0xFF)
         for (dx, dy) in Self.further {
             let color = sample(Double(x) + dx, Double(y) + dy, column: x, active).color
@@ -126,9 +130,19 @@ struct SceneCaster: RowSource {
 }
 
 extension SceneCaster {
+    private func apart(_ active: [Int], in columns: Range<Int>) -> ActiveSolids {
+        ActiveSolids(active, in: columns) { index in
+            // One more on each side, for the rays beside the middle.
+            let columns = solids[index].cover.pixels.x
+            return columns.lowerBound - 1..<columns.upperBound + 1
+        }
+    }
+
     /// What the ray through a place of the picture sees.
     @inline(__always)
-    private func sample(_ x: Double, _ y: Double, column: Int, _ active: [Int]) -> Sample {
+    private func sample(
+        _ x: Double, _ y: Double, column: Int, _ active: ArraySlice<Int>
+    ) -> Sample {
         var nearest: (index: Int, meeting: Meeting)?
         var clear: [(index: Int, meeting: Meeting)] = []
         for index in active {

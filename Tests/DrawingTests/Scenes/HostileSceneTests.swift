@@ -55,4 +55,28 @@ import Testing
                 count: PictureLimits.solids + 1, limit: PictureLimits.solids)
         ) { try Picture.scene(scene).png(fitting: size) }
     }
+
+    @Test(arguments: [1, 0.5])
+    func `solids that many others are hidden behind look as without them`(
+        _ opacity: Double
+    ) throws {
+        func solid(_ shape: SolidShape, _ x: Double, _ z: Double) -> SceneNode {
+            let place = Transform(
+                position: Vector3(x, x / 2, z), rotation: Rotation(axis: .one, degrees: 30))
+            return .solid(Solid(shape: shape, transform: place, opacity: opacity))
+        }
+        let wall = SolidShape.cube(width: 90, height: 90, depth: 0.1, roundedEdge: 0)
+        let seen = [
+            solid(SolidShape(.torus), 0.3, 0), solid(SolidShape(.cone), -1, -1),
+            solid(SolidShape(.sphere), 1.2, -0.5),
+            .solid(Solid(shape: wall, transform: Transform(position: Vector3(0, 0, -4)))),
+        ]
+        let hidden = (0..<400).map { number in
+            solid(.sphere(radius: 0.2), Double(number % 20) - 10, -20 - Double(number))
+        }
+        let size = try PixelSize(width: 120, height: 90)
+        let few = try Picture.scene(Scene(background: .white, nodes: seen)).bitmap(fitting: size)
+        let many = Scene(background: .white, nodes: seen + hidden)
+        #expect(try Picture.scene(many).bitmap(fitting: size) == few)
+    }
 }
