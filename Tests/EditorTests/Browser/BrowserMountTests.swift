@@ -130,8 +130,11 @@ import Testing
 
     @Test func `outside a mount it draws itself, and without pictures it is a list`() throws {
         let place = try Workplace("ball.shape", Self.scene)
+        let viewed = try run(["stat", "-c", "%x", place.file]).text
         let terminal = try browse(place)
         #expect(terminal.wait(seconds: 60) { terminal.screen.text.contains("▀▀▀") })
+        // Else all documents were viewed lately, because they were drawn.
+        #expect(try run(["stat", "-c", "%x", place.file]).text == viewed)
         terminal.resize(columns: 30, rows: 8)
         #expect(terminal.shows("> ball.shape", seconds: 60))
         kill(terminal.process, SIGTERM)

@@ -50,8 +50,7 @@ final class BrowserPictures: Sendable {
             return contents("\(point)/.shapeedit/thumbnails/\(size.pixels)\(inside).png")
         }
         guard let type = DrawnType(fileName: order.version.path),
-            let file = try? OwnedDescriptor.open(
-                tree.file(order.version.path), O_RDONLY | O_NONBLOCK)
+            let file = try? DrawnFile.open(tree.file(order.version.path))
         else { return nil }
         let request = DrawingRequest(
             type: type, size: UInt16(clamping: min(side, PictureSize.huge.pixels)))

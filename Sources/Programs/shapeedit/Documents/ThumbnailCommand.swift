@@ -73,7 +73,7 @@ struct ThumbnailCommand: ParsableCommand {
 
     private func open() throws(Failure) -> OwnedDescriptor {
         do throws(Errno) {
-            let opened = try Self.openUnseen(file, O_RDONLY | O_NONBLOCK)
+            let opened = try DrawnFile.open(file)
             switch try opened.status().st_mode & S_IFMT {
             case S_IFREG: return opened
             case S_IFDIR: throw Errno(EISDIR)
@@ -81,17 +81,5 @@ struct ThumbnailCommand: ParsableCommand {
             }
         } catch { throw Failure(file, error) }
         throw Failure(.noInput, "\(file): not a regular file")
-    }
-
-    /// To draw a document is not to use it. Others than its owner cannot say so.
-    private static func openUnseen(_ file: String, _ flags: Int32) throws(Errno)
-        -> OwnedDescriptor
-    {
-        do throws(Errno) {
-            return try OwnedDescriptor.open(file, flags | OwnedDescriptor.noAccessTime)
-        } catch {
-            if error.code != EPERM { throw error }
-        }
-        return try OwnedDescriptor.open(file, flags)
     }
 }
