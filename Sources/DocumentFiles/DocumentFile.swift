@@ -74,8 +74,9 @@ package struct DocumentFile: Sendable {
         try FoundFile.check(path, named: name)
         do throws(Errno) {
             let file = try OwnedDescriptor.open(path, O_RDONLY)
-            let bytes = try WholeFile.read(file)
-            return (bytes, FileStamp(try file.status()))
+            // Before it is read: who writes into it meanwhile is noticed.
+            let stamp = FileStamp(try file.status())
+            return (try WholeFile.read(file), stamp)
         } catch { throw Failure(reading: name, error) }
     }
 
