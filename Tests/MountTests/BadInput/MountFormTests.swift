@@ -42,6 +42,24 @@ import Testing
         }
     }
 
+    @Test func `a folder whose name is not UTF-8 is mounted, and made where there is none`() throws
+    {
+        try withBrokenContainer { broken in
+            let container = broken.container
+            for making in ["mkdir \"$name\"", "true"] {
+                let line = """
+                    name=$(printf 'm\\377') && mkdir own && cd own && \(making) && "$0" mount "$name" &&
+                    test "$(ls -b)" = 'm\\377' && test -e "$name/Welcome.md" && "$0" unmount "$name" &&
+                    rmdir "$name" && cd .. && rmdir own
+                    """
+                let result = try run(
+                    ["sh", "-c", line, try BuiltPrograms.shapeedit()], directory: container.base,
+                    environment: container.environment)
+                #expect(result.status == 0, "\(making): \(result)")
+            }
+        }
+    }
+
     @Test(arguments: ["2>&-", "<&- >&-", "<&- >&- 2>&-"])
     func `what a daemon says goes into no file, though it was started without standard streams`(
         _ closing: String

@@ -6,6 +6,7 @@ import DocumentKit
 import FileSystem
 import Glibc
 import Model
+import PathText
 import SystemCalls
 
 /// `shapeedit mount [NAME] DIR`.
@@ -80,7 +81,7 @@ struct MountCommand: ParsableCommand {
                 if json { Self.report(name, point, daemon) }
             }
         } catch {
-            if isMade { rmdir(directory) }
+            if isMade { rmdir(directory.cPath) }
             throw error
         }
     }
@@ -94,7 +95,7 @@ struct MountCommand: ParsableCommand {
 
     /// Makes the folder that a newcomer names and does not have yet; whether there was none.
     private static func makeFolder(_ path: String) throws(Failure) -> Bool {
-        guard access(path, F_OK) != 0 else { return false }
+        guard access(path.cPath, F_OK) != 0 else { return false }
         // Who names a container alone wants that one, and not a folder that is called so. What
         // cannot name a container, such as "My Shapes", is a folder.
         if !path.contains("/"), (try? Containers.exists(path)) == true {
@@ -103,7 +104,7 @@ struct MountCommand: ParsableCommand {
                 "\(path) is a container and no folder; `shapeedit mount \(path) DIR` shows it at DIR"
             )
         }
-        return mkdir(path, 0o777) == 0
+        return mkdir(path.cPath, 0o777) == 0
     }
 
     /// An empty directory that nothing is mounted on, or a mount whose daemon is gone.
