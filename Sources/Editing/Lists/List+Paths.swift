@@ -2,10 +2,16 @@ import Documents
 
 extension TaskList {
     /// The item a path leads to and the key there; nil for a key of the list.
-    private func place(_ path: String) throws(EditError) -> (index: Int, key: String)? {
+    ///
+    /// - Parameter parts: those of the list as it is, if they are known already.
+    private func place(
+        _ path: String, _ parts: ListParts? = nil
+    ) throws(EditError) -> (index: Int, key: String)? {
         let head = String(path.prefix { $0 != "." })
         if fields.contains(where: { $0.isCalled(head) }) { return nil }
-        if let (index, key) = try ListParts(items).index.split(path) { return (index, key) }
+        if let (index, key) = try (parts ?? ListParts(items)).index.split(path) {
+            return (index, key)
+        }
         let names = fields.map(\.key) + items.indices.map { "item.\($0 + 1)" }
         throw EditError(.notFound, at: path, NearNames.unknown("path", head, among: names))
     }
@@ -21,7 +27,8 @@ extension TaskList {
     /// that are completed or opened again go to the boundary between the two afterwards, as when they
     /// are checked.
     mutating func set(_ values: [(path: String, value: String?)]) throws(EditError) {
-        let places = values.map { try? place($0.path) }
+        let parts = values.count > 1 ? ListParts(items) : nil
+        let places = values.map { try? place($0.path, parts) }
         let wasComplete = items.map(\.isComplete)
         var turned: [Int] = []
         for ((path, value), former) in zip(values, places) {

@@ -8,11 +8,14 @@ extension Scene {
         case node([Int], String)
     }
 
-    private func place(_ path: String) throws(EditError) -> Place {
+    /// - Parameter parts: those of the scene as it is, if they are known already.
+    private func place(
+        _ path: String, _ parts: SceneParts? = nil
+    ) throws(EditError) -> Place {
         let head = path.prefix { $0 != "." }.lowercased()
         if head == "camera" { return .camera(String(path.dropFirst(7))) }
         if fields.contains(where: { $0.isCalled(head) }) { return .document(path) }
-        let parts = SceneParts(self)
+        let parts = parts ?? SceneParts(self)
         if let (index, key) = try parts.index.split(path) {
             return .node(parts.path(of: index), key)
         }
@@ -43,7 +46,8 @@ extension Scene {
     /// Sets the values at paths; nil takes one away. The paths mean what they mean before all of it; one
     /// that leads nowhere then may lead to what was renamed or became of another kind.
     mutating func set(_ values: [(path: String, value: String?)]) throws(EditError) {
-        let places = values.map { try? place($0.path) }
+        let parts = values.count > 1 ? SceneParts(self) : nil
+        let places = values.map { try? place($0.path, parts) }
         for ((path, value), former) in zip(values, places) {
             try located(path) { () throws(EditError) in
                 let place = if let former { former } else { try place(path) }

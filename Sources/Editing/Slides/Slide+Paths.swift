@@ -8,10 +8,13 @@ extension Slide {
         case element(Int, link: Int?, String)
     }
 
-    private func place(_ path: String) throws(EditError) -> Place {
+    /// - Parameter parts: those of the slide as it is, if they are known already.
+    private func place(
+        _ path: String, _ parts: SlideParts? = nil
+    ) throws(EditError) -> Place {
         let head = String(path.prefix { $0 != "." })
         if fields.contains(where: { $0.isCalled(head) }) { return .document(path) }
-        let parts = SlideParts(elements)
+        let parts = parts ?? SlideParts(elements)
         guard let (index, key) = try parts.index.split(path) else {
             let names = elements.indices.map { parts.index.path(of: $0) }
             throw EditError(
@@ -41,7 +44,8 @@ extension Slide {
     /// Sets the values at paths; nil takes one away. The paths mean what they mean before all of it; one
     /// that leads nowhere then, or to a part of what is no chain any more, is looked for when its turn comes.
     mutating func set(_ values: [(path: String, value: String?)]) throws(EditError) {
-        let places = values.map { try? place($0.path) }
+        let parts = values.count > 1 ? SlideParts(elements) : nil
+        let places = values.map { try? place($0.path, parts) }
         for ((path, value), former) in zip(values, places) {
             try located(path) { () throws(EditError) in
                 if let former, isThere(former) {
