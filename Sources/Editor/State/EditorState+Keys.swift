@@ -149,7 +149,7 @@ extension EditorState {
         let isMoving = isShifted && tool == .select && type != .list
         switch isMoving ? .move : tool {
         case .select:
-            if isShifted { reorder(y > 0 ? -1 : 1, now) } else { moveSelection(by: Int(x - y)) }
+            if isShifted { reorder(Int(x - y), now) } else { moveSelection(by: Int(x - y)) }
         case .move: move(x, type == .slide ? -y : y, 0, now, isFine: isShifted && !isMoving)
         case .rotate: rotate(x, y, now)
         case .scale: scale(x + y > 0 ? 1.1 : 1 / 1.1, now)

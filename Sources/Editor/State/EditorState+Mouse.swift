@@ -27,7 +27,12 @@ extension EditorState {
             } else if isInPicture, let area {
                 let x = (Double(event.column - area.column) + 0.5) / Double(area.columns)
                 let y = (Double(event.row - area.row) + 0.5) / Double(area.rows)
-                if let index = pick(x, y) { selection = index }
+                if let index = pick(x, y) {
+                    selection = index
+                } else if !hasCamera {
+                    // What is dragged then is the paper, and not what was selected elsewhere.
+                    drag = nil
+                }
             }
         case .drag:
             guard let last = drag, let area else { break }

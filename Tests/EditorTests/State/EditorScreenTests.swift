@@ -23,6 +23,36 @@ import Testing
         #expect(desk.state.selection == 1)
     }
 
+    @Test func `what is dragged in a slide is what the mouse went down on`() throws {
+        let text = """
+            {"canvasWidth": 800, "canvasHeight": 600, "elements": [
+              {"shapeType": "circle", "originx": 400, "originy": 300, "radius": 50}]}
+            """
+        let slide = try Slide.read(Array(text.utf8)).slide
+        var desk = Desk(.slide(slide))
+        let area = try #require(
+            desk.state.wantedRendering.flatMap { desk.state.pictureArea($0) })
+        let (column, row) = (area.column + area.columns / 2, area.row + area.rows / 2)
+        for (press, isMoved) in [((area.column, area.row), false), ((column, row), true)] {
+            desk.send(.input(.mouse(MouseEvent(.press, column: press.0, row: press.1))))
+            desk.send(.input(.mouse(MouseEvent(.drag, column: press.0 + 3, row: press.1))))
+            desk.send(.input(.mouse(MouseEvent(.release, column: press.0 + 3, row: press.1))))
+            #expect(desk.state.isUnsaved == isMoved, "\(press): \(desk.state.message)")
+        }
+    }
+
+    @Test(arguments: [
+        (Key.left, [1, 0, 2]), (.up, [1, 0, 2]), (.right, [0, 2, 1]), (.down, [0, 2, 1]),
+    ])
+    func `arrows with Shift take an item where they lead`(key: Key, expected: [Int]) {
+        let items = (0..<3).map { TaskItem("\($0)") }
+        var desk = Desk(.list(TaskList(items: items)))
+        desk.press(.down)
+        desk.press(key, .shift)
+        guard case .list(let list) = desk.state.document else { return }
+        #expect(list.items.map(\.text) == expected.map { "\($0)" })
+    }
+
     @Test func `a name cannot pass for another one in the list`() {
         var scene = Desk.scene
         scene.nodes[0].name = "a\u{202E}b\u{200B}"
