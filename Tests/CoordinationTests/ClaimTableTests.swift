@@ -193,6 +193,26 @@ import Testing
         #expect(table.isIdle)
     }
 
+    /// Each place of one was compared with each of the other, for each that both had: all operations in the
+    /// mount waited meanwhile.
+    @Test(.timeLimit(.minutes(1)))
+    mutating func `claims of many places hold nobody up`() throws {
+        func claim(_ access: ClaimAccess, purpose: UInt64) -> ClaimRequest {
+            let targets = (0..<256).map { number in
+                ClaimTarget(ClaimPath([Array("folder".utf8), Array("\(number)".utf8)]), access)
+            }
+            return ClaimRequest(
+                targets, purpose: ClaimPurpose(rawValue: purpose),
+                holder: ClaimHolder(process: 1, command: "app"), deadline: 100)
+        }
+        let readers = (1...100).map { table.request(claim(.read, purpose: $0), at: 0) }
+        #expect(readers.allSatisfy { $0.events.count == 1 })
+        let writer = table.request(claim(.write, purpose: 101), at: 0)
+        #expect(writer.events.isEmpty)
+        for reader in readers.dropLast() { #expect(table.release(reader.id, at: 1).isEmpty) }
+        #expect(table.release(readers[99].id, at: 1).count == 1)
+    }
+
     @Test mutating func `a process works under the claims of its ancestors`() throws {
         _ = table.request(try request("a", .write, purpose: 1, process: 10), at: 0)
         func opening(_ family: [Int32]) throws -> ClaimRequest {

@@ -1,51 +1,46 @@
 extension ClaimTable {
     // MARK: Conflicts
 
-    /// Claims at, above or below the places of `claim` that could conflict with it.
+    /// Claims that must not be held at the same time as `claim`.
     func others(inTheWayOf claim: Claim) -> [Claim] {
-        var found: [ClaimID] = []
-        for tree in trees(near: claim) {
-            for place in claim.places {
-                found += tree.above(place.path)
-                found += tree.at(place.path)
-                if place.access.coversBelow { found += tree.below(place.path) }
-            }
+        var found: [Claim] = []
+        _ = isAny(inTheWayOf: claim) { other in
+            found.append(other)
+            return false
         }
-        if found.isEmpty || found == [claim.id] { return [] }
+        return found
+    }
+
+    /// Whether a claim that conflicts with `claim` counts. Stops at the first: there can be thousands.
+    private func isAny(inTheWayOf claim: Claim, _ counts: (Claim) -> Bool) -> Bool {
         var seen: Set<ClaimID> = [claim.id]
-        return found.compactMap { id in
-            guard seen.insert(id).inserted, let other = claims[id],
-                Self.conflict(other, claim)
-            else { return nil }
-            return other
+        func isInTheWay(_ mark: ClaimMark, _ place: ClaimTarget) -> Bool {
+            guard !seen.contains(mark.id), let other = claims[mark.id],
+                Self.conflict(place.access, claim.request, mark.access, other.request)
+            else { return false }
+            seen.insert(mark.id)
+            return counts(other)
         }
-    }
-
-    /// What holds the claims that could conflict with `claim`.
-    private func trees(near claim: Claim) -> [ClaimTree<ClaimID>] {
-        claim.request.origin == .coordinated ? [named, unnamed] : [named]
-    }
-
-    /// Whether a claim that conflicts with `claim` is in one of the phases, and counts. Stops at the
-    /// first: there can be thousands.
-    private func isAny(
-        inTheWayOf claim: Claim, in phases: [ClaimListing.Phase], _ counts: (Claim) -> Bool
-    ) -> Bool {
-        for tree in trees(near: claim) {
+        for tree in claim.request.origin == .coordinated ? [named, unnamed] : [named] {
             for place in claim.places {
-                let near = [
-                    tree.at(place.path), tree.above(place.path),
-                    place.access.coversBelow ? tree.below(place.path) : [],
-                ]
-                for id in near.joined() where id != claim.id {
-                    guard let other = claims[id], phases.contains(other.phase),
-                        Self.conflict(other, claim), counts(other)
-                    else { continue }
-                    return true
-                }
+                let (access, path) = (place.access, place.path)
+                let isFound =
+                    tree.at(path).contains {
+                        (access.writes || $0.access.writes) && isInTheWay($0, place)
+                    }
+                    || tree.above(path).contains { $0.access.coversBelow && isInTheWay($0, place) }
+                    || access.coversBelow && tree.below(path).contains { isInTheWay($0, place) }
+                if isFound { return true }
             }
         }
         return false
+    }
+
+    /// The same, of claims in one of the phases.
+    private func isAny(
+        inTheWayOf claim: Claim, in phases: [ClaimListing.Phase], _ counts: (Claim) -> Bool
+    ) -> Bool {
+        isAny(inTheWayOf: claim) { phases.contains($0.phase) && counts($0) }
     }
 
     /// Whether anybody is kept waiting by a claim: then its end can let others in.
@@ -54,23 +49,30 @@ extension ClaimTable {
         return isAny(inTheWayOf: claim, in: [.waiting, .preparing]) { _ in true }
     }
 
-    /// Whether two claims must not be held at once.
-    private static func conflict(_ one: Claim, _ other: Claim) -> Bool {
-        let (first, second) = (one.request, other.request)
-        if first.purpose == second.purpose { return false }
-        switch (first.origin, second.origin) {
+    /// Whether claims must not be held at once whose places with these accesses are in each other's way.
+    private static func conflict(
+        _ access: ClaimAccess, _ one: ClaimRequest, _ otherAccess: ClaimAccess,
+        _ other: ClaimRequest
+    ) -> Bool {
+        if one.purpose == other.purpose { return false }
+        switch (one.origin, other.origin) {
         case (.coordinated, .coordinated):
-            if first.isNested, worksUnder(first, second) { return false }
-            if second.isNested, worksUnder(second, first) { return false }
-        case (.coordinated, _): if worksUnder(second, first) { return false }
-        case (_, .coordinated): if worksUnder(first, second) { return false }
+            return !(one.isNested && worksUnder(one, other))
+                && !(other.isNested && worksUnder(other, one))
+        case (.coordinated, _): return conflict(access, one, withProgram: otherAccess, other)
+        case (_, .coordinated): return conflict(otherAccess, other, withProgram: access, one)
         default: return false
         }
-        return one.places.contains { place in
-            other.places.contains {
-                conflict(place, first.origin, $0, second.origin)
-            }
-        }
+    }
+
+    /// The same of a claim by name and one of a program that knows nothing of claims.
+    private static func conflict(
+        _ access: ClaimAccess, _ claim: ClaimRequest, withProgram programAccess: ClaimAccess,
+        _ program: ClaimRequest
+    ) -> Bool {
+        if worksUnder(program, claim) || access.isMetadataOnly { return false }
+        // Who has a document open keeps what it read when names change.
+        return program.origin != .naming || access.writes
     }
 
     /// Whether a program that knows nothing of claims, or one that nests its own, works under one by
@@ -79,27 +81,6 @@ extension ClaimTable {
     private static func worksUnder(_ program: ClaimRequest, _ claim: ClaimRequest) -> Bool {
         program.family.contains(claim.holder.process)
             || program.isHeldLock && claim.family.contains(program.holder.process)
-    }
-
-    private static func conflict(
-        _ one: ClaimTarget, _ origin: ClaimRequest.Origin, _ other: ClaimTarget,
-        _ otherOrigin: ClaimRequest.Origin
-    ) -> Bool {
-        if origin == .coordinated, otherOrigin != .coordinated, one.access.isMetadataOnly {
-            return false
-        }
-        if otherOrigin == .coordinated, origin != .coordinated, other.access.isMetadataOnly {
-            return false
-        }
-        // Who has a document open keeps what it read when names change.
-        if origin == .naming, !other.access.writes { return false }
-        if otherOrigin == .naming, !one.access.writes { return false }
-        if one.path.names.count == other.path.names.count {
-            return (one.access.writes || other.access.writes) && one.path == other.path
-        }
-        return one.path.names.count < other.path.names.count
-            ? one.access.coversBelow && other.path.isAtOrBelow(one.path)
-            : other.access.coversBelow && one.path.isAtOrBelow(other.path)
     }
 
     /// Whether `claim` waits for `other`, which conflicts with it.

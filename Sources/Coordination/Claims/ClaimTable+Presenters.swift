@@ -77,8 +77,8 @@ extension ClaimTable {
         var found = Set([request.presenter].compactMap { $0 })
         guard request.isNested else { return found }
         for path in request.targets.map(\.path) {
-            for id in named.at(path) + named.above(path) {
-                guard let other = claims[id], other.phase == .granted,
+            for mark in named.at(path) + named.above(path) {
+                guard let other = claims[mark.id], other.phase == .granted,
                     request.family.contains(other.request.holder.process),
                     let presenter = other.request.presenter
                 else { continue }
@@ -164,8 +164,8 @@ extension ClaimTable {
         if case .moved(let source, _) = change.kind { paths.append(source) }
         for path in paths {
             // Only claims by name are on behalf of a presenter.
-            for id in named.at(path) + named.above(path) {
-                guard let request = claims[id]?.request, let presenter = request.presenter,
+            for mark in named.at(path) + named.above(path) {
+                guard let request = claims[mark.id]?.request, let presenter = request.presenter,
                     change.family.contains(request.holder.process)
                 else { continue }
                 found.insert(presenter)
@@ -234,12 +234,12 @@ extension ClaimTable {
     /// sessions are where their file is. A move is announced by a claim that the mover, a process with
     /// those above it, has or works under.
     private mutating func moveClaims(_ source: ClaimPath, _ target: ClaimPath, _ mover: [Int32]) {
-        let concerned = Set([named, unnamed].flatMap { $0.at(source) + $0.below(source) }).sorted()
+        let marks = [named, unnamed].flatMap { $0.at(source) + $0.below(source) }
+        let concerned = Set(marks.map(\.id)).sorted()
         if concerned.isEmpty { return }
-        let isAnnounced = (named.at(source) + unnamed.at(source)).contains { id in
-            guard let claim = claims[id], claim.phase == .granted else { return false }
-            return mover.contains(claim.request.holder.process)
-                && claim.places.contains { $0.path == source && $0.access == .writeMoving }
+        let isAnnounced = (named.at(source) + unnamed.at(source)).contains { mark in
+            guard mark.access == .writeMoving, let claim = claims[mark.id] else { return false }
+            return claim.phase == .granted && mover.contains(claim.request.holder.process)
         }
         for id in concerned {
             guard var claim = claims[id] else { continue }

@@ -24,10 +24,10 @@ package struct ClaimTable: Sendable {
     let lease: UInt64
     var claims: [ClaimID: Claim] = [:]
     /// Where claims by name are, held and waiting.
-    var named = ClaimTree<ClaimID>()
+    var named = ClaimTree<ClaimMark>()
     /// Where those of programs are that know nothing of claims. They are apart because they never block
     /// one another: however many programs wait for a document, each looks at the claims by name alone.
-    var unnamed = ClaimTree<ClaimID>()
+    var unnamed = ClaimTree<ClaimMark>()
     /// Requests that wait, in the order they came.
     var waiting: [ClaimID] = []
     /// Claims that wait for presenters.
@@ -224,16 +224,20 @@ package struct ClaimTable: Sendable {
     /// From now on a claim is found where it is.
     mutating func mark(_ claim: Claim) {
         let tree = Self.tree(of: claim)
-        for place in claim.places { self[keyPath: tree].insert(claim.id, at: place.path) }
+        for place in claim.places {
+            self[keyPath: tree].insert(ClaimMark(claim.id, place), at: place.path)
+        }
     }
 
     /// A claim is not found any more.
     mutating func unmark(_ claim: Claim) {
         let tree = Self.tree(of: claim)
-        for place in claim.places { self[keyPath: tree].remove(claim.id, at: place.path) }
+        for place in claim.places {
+            self[keyPath: tree].remove(ClaimMark(claim.id, place), at: place.path)
+        }
     }
 
-    private static func tree(of claim: Claim) -> WritableKeyPath<Self, ClaimTree<ClaimID>> {
+    private static func tree(of claim: Claim) -> WritableKeyPath<Self, ClaimTree<ClaimMark>> {
         claim.request.origin == .coordinated ? \.named : \.unnamed
     }
 

@@ -1,3 +1,11 @@
+/// One of the places of a claim, on its path.
+struct ClaimMark: Hashable, Sendable {
+    let id: ClaimID
+    let access: ClaimAccess
+
+    init(_ id: ClaimID, _ place: ClaimTarget) { (self.id, access) = (id, place.access) }
+}
+
 /// Marks on paths, found by what is at, above and below a path.
 ///
 /// Holds a node for every path with a mark and for those above it; what has no mark any more goes.
