@@ -186,27 +186,29 @@ import Testing
         }
     }
 
+    /// Takes in what there is when it is let.
+    private final class Slow: FilePresenter {
+        let names = Lock(Set<String>())
+        let isHeld = Monitor(true)
+        func subitemChanged(_ change: SubitemChange) {
+            let _: Bool? = isHeld.wait { $0 ? nil : true }
+            names.withLock { names in
+                switch change {
+                case .appeared(let path): names.insert(path)
+                case .deleted(let path): names.remove(path)
+                case .moved(let path, let target):
+                    names.remove(path)
+                    names.insert(target)
+                case .changed: break
+                }
+            }
+        }
+    }
+
     @Test func `lost events are made up for by looking at everything`() throws {
         try withVolume(.plain) { volume in
             let agent = try volume.agent()
             agent.makeDirectory("d")
-            final class Slow: FilePresenter {
-                let names = Lock(Set<String>())
-                let isHeld = Monitor(true)
-                func subitemChanged(_ change: SubitemChange) {
-                    let _: Bool? = isHeld.wait { $0 ? nil : true }
-                    names.withLock { names in
-                        switch change {
-                        case .appeared(let path): names.insert(path)
-                        case .deleted(let path): names.remove(path)
-                        case .moved(let path, let target):
-                            names.remove(path)
-                            names.insert(target)
-                        case .changed: break
-                        }
-                    }
-                }
-            }
             let slow = Slow()
             let presentation = try FilePresentation(of: volume.directory, slow)
             // More than the kernel keeps (16,384 by default).
@@ -218,6 +220,28 @@ import Testing
                 let names = slow.names.withLock { $0 }
                 return names.count == 8_999 && names.contains("\(volume.directory)/d/last")
             }
+            presentation.end()
+        }
+    }
+
+    /// Each that came was compared with each that had gone.
+    @Test func `thousands that come and go at once are told in seconds`() throws {
+        try withVolume(.plain) { volume in
+            func shell(_ line: String) throws {
+                let result = try volume.run("sh", "-ec", line)
+                #expect(result.status == 0, "\(result)")
+            }
+            try shell("mkdir d e t; cd d; seq 9000 | xargs touch; cd ../t; seq 2000 | xargs mkdir")
+            let slow = Slow()
+            let presentation = try FilePresentation(of: volume.directory, slow)
+            try shell(": > first; cd e; seq 9001 18000 | xargs touch; cd ..; rm -r d")
+            slow.isHeld.signal { $0 = false }
+            expectSoon("\(slow.names.withLock { $0.count })") {
+                slow.names.withLock { $0.count } == 9_001
+            }
+            slow.names.withLock { $0 = ["of t"] }
+            try shell("rm -r t; : > last")
+            expectSoon { slow.names.withLock { $0.count } == 2 }
             presentation.end()
         }
     }

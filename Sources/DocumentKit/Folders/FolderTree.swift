@@ -27,9 +27,18 @@ final class FolderTree {
             birth = Directories.birthTime(name, in: AT_FDCWD)
         }
 
-        func isSameItem(as other: Entry) -> Bool {
-            stamp.isSameFile(as: other.stamp) && kind == other.kind && birth == other.birth
+        /// What stays the same as long as it is the same item.
+        struct Identity: Hashable {
+            var device: UInt64
+            var inode: UInt64
+            var kind: mode_t
+            var birth: UInt64
         }
+        var identity: Identity {
+            Identity(device: stamp.device, inode: stamp.inode, kind: kind, birth: birth)
+        }
+
+        func isSameItem(as other: Entry) -> Bool { identity == other.identity }
     }
 
     /// Absolute; is to be set when the folder was moved.
@@ -39,10 +48,10 @@ final class FolderTree {
     /// What is there is not known any more: everything is to be compared.
     private var isStale = false
     /// By their paths below the root.
-    private(set) var entries: [PathKey: Entry] = [:]
+    private(set) var entries = FolderEntries()
     private let inotify: Inotify
-    /// The folders that are watched, by their watches; the root is the empty path.
-    private var folders: [Int32: PathKey] = [:]
+    /// The folders that are watched; the root is the empty path.
+    private var folders = FolderWatches()
 
     /// What is asked of inotify for each folder.
     private static let bits =
@@ -57,7 +66,7 @@ final class FolderTree {
         rootEntry = Entry(root)
         var found: [PathKey: Entry] = [:]
         try scan(Self.top, into: &found)
-        entries = found
+        entries = FolderEntries(found)
     }
 
     /// The folder itself among the paths below it.
@@ -118,14 +127,14 @@ final class FolderTree {
     /// The kernel lost events, or there is another folder: everything is compared.
     private func lookAgain() -> [SubitemChange] {
         // What is watched already keeps its watch, which others have too.
-        folders = [:]
+        folders = FolderWatches()
         let now = Entry(root)
         var found: [PathKey: Entry] = [:]
         // It may be on its way to another place.
         isStale = (try? scan(Self.top, into: &found)) == nil
         if isStale { return [] }
         rootEntry = now
-        return compareAll(Array(entries.keys), found)
+        return compareAll(entries.below(Self.top), found)
     }
 
     private func compare(_ paths: [PathKey], _ now: (PathKey) -> Entry?) -> [SubitemChange] {
@@ -170,14 +179,18 @@ final class FolderTree {
 
     /// What went and came has moved.
     private func takeMoves(_ gone: inout [PathKey], _ come: inout [Arrival]) -> [Move] {
+        var formers: [Entry.Identity: [PathKey]] = [:]
+        for path in gone.reversed() {
+            if let entry = entries[path] { formers[entry.identity, default: []].append(path) }
+        }
         var moves: [Move] = []
         come.removeAll { path, entry in
-            guard
-                let index = gone.firstIndex(where: { entries[$0]?.isSameItem(as: entry) ?? false })
-            else { return false }
-            moves.append((gone.remove(at: index), path, entry))
+            guard let former = formers[entry.identity]?.popLast() else { return false }
+            moves.append((former, path, entry))
             return true
         }
+        let moved = Set(moves.map(\.former))
+        gone.removeAll(where: moved.contains)
         return moves
     }
 
@@ -191,7 +204,7 @@ final class FolderTree {
         where entry.isFolder && entries[path] == nil && hasFolder(path) && waiting.need(path) {
             all += add(path, entry) { !waiting.lead(to: $0) }
         }
-        while let move = waiting.next(where: { hasFolder($0.path) }, entries) {
+        while let move = waiting.next(where: { hasFolder($0.path) }, isFolder: entries.hasFolder) {
             if entries[move.path] != nil {
                 remove(move.path)
                 all.append(.deleted(move.path.text))
@@ -209,17 +222,24 @@ final class FolderTree {
     /// Whether there is a folder for an item of this path.
     private func hasFolder(_ path: PathKey) -> Bool {
         let folder = path.folder
-        return folder == Self.top || entries[folder]?.isFolder ?? false
+        return folder == Self.top || entries.hasFolder(folder)
     }
 
     /// Moves but for those of what went along with a folder.
     private func told(_ moves: [Move]) -> [Move] {
-        let folders = moves.filter(\.entry.isFolder)
+        var folders: [PathKey: PathKey] = [:]
+        for move in moves where move.entry.isFolder { folders[move.former] = move.path }
         return moves.filter { move in
-            !folders.contains { folder in
-                move.former.isBelow(folder.former)
-                    && move.path == move.former.moved(from: folder.former, to: folder.path)
+            var above = move.former.folder
+            while above != Self.top {
+                if let target = folders[above],
+                    move.path == move.former.moved(from: above, to: target)
+                {
+                    return false
+                }
+                above = above.folder
             }
+            return true
         }
     }
 
@@ -229,8 +249,7 @@ final class FolderTree {
         guard Entry(absolute(folder))?.isSameItem(as: entry) == true,
             (try? scan(folder, into: &found)) != nil
         else { return [] }
-        let known = entries.keys.filter { $0.isBelow(folder) }
-        return compareAll(known, found)
+        return compareAll(entries.below(folder), found)
     }
 
     private func compareAll(_ known: [PathKey], _ found: [PathKey: Entry]) -> [SubitemChange] {
@@ -250,14 +269,13 @@ final class FolderTree {
 
     private func detach(_ path: PathKey) -> Branch {
         var branch = Branch(top: path)
-        guard entries.removeValue(forKey: path)?.isFolder ?? false else { return branch }
-        for (below, entry) in entries where below.isBelow(path) {
-            entries[below] = nil
-            branch.entries.append((below, entry))
-        }
-        for (watch, folder) in folders where folder == path || folder.isBelow(path) {
-            folders[watch] = nil
-            branch.folders.append((watch, folder))
+        for place in [path] + entries.below(path) {
+            if place != path, let entry = entries[place] { branch.entries.append((place, entry)) }
+            entries[place] = nil
+            for watch in folders.of(place) {
+                folders[watch] = nil
+                branch.folders.append((watch, place))
+            }
         }
         return branch
     }
@@ -273,14 +291,8 @@ final class FolderTree {
     }
 
     private func remove(_ path: PathKey) {
-        let isFolder = entries.removeValue(forKey: path)?.isFolder ?? false
-        guard isFolder else { return }
-        for below in entries.keys where below.isBelow(path) { entries[below] = nil }
-        for (watch, folder) in folders where folder == path || folder.isBelow(path) {
-            // It may go on elsewhere, which is none of ours.
-            inotify.forget(watch)
-            folders[watch] = nil
-        }
+        // Folders may go on elsewhere, where they are none of ours.
+        for watch in detach(path).folders.map(\.watch) { inotify.forget(watch) }
     }
 
     /// Notes a new item, and what is in it already but for what is left out.
@@ -293,7 +305,7 @@ final class FolderTree {
         // Where there are no more watches it is there, and what happens in it is not told.
         try? scan(path, into: &found)
         found = found.filter { entries[$0.key] == nil && isIncluded($0.key) }
-        entries.merge(found) { $1 }
+        for (path, entry) in found { entries[path] = entry }
         return [.appeared(path.text)] + found.keys.sorted().map { .appeared($0.text) }
     }
 }

@@ -32,11 +32,11 @@ struct WaitingMoves {
 
     /// Takes one that is in the way of no other, nor others of it; `nil` if there is none.
     mutating func next(
-        where isPossible: (FolderTree.Move) -> Bool, _ entries: [PathKey: FolderTree.Entry]
+        where isPossible: (FolderTree.Move) -> Bool, isFolder: (PathKey) -> Bool
     ) -> FolderTree.Move? {
         let index = moves.lastIndex { move in
             func isEmptied(_ folder: PathKey) -> Bool {
-                !(entries[folder]?.isFolder ?? false) || !formers.contains { $0.isBelow(folder) }
+                !isFolder(folder) || !formers.contains { $0.isBelow(folder) }
             }
             let folder = move.path.folder
             return isPossible(move) && !formers.contains(move.path) && !Self.holds(formers, folder)

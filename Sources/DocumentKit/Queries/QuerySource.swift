@@ -55,7 +55,7 @@ final class FolderQuery: QuerySource {
     func results() -> [FoundItem] {
         let selection = Selection(query)
         var found: [Found] = []
-        for (key, entry) in tree.entries {
+        for (key, entry) in tree.entries.all {
             let path = key.text
             let isHidden = path.pathNames.contains { $0.utf8.first == UInt8(ascii: ".") }
             if isHidden, !query.hidden { continue }
