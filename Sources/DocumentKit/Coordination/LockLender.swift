@@ -1,6 +1,7 @@
 internal import CSystemShim
 internal import Glibc
 internal import Model
+internal import PathText
 internal import SystemCalls
 internal import Thumbnailing
 internal import Varlink
@@ -52,7 +53,7 @@ final class LockLender: Sendable {
 
     private struct State {
         /// By their paths.
-        var held: [String: Held] = [:]
+        var held: [PathKey: Held] = [:]
         var borrowers = 0
         var hasEnded = false
     }
@@ -77,7 +78,7 @@ final class LockLender: Sendable {
             guard let descriptor = lock.duplicate(), let file = File(descriptor),
                 !state.held.values.contains(where: { $0.files[0].item == file.item })
             else { continue }
-            state.held[path] = Held(lock: lock, files: [file])
+            state.held[PathKey(path)] = Held(lock: lock, files: [file])
         }
         self.state = Monitor(state)
         Threads.start("locks") { [self] in accept() }
@@ -156,8 +157,8 @@ final class LockLender: Sendable {
     }
 
     /// Waits until nobody has the lock of an item; `nil` if it is none of these.
-    private func lend(_ item: PlainLock.Item) -> String? {
-        state.wait { state -> String?? in
+    private func lend(_ item: PlainLock.Item) -> PathKey? {
+        state.wait { state -> PathKey?? in
             let found = state.held.first { $0.value.files.contains { $0.item == item } }
             guard let found else { return .some(nil) }
             if found.value.isLent { return nil }
@@ -167,8 +168,8 @@ final class LockLender: Sendable {
     }
 
     /// Of the files that were handed over only the one stays locked that has the name.
-    private func giveBack(_ path: String) {
-        let now = PlainLock.item(at: path)
+    private func giveBack(_ path: PathKey) {
+        let now = PlainLock.item(at: path.text)
         state.signal { state in
             guard let held = state.held[path] else { return }
             state.held[path]?.isLent = false

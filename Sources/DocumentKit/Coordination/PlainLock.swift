@@ -1,6 +1,6 @@
 internal import Glibc
 internal import PathText
-internal import SystemCalls
+package import SystemCalls
 
 /// A claim outside of containers: an flock(2) lock of the item, or of its folder where there is none.
 package final class PlainLock {
@@ -46,18 +46,15 @@ package final class PlainLock {
     ) throws(CoordinationError) {
         attempt: while true {
             if isCancelled() { throw .cancelled }
-            let file: OwnedDescriptor
+            var file: OwnedDescriptor
             do throws(Errno) { file = try Self.opened(path) } catch {
                 throw .badPath(path, error.description)
             }
             let key = Key(purpose, file.number)
             var shared: Hold?
             var lent: LentLock?
-            while flock(file.number, (writes ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
-                let error = Errno.last
-                // No locks there (some network file systems): nobody has one.
-                if [ENOTSUP, ENOSYS, EINVAL].contains(error.code) { break }
-                guard [EWOULDBLOCK, EINTR].contains(error.code) else {
+            while true {
+                do throws(Errno) { if try Self.take(&file, writes: writes) { break } } catch {
                     throw .badPath(path, error.description)
                 }
                 if isCancelled() { throw .cancelled }
@@ -87,6 +84,32 @@ package final class PlainLock {
             if shared != nil { Self.leave(key) }
             if MonotonicClock.now >= deadline { throw .timedOut([]) }
         }
+    }
+
+    /// Locks an open file at once; false if somebody is in the way.
+    ///
+    /// Where there are no locks (some network file systems) nobody has one, and nobody is in the way. Where
+    /// only who may write can lock others out (NFS), the file is opened so, and is another descriptor then.
+    package static func take(
+        _ file: inout OwnedDescriptor, writes: Bool
+    ) throws(Errno) -> Bool {
+        var isWritable = false
+        while flock(file.number, (writes ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 {
+            let error = Errno.last
+            switch error.code {
+            case EWOULDBLOCK, EINTR: return false
+            case EBADF where writes && !isWritable:
+                // Folders, and what may only be read, have no such locks there.
+                do throws(Errno) {
+                    file = try OwnedDescriptor.open(
+                        "/proc/self/fd/\(file.number)", O_RDWR | O_NONBLOCK)
+                } catch { return true }
+                isWritable = true
+            case ENOTSUP, ENOSYS, EINVAL, ENOLCK, EBADF: return true
+            default: throw error
+            }
+        }
+        return true
     }
 
     /// A descriptor more of what is locked, which holds the lock if that is its own; `nil` for a lock to

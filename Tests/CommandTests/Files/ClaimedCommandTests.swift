@@ -36,6 +36,41 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(3)))
+    func `outside of mounts each of two files whose names look alike is lent`() throws {
+        try withDesk(.plain) { desk in
+            let names = ["caf\u{e9}.shape", "cafe\u{301}.shape"]
+            for name in names { try desk.run("new", name) }
+            let edits = names.map { "$S set \($0) title=mine" }.joined(separator: " && ")
+            try desk.run(
+                "coordinate", "--write", names[0], "--write", names[1], "--", "sh", "-c",
+                "S=$(readlink /proc/$PPID/exe); \(edits)")
+            for name in names { #expect(try desk.get(name, "title") == "mine") }
+        }
+    }
+
+    /// As on NFS, and where there is nobody who keeps locks. strace(1) counts calls for each process.
+    @Test(.enabled(if: isInstalled("strace"), "needs strace"))
+    func `where only who writes may lock, or nobody, documents can be claimed too`() throws {
+        try withDesk(.plain) { desk in
+            try desk.write("x", to: "document")
+            let program = try BuiltPrograms.shapeedit()
+            func claimed(_ name: String, _ fault: String, _ command: String) -> String {
+                """
+                strace -f -qq -o /dev/null -e trace=flock -e inject=flock:error=\(fault) \
+                    '\(program)' coordinate --write \(name) -- \(command)
+                """
+            }
+            for fault in ["EBADF:when=1", "EBADF", "ENOLCK"] {
+                for name in ["document", "none"] { try desk.shell(claimed(name, fault, "true")) }
+            }
+            // What is opened for writing then is locked.
+            let second = "coordinate --purpose other --timeout 0 --write document -- true"
+            let line = claimed("document", "EBADF:when=1", "'\(program)' \(second)")
+            try desk.shell(line + "; test $? = 75")
+        }
+    }
+
     private func check(_ desk: Desk, _ name: String) throws {
         try desk.run("new", name)
         let folder = name.contains("/") ? String(name.dropLast("/s.shape".count)) : desk.folder
