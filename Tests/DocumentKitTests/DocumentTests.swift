@@ -266,6 +266,23 @@ import Testing
         }
     }
 
+    @Test(arguments: places)
+    func `an error is over when the file is there again as it was`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            let agent = try volume.agent()
+            agent.store("note", "x")
+            agent.makeDirectory("folder")
+            let opened = try OpenedDocument(path)
+            agent.rename("folder", "note", flags: 2)
+            expectSoon { opened.document.error != nil }
+            agent.rename("folder", "note", flags: 2)
+            expectSoon("\(opened.document.state)") { opened.document.error == nil }
+            #expect(opened.text == "x" && opened.document.path == path)
+            try opened.document.close()
+        }
+    }
+
     @Test(.enabled(if: isInstalled("python3"), "needs python3"), arguments: places)
     func `a reader never sees half a save`(_ place: DataPath) throws {
         try withVolume(place) { volume in

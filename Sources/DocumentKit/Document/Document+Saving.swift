@@ -132,7 +132,7 @@ extension Document {
         guard before.isOpen, before.disabled == 0 else { return }
         try checkMount(before)
         if before.known?.isUnchanged(at: before.path, isMounted: before.isMounted) == true {
-            return core.signal { $0.misses = 0 }
+            return core.signal { $0.foundKnown() }
         }
         // Nothing can be claimed there.
         if isFolderGone(of: before.path) { return miss() }
@@ -140,7 +140,10 @@ extension Document {
             guard let read = try DocumentBytes.read(place) else { return miss() }
             core.signal { $0.misses = 0 }
             if read.state.digest == before.known?.digest, before.conflict == nil {
-                return core.signal { $0.known = read.state }
+                return core.signal { core in
+                    core.known = read.state
+                    core.foundKnown()
+                }
             }
             let contents = Swift.Result { try Contents(contents: read.bytes) }
             core.signal { core in

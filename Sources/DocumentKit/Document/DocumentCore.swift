@@ -66,6 +66,12 @@ extension Document {
             events.append(.contentsChanged)
         }
 
+        /// The file holds what it did: nothing is wrong with it any more.
+        mutating func foundKnown() {
+            misses = 0
+            if conflict == nil, !state.contains(.savingError) { error = nil }
+        }
+
         mutating func setState(_ part: DocumentState, _ isSo: Bool) {
             let before = state
             if isSo { state.insert(part) } else { state.remove(part) }
