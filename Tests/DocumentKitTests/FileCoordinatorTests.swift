@@ -102,6 +102,11 @@ import Testing
                     }
                 }
             }
+            // The root of a container has no slash behind it either.
+            for folder in [volume.directory, volume.root.text] {
+                let intents = [FileIntent(folder, .read)]
+                #expect(try FileCoordinator().coordinate(intents) { $0 } == [folder])
+            }
             // One that leads nowhere is an item by itself.
             #expect(symlink("none", "\(volume.directory)/loose") == 0)
             try FileCoordinator().coordinate(

@@ -120,6 +120,22 @@ import Testing
                 query.results.filter { !$0.isFolder }.map(\.size).sorted() == [1, 2, 3]
             }
             query.stop()
+            // One that gets the other's name is another result.
+            agent.unlink("\u{e9}")
+            let told = Lock([MetadataUpdate]())
+            let live = try MetadataQuery(Query(), below: volume.directory) { update in
+                told.withLock { $0.append(update) }
+            }
+            try live.start()
+            expectSoon { told.withLock { $0.count } == 1 }
+            agent.rename("e\u{301}", "\u{e9}")
+            expectSoon("\(told.withLock { $0 })") {
+                guard case .changed(let difference, _) = told.withLock({ $0.last }) else {
+                    return false
+                }
+                return difference.updated.count == 1
+            }
+            live.stop()
         }
     }
 

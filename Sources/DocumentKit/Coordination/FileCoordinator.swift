@@ -123,7 +123,7 @@ public final class FileCoordinator: Sendable {
         for place in places { try Self.checkOwner(of: place.place, connection) }
         let reply = try claim(
             places.map { ($0.place.relative, $0.access) }, milliseconds, connection)
-        let paths = reply.paths("paths").map { "\(point)/\($0)" }
+        let paths = reply.paths("paths").map { ItemPlace.absolute($0, in: point) }
         let result: Result
         do { result = try body(paths, nil) } catch {
             connection.close()

@@ -10,9 +10,11 @@ struct ItemPlace {
     let mountPoint: String?
 
     /// From the mount's folder down, as the control interface has it.
-    var relative: String {
-        let below = absolute.utf8.dropFirst(mountPoint?.utf8.count ?? 0)
-        return String(Substring(below.drop { $0 == UInt8(ascii: "/") }))
+    var relative: String { absolute.relative(to: mountPoint ?? "") }
+
+    /// The path of what is there below a mount's folder.
+    static func absolute(_ relative: String, in mountPoint: String) -> String {
+        relative.isEmpty ? mountPoint : "\(mountPoint)/\(relative)"
     }
 
     /// - Parameter following: a symlink stands for what it leads to, if that is there; else for

@@ -104,6 +104,6 @@ private final class Told: Sendable {
     }
 
     private func absolute(_ relative: String) -> String {
-        relative.isEmpty ? mountPoint : "\(mountPoint)/\(relative)"
+        ItemPlace.absolute(relative, in: mountPoint)
     }
 }

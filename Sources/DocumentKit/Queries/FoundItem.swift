@@ -1,5 +1,6 @@
 internal import Documents
 internal import Model
+internal import PathText
 internal import Varlink
 
 /// An item that a query found, under one of its names.
@@ -24,6 +25,14 @@ public struct FoundItem: Hashable, Sendable {
 }
 
 extension FoundItem {
+    /// Whether all is the same, paths by their bytes: names that look alike are two names.
+    public static func == (one: FoundItem, other: FoundItem) -> Bool {
+        PathKey(one.path) == PathKey(other.path) && one.item == other.item
+            && one.document == other.document && one.isFolder == other.isFolder
+            && one.size == other.size && one.modified == other.modified
+            && one.isPromise == other.isPromise && one.title == other.title
+    }
+
     /// Reads a result as the daemon tells it; `nil` if it is none.
     init?(_ object: JSONObject, in mountPoint: String) {
         guard let path = object.path("path"), let item = object["item"]?.integer,

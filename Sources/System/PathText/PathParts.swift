@@ -32,6 +32,11 @@ extension String {
     public func behind(_ folder: String) -> Substring {
         self[utf8.index(startIndex, offsetBy: folder.utf8.count)...]
     }
+
+    /// The path from a folder on that this is, or is below; empty for the folder itself.
+    public func relative(to folder: String) -> String {
+        String(Substring(behind(folder).utf8.drop { $0 == UInt8(ascii: "/") }))
+    }
 }
 
 /// A path as a key: two are the same only if all their bytes are. In the order of their bytes, so that a

@@ -300,6 +300,10 @@ struct TextFindTests {
             for (name, text) in zip(names, ["one", "two"]) {
                 #expect(try desk.shell("cat '\(recents)/\(name).txt'") == text)
             }
+            // To Unicode the mark and the slash before it are one character.
+            let marked = desk.volume.root.text + "/\u{301}"
+            try desk.shell("mkdir '\(marked)'; printf x > '\(marked)/x.md'")
+            #expect(try desk.run("find", marked) == marked + "/x.md\n")
         }
     }
 

@@ -60,6 +60,22 @@ struct EventTests {
         }
     }
 
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `what only looks like what is watched is not told`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let (name, other) = ("caf\u{e9}", "cafe\u{301}")
+            agent.makeDirectory(ByteString(name))
+            agent.makeDirectory(ByteString(other))
+            let start = try Self.head(volume)
+            agent.store(ByteString(other + "/a"), "")
+            // To Unicode the mark and the slash before it are one character.
+            agent.store(ByteString(name + "/\u{301}"), "")
+            let told = try Self.watched(volume, since: start, count: 1, path: "/" + name)
+            #expect(told.map { Array($0.utf8) } == [Array("created work/\(name)/\u{301}".utf8)])
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `what happened is told in order, with the paths of the time`(
         _ dataPath: DataPath

@@ -1,6 +1,7 @@
 import Browser
 import DocumentKit
 import Model
+import PathText
 import SystemCalls
 
 /// Asks the mount for the titles of documents, on a thread of its own: an answer waits a moment until
@@ -49,7 +50,7 @@ final class BrowserTitles: Sendable {
     /// By the documents' numbers; nil if the mount does not say.
     private static func titles(_ tree: BrowsedTree, _ point: String) -> [UInt64: String]? {
         var query = Query()
-        query.folder = String(tree.path.dropFirst(point.count + 1))
+        query.folder = tree.path.relative(to: point)
         query.types = Self.types
         // The folder itself may be.
         query.hidden = true

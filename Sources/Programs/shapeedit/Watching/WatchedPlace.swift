@@ -26,7 +26,7 @@ struct WatchedPlace {
             throw Failure.notMounted(name)
         }
         mountPoint = point
-        path = String(resolved.dropFirst(point.count + 1))
+        path = resolved.relative(to: point)
         var status = stat()
         isFile = stat(resolved.cPath, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         let id = isFile ? try? PathAttributes.value("user.shapeedit.id", of: resolved) : nil
@@ -39,7 +39,7 @@ struct WatchedPlace {
         if let document, event.document == document { return true }
         return [event.path, event.former].contains { place in
             guard let place else { return false }
-            return place == path || place.hasPrefix(path + "/")
+            return MountTable.isBelow(place, path)
         }
     }
 }
