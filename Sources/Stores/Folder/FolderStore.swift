@@ -95,9 +95,8 @@ package final class FolderStore: ContentStore {
         let target = file(hash)
         try Directories.make("\(path)/\(hash.fanOut)")
         do throws(Errno) { try Directories.renameExclusively(temporary, target) } catch {
-            // EEXIST: one that is wrong, or put by somebody else meanwhile; the same bytes then.
-            // EINVAL: a file system that cannot rename exclusively.
-            guard error.code == EEXIST || error.code == EINVAL else { throw error }
+            // One that is wrong, or put by somebody else meanwhile; the same bytes then.
+            guard error.code == EEXIST else { throw error }
             try check { rename(temporary.cPath, target.cPath) }
         }
         try synchronizeName(hash)

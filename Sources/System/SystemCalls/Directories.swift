@@ -45,8 +45,29 @@ public enum Directories {
     }
 
     /// Renames a file unless the new name is taken: EEXIST then.
+    ///
+    /// Not all file systems can do that in one step (NFS, 9p, ZFS before 2.2 and many of FUSE cannot). There the
+    /// file has both names for a moment.
     public static func renameExclusively(_ from: String, _ to: String) throws(Errno) {
-        try check { shim_rename_exclusively(from.cPath, to.cPath) }
+        do throws(Errno) {
+            try check { shim_rename_exclusively(from.cPath, to.cPath) }
+        } catch {
+            guard error.code == EINVAL || error.code == ENOSYS else { throw error }
+            try renameInSteps(from, to)
+        }
+    }
+
+    private static func renameInSteps(_ from: String, _ to: String) throws(Errno) {
+        do throws(Errno) {
+            try check { link(from.cPath, to.cPath) }
+            unlink(from.cPath)
+        } catch {
+            // A folder, or a file system without hard links.
+            guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(error.code) else { throw error }
+            var status = stat()
+            if lstat(to.cPath, &status) == 0 { throw Errno(EEXIST) }
+            try check { rename(from.cPath, to.cPath) }
+        }
     }
 
     /// Makes the entries of the directory `path` survive power loss.
