@@ -52,7 +52,13 @@ extension LocalContent {
             let kept = min(status.f_blocks / 50 + 1, 4_096)
             blocks = max(blocks, status.f_bfree - min(status.f_bfree, kept))
         }
-        return UInt64(blocks) * UInt64(status.f_frsize)
+        return Self.bytes(blocks, of: status.f_frsize)
+    }
+
+    /// Network file systems without bounds tell numbers that no disk has.
+    private static func bytes(_ blocks: UInt, of size: UInt) -> UInt64 {
+        let (bytes, isTooMuch) = UInt64(blocks).multipliedReportingOverflow(by: UInt64(size))
+        return isTooMuch ? UInt64(Int64.max) : min(bytes, UInt64(Int64.max))
     }
 
     /// With this much free, nothing fills the disk within the time that ``hasAmpleRoom`` is
@@ -73,8 +79,8 @@ extension LocalContent {
         var status = statvfs()
         try check { statvfs(folder.path, &status) }
         return (
-            UInt64(status.f_bavail) * UInt64(status.f_frsize),
-            UInt64(status.f_blocks) * UInt64(status.f_frsize)
+            Self.bytes(status.f_bavail, of: status.f_frsize),
+            Self.bytes(status.f_blocks, of: status.f_frsize)
         )
     }
 }

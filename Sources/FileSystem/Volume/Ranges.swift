@@ -116,7 +116,8 @@ extension Volume {
         var status = statvfs()
         try check { statvfs(content.folder.path, &status) }
         let items = UInt(state.withLock { state in state.index.count })
-        status.f_files = items + status.f_ffree
+        // Some file systems have any number free.
+        status.f_files = status.f_ffree > .max - items ? .max : items + status.f_ffree
         status.f_namemax = UInt(Limits.name)
         return status
     }
