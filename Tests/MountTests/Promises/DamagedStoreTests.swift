@@ -82,4 +82,32 @@ struct DamagedStoreTests {
             #expect(sound.status == 0, "\(sound)")
         }
     }
+
+    @Test func `move-store tells what is damaged here, and takes the store's after a check`() throws
+    {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            try volume.agent().shell("echo content > a; echo other > b")
+            try volume.settle()
+            volume.endAgents()
+            try container.unmount()
+            let damaged = try Probing.run(
+                [
+                    "sh", "-c",
+                    "for f in */*; do chmod u+w $f; printf X | dd of=$f bs=1 conv=notrunc; done",
+                ], directory: "\(container.folder)/blobs")
+            try #require(damaged.status == 0, "\(damaged)")
+            let words = [
+                "container", "move-store", container.name, "folder:\(container.base)/other",
+            ]
+            let refused = try container.command(words)
+            #expect(refused.status == Int(EX_DATAERR), "\(refused)")
+            #expect(refused.errorText.contains("container check \(container.name)"), "\(refused)")
+            #expect(try container.check().status == 1)
+            let moved = try container.command(words)
+            #expect(moved.status == 0, "\(moved)")
+            try container.mount()
+            #expect(try volume.agent().shell("cat a b") == "content\nother\n")
+        }
+    }
 }

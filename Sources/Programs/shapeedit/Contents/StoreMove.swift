@@ -104,6 +104,12 @@ struct StoreMove {
                 call(steps - 2, of: steps, blob, progress),
                 comparing: call(steps - 1, of: steps, blob, progress))
         } catch {
+            if isHere, content.isDamaged(blob.hash, size: blob.size) {
+                throw Failure(
+                    .badData,
+                    "\(path) is damaged: `shapeedit container check \(container.name)` tells what can be "
+                        + "repaired")
+            }
             throw Failure(.unavailable, "the store \(error)")
         }
         // What had to come only to go on is not kept.
