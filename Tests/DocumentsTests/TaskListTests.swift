@@ -225,6 +225,19 @@ import Testing
         #expect(throws: DocumentError.self) { try list.copied([7]) }
     }
 
+    @Test func `of very much that an archive holds besides no more is told than is listed`() throws
+    {
+        guard case .dictionary(let frame) = try PropertyList.read(list("aB").archived()) else {
+            Issue.record("no archive")
+            return
+        }
+        let others = (0..<2 * Limits.listedRepairs).map {
+            PropertyList.Entry("other\($0)", .boolean(true))
+        }
+        let bytes = try PropertyList.dictionary(others + frame).binary()
+        #expect(try TaskList.read(bytes).losses.count == Limits.listedRepairs)
+    }
+
     @Test func `text of other programs is read`() throws {
         let text = String(decoding: try Samples.read("tasks.txt"), as: UTF8.self)
         let items = try TaskList.items(from: text)

@@ -47,9 +47,10 @@ struct KeyedArchive {
                 ArchiveLoss($0, at: path)
             }
         }
-        losses =
+        let all =
             others(list, than: ["$version", "$objects", "$archiver", "$top"], at: "archive")
             + others(list["$top"], than: ["root"], at: "archive.$top")
+        losses = Array(all.prefix(Limits.listedRepairs))
     }
 
     /// The bytes of an archive of such a table, whose root is the object after the null object.
