@@ -1,5 +1,5 @@
 /// Finds the name somebody probably meant.
-enum NearNames {
+package enum NearNames {
     /// How many names are listed at most: all verbs are.
     private static let listed = 24
 
@@ -13,7 +13,7 @@ enum NearNames {
     }
 
     /// The nearest name that differs by few letters; nil if none does.
-    static func nearest(to name: String, among names: [String]) -> String? {
+    package static func nearest(to name: String, among names: [String]) -> String? {
         let word = Array(name.lowercased().unicodeScalars.prefix(65))
         guard !word.isEmpty, word.count <= 64 else { return nil }
         let allowed = word.count < 3 ? word.count - 1 : word.count / 3

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Editing
 import Model
 import PathText
 import SystemCalls
@@ -76,6 +77,7 @@ struct ShapeEdit: ParsableCommand {
         let arguments = DashedWords.hidden(MountArguments.normalized(words))
         do {
             try checkHelp(words)
+            try checkCommand(words)
             var command = try parseAsRoot(arguments)
             try checkIsComplete(command)
             try command.run()
@@ -110,6 +112,26 @@ struct ShapeEdit: ParsableCommand {
             }
             known = command.configuration.subcommands
         }
+    }
+
+    /// A failure for a first word that is no command: the parser would call all words unexpected. With a
+    /// folder behind it the word is a container, unless there is none and a command is nearly called so.
+    private static func checkCommand(_ words: [String]) throws(Failure) {
+        let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+        guard let word = words.first, !word.isEmpty, !word.hasPrefix("-"),
+            word != "help", !names.contains(word)
+        else { return }
+        // As near to mount, but no one means that.
+        let near =
+            word == "umount" ? "unmount" : NearNames.nearest(to: word, among: names)
+        if MountArguments.normalized(words) != words {
+            let isHelper = words.count > 2 && words[2].hasPrefix("-o")
+            if isHelper || near == nil || (try? Containers.exists(word)) == true { return }
+        }
+        throw Failure(
+            .usage,
+            "there is no command '\(word)'; "
+                + (near.map { "did you mean '\($0)'?" } ?? "`shapeedit --help` lists them"))
     }
 
     /// A failure for the first word of commands of two words without the second.

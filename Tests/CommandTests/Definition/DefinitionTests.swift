@@ -198,6 +198,28 @@ import Testing
         }
     }
 
+    @Test func `a word that is no command is said to be none`() throws {
+        try withDesk(.plain) { desk in
+            let file = desk.path("s.shape")
+            for (words, meant) in [
+                (["sett", "s.shape", "title=x"], "did you mean 'set'?"),
+                (["sett", file, "title=x"], "did you mean 'set'?"),
+                (["valdate", file], "did you mean 'validate'?"),
+                (["umount", file], "did you mean 'unmount'?"),
+                (["qqqqqqqq", "s.shape"], "`shapeedit --help`"),
+            ] {
+                let result = try desk.shapeedit(words)
+                #expect(result.status == 64, "\(result)")
+                #expect(
+                    result.errorText
+                        == "shapeedit: there is no command '\(words[0])'; \(meant)"
+                        + (meant.hasSuffix("?") ? "" : " lists them") + "\n")
+            }
+            // What is nearly called as a command may be a container.
+            #expect(try desk.fail(66, "vallidata-x", "/nowhere").contains("no container"))
+        }
+    }
+
     @Test func `no command can be taken for a container to mount`() throws {
         try withDesk(.plain) { desk in
             let names = Set(
