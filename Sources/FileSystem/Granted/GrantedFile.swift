@@ -9,6 +9,7 @@ final class GrantedFile: Sendable {
     let document: DocumentID?
     /// On the owner's mount. Closed with the last reference, on a thread that may wait.
     let descriptor: OwnedDescriptor
+    /// What is opened to be read, and emptied, is written too.
     let writes: Bool
     /// It is open under a node of another content.
     let isMisplaced: Bool
@@ -36,7 +37,7 @@ final class GrantedFile: Sendable {
         self.owner = owner
         self.document = document
         self.descriptor = descriptor
-        writes = flags & O_ACCMODE != O_RDONLY
+        writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
         self.process = process
         self.isMisplaced = isMisplaced
         inode = document == nil ? UInt64((try? self.descriptor.status().st_ino) ?? 0) : 0

@@ -75,6 +75,18 @@ struct GrantedVersionTests {
         }
     }
 
+    @Test func `what an app has opened to read, and emptied, is empty when it is closed`() throws {
+        try withOwnerAndApp(.passthrough) { both in
+            try both.run("grant", "a.txt", "--to", "notes", "--write")
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            for _ in 0..<40 {
+                here.store("a.txt", "one")
+                there.close(there.open(Self.document, O_RDONLY | O_TRUNC))
+                #expect(here.content("a.txt") == "")
+            }
+        }
+    }
+
     @Test(arguments: [O_TRUNC, O_WRONLY | O_TRUNC, O_RDWR | O_TRUNC])
     func `a promise that an app empties is not fetched for that`(_ flags: Int32) throws {
         try withOwnerAndApp(.passthrough, store: "folder") { both in
