@@ -8,6 +8,9 @@ struct RecentLooks {
     /// How long one is held on to: the owner's mount is busy for so long.
     static let age: UInt64 = 200_000_000
 
+    /// Each is an open file; of more the earliest goes.
+    private static let most = 128
+
     private var looks: [GrantedNode: (look: GrantOwners.Look, until: UInt64)] = [:]
     private var isPlanned = false
 
@@ -16,6 +19,11 @@ struct RecentLooks {
     /// - Returns: when ``drop()`` is to be called, if that is not planned.
     mutating func note(_ look: GrantOwners.Look, as node: GrantedNode) -> UInt64? {
         let until = MonotonicClock.now + Self.age
+        if looks.count >= Self.most, looks[node] == nil,
+            let first = looks.min(by: { $0.value.until < $1.value.until })
+        {
+            looks[first.key] = nil
+        }
         looks[node] = (look, until)
         defer { isPlanned = true }
         return isPlanned ? nil : until

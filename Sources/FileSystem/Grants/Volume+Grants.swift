@@ -136,7 +136,17 @@ extension Volume {
     /// and in another one anyway. To tell it takes far less than the list.
     func grantsStamp(for application: String) -> String {
         state.withLock { state in
-            state.stamp(of: state.granted(to: application, at: VolumeState.now()))
+            let now = VolumeState.now()
+            if let known = state.grantStamps[application], known.holds(at: now, state.log.head) {
+                return known.text
+            }
+            let list = state.granted(to: application, at: now)
+            let stamp = GrantStamp(
+                text: state.stamp(of: list), change: state.log.head,
+                until: list.compactMap { $0.row.terms.until }.min())
+            if state.grantStamps.count >= GrantStamp.most { state.grantStamps = [:] }
+            state.grantStamps[application] = stamp
+            return stamp.text
         }
     }
 
@@ -192,6 +202,22 @@ extension Volume {
             guard let subject = state.pictureSubject(position) else { throw Errno(ENOENT) }
             return .done(subject)
         }
+    }
+}
+
+/// What ``Volume/grantsStamp(for:)`` said: it is asked for at each lookup, and mostly nothing has changed.
+struct GrantStamp: Sendable {
+    /// Applications that are remembered.
+    fileprivate static let most = 64
+
+    fileprivate let text: String
+    /// The last change when it was made.
+    fileprivate let change: ChangeSequence
+    /// When the first of the grants ends.
+    fileprivate let until: Timestamp?
+
+    fileprivate func holds(at now: Timestamp, _ head: ChangeSequence) -> Bool {
+        change == head && until.map { now < $0 } ?? true
     }
 }
 

@@ -117,6 +117,8 @@ final class VolumeState {
     let descent: Descent
     var bookmarks: Bookmarks
     var grants: Grants
+    /// By application.
+    var grantStamps: [String: GrantStamp] = [:]
     /// Rung for applications that follow what is granted to them.
     var bells = GrantBells()
     /// Items that were looked up by their documents' ids, for writing, besides by their names.

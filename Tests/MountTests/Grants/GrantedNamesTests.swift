@@ -37,6 +37,29 @@ struct GrantedNamesTests {
         }
     }
 
+    @Test func `a name costs the same however many documents are granted`() throws {
+        try withOwnerAndApp(.passthrough) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            func grant(_ numbers: Range<Int>) {
+                for number in numbers {
+                    here.store(ByteString("\(number).txt"), "x")
+                    here.setAttribute(
+                        ByteString("\(number).txt"), "user.shapeedit.grant.notes", "read")
+                }
+            }
+            func timeOfLooks() -> Duration {
+                let looks = {
+                    for number in 0..<50 { there.status(ByteString("in test/\(number).txt")) }
+                }
+                return (0..<3).map { _ in ContinuousClock().measure(looks) }.min() ?? .zero
+            }
+            grant(0..<50)
+            let few = timeOfLooks()
+            grant(50..<1_500)
+            #expect(timeOfLooks() < few * 4)
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1))
     func `names are those of just now, however often they were looked up`(_ place: DataPath)
         throws
