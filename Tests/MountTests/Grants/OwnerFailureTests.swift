@@ -177,21 +177,24 @@ struct OwnerFailureTests {
             let daemon = pid_t(try #require(both.ownerContainer.daemon))
             let file = there.open(Self.document, O_RDWR | O_APPEND)
             there.catchSignal(SIGUSR1)
-            func interrupted(_ number: Int32, _ begin: () -> Void) {
+            func interrupted(_ number: Int32, _ begin: () -> Void) throws {
                 kill(daemon, SIGSTOP)
                 defer {
                     kill(daemon, SIGCONT)
                     usleep(300_000)
                 }
+                // On a busy machine its threads go on for a while.
+                let running = "grep -L '^State:.T' /proc/\(daemon)/task/*/status"
+                try waitUntil { try run(["sh", "-c", running], directory: "/").text == "" }
                 begin()
                 there.waitUntilBlocked(in: number)
                 there.signal(SIGUSR1)
                 there.finish("interrupted call \(number)", fails: EINTR)
             }
-            interrupted(SYS_ftruncate) { there.beginTruncate(file, size: 0) }
-            interrupted(SYS_write) { there.beginWrite(file, "more") }
-            interrupted(SYS_flock) { there.beginLock(file, LOCK_EX) }
-            interrupted(SYS_fcntl) { there.beginFileLock(file, RecordLock(F_WRLCK)) }
+            try interrupted(SYS_ftruncate) { there.beginTruncate(file, size: 0) }
+            try interrupted(SYS_write) { there.beginWrite(file, "more") }
+            try interrupted(SYS_flock) { there.beginLock(file, LOCK_EX) }
+            try interrupted(SYS_fcntl) { there.beginFileLock(file, RecordLock(F_WRLCK)) }
             #expect(there.status(file).size == 3)
             let other = here.open("a.txt", O_RDWR)
             here.lock(other, LOCK_EX | LOCK_NB)
