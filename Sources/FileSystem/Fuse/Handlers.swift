@@ -204,8 +204,13 @@ extension FuseSession {
         _ request: Request, _ from: NodeNumber, _ name: UnsafeRawBufferPointer, _ to: NodeNumber,
         _ newName: UnsafeRawBufferPointer, _ flags: UInt32, waited: Bool = false
     ) throws(Errno) {
-        guard isClaimed else {
-            return try renameNow(request, from, name, to, newName, flags, waited: waited)
+        if !isClaimed {
+            do throws(Errno) {
+                return try renameNow(
+                    request, from, name, to, newName, flags, waited: waited, asksAgain: true)
+            } catch {
+                guard error.code == ERESTART else { throw error }
+            }
         }
         let (kept, newKept) = (Kept(Array(name)), Kept(Array(newName)))
         let operation = volume.naming([
@@ -219,9 +224,10 @@ extension FuseSession {
 
     private func renameNow(
         _ request: Request, _ from: NodeNumber, _ name: UnsafeRawBufferPointer, _ to: NodeNumber,
-        _ newName: UnsafeRawBufferPointer, _ flags: UInt32, waited: Bool
+        _ newName: UnsafeRawBufferPointer, _ flags: UInt32, waited: Bool, asksAgain: Bool = false
     ) throws(Errno) {
-        let answer = try volume.changing([(from, name), (to, newName)]) { () throws(Errno) in
+        let answer = try volume.changing([(from, name), (to, newName)], asksAgain: asksAgain) {
+            () throws(Errno) in
             try volume.rename(
                 from, name, to, newName, flags: flags, request.caller, waited: waited)
         }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Model
 internal import SystemCalls
 
@@ -19,13 +20,17 @@ extension Volume {
 
     /// Carries out a request of the kernel to change names, whose directories it has locked. The
     /// answer goes by ``refresh(_:changedIn:then:)``.
+    ///
+    /// - Parameter asksAgain: ERESTART is thrown if there are claims now. They are asked for under the same
+    ///   lock: one that comes later waits until the kernel has made the change.
     func changing<Result>(
-        _ names: [(parent: NodeNumber, name: UnsafeRawBufferPointer)],
+        _ names: [(parent: NodeNumber, name: UnsafeRawBufferPointer)], asksAgain: Bool = false,
         _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
         let places = names.map { ReplayStep.Place(parent: $0.parent.item, name: Array($0.name)) }
-        let waiting = state.withLock { state in
-            state.changingNames.begin(
+        let waiting = try state.withLock { (state) throws(Errno) in
+            if asksAgain, coordinator.isClaimed { throw Errno(ERESTART) }
+            return state.changingNames.begin(
                 places.map { place -> (place: ReplayStep.Place, item: ItemNumber?) in
                     let position = state.item(at: place)
                     return (place, position == 0 ? nil : state.number(position))
