@@ -253,7 +253,8 @@ extension ClaimTable {
                 claim.request.targets = now
             }
             let asked = claim.request.targets
-            claim.places = asked + now.filter { !asked.contains($0) }
+            let known = Set(asked)
+            claim.places = asked + now.filter { !known.contains($0) }
             mark(claim)
             claims[id] = claim
         }
