@@ -174,4 +174,43 @@ import Testing
             try opened.document.close()
         }
     }
+
+    @Test func `a granted document is edited in the app's mount, alone`() throws {
+        try withVolume(.passthrough) { volume in
+            let owner = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.store("document", "x")
+            let app = try Container(name: "notes", user: owner.user, dataHome: owner.dataHome)
+            defer { app.remove() }
+            try app.mount(asApp: true)
+            let original = "\(volume.directory)/document"
+            let granting = try app.command("grant", original, "--to", "notes", "--write")
+            #expect(granting.status == 0, "\(granting)")
+            let opened = try OpenedDocument("\(app.mountPoint)/in test/document")
+            try opened.set("of the app")
+            try opened.document.save()
+            #expect(text(of: original) == "of the app")
+            agent.store("document", "of its owner")
+            expectSoon { opened.text == "of its owner" }
+            // Either keeps the other out.
+            let paths = [original, opened.document.path]
+            for (mine, theirs) in [(paths[0], paths[1]), (paths[1], paths[0])] {
+                try FileCoordinator().coordinate([FileIntent(mine, .write)]) { _ in
+                    #expect(throws: CoordinationError.self) {
+                        try FileCoordinator().coordinate(
+                            [FileIntent(theirs, .write)], waiting: .milliseconds(200)
+                        ) { _ in }
+                    }
+                }
+            }
+            try opened.set("unsaved")
+            agent.store("document", "meanwhile")
+            expectSoon { opened.document.conflict?.theirs?.text == "meanwhile" }
+            try opened.document.resolve(.mine)
+            try opened.document.close()
+            #expect(text(of: original) == "unsaved")
+            volume.endAgents()
+            try app.unmount()
+        }
+    }
 }

@@ -123,6 +123,29 @@ import Testing
         }
     }
 
+    @Test(arguments: places)
+    func `what can never be claimed is told from what cannot be now`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            func intents(_ count: Int) -> [FileIntent] {
+                (0..<count).map { FileIntent("\(volume.directory)/\($0)", .write) }
+            }
+            #expect(try FileCoordinator().coordinate(intents(256)) { $0.count } == 256)
+            if dataPath != .plain {
+                do {
+                    try FileCoordinator().coordinate(intents(257)) { _ in }
+                    Issue.record("it was claimed")
+                } catch CoordinationError.badPath(let path, _) {
+                    #expect(path == "\(volume.directory)/256")
+                }
+            }
+            let path = "\(volume.directory)/" + String(repeating: "x", count: 256)
+            let words = "\(Errno(ENAMETOOLONG))"
+            #expect(throws: CoordinationError.badPath(path, words)) {
+                try FileCoordinator().coordinate([FileIntent(path, .write)]) { _ in }
+            }
+        }
+    }
+
     @Test func `claims of one purpose nest, and cancelling ends the waiting`() throws {
         try withVolume(.passthrough) { volume in
             let path = "\(volume.directory)/item"

@@ -11,8 +11,6 @@ final class ControlConnection: Sendable {
     /// How long a call that waits for nobody may take, in milliseconds.
     static let patience = 10_000
     private let client: VarlinkClient
-    /// The name of the container that is mounted there.
-    let container: String?
 
     /// Connects to the mount at a folder.
     convenience init(mountPoint: String) throws(CoordinationError) {
@@ -29,7 +27,6 @@ final class ControlConnection: Sendable {
                 "the mount at \(mountPoint) has no control socket: when it was mounted "
                     + "XDG_RUNTIME_DIR named no folder for it")
         }
-        container = status["container"]?.string
         do throws(Failure) { client = try VarlinkClient(path) } catch {
             throw .unavailable(error.message)
         }

@@ -15,6 +15,8 @@ public final class FileCoordinator: Sendable {
         var waiting: [ObjectIdentifier: ControlConnection] = [:]
         var isCancelled = false
     }
+    /// Items that can be had in one step in a container, at most.
+    static let mostItems = 256
     /// How a command learns the purpose of the claim that it runs under.
     package static let purposeVariable = "SHAPEEDIT_PURPOSE"
     /// That purpose; `nil` for who runs under none.
@@ -83,44 +85,27 @@ public final class FileCoordinator: Sendable {
         }
         let milliseconds = Int(min(max(limit, .zero), .seconds(3_600)) / .milliseconds(1))
         let deadline = MonotonicClock.after(milliseconds: UInt64(milliseconds))
-        guard let point = places.first?.place.mountPoint else {
-            if let other = places.first(where: { $0.place.mountPoint != nil }) {
-                throw CoordinationError.severalContainers(
-                    places[0].place.absolute, other.place.absolute)
-            }
-            // Always in one order, so that two programs do not wait for each other; what is to be
-            // written first, which what is to be read shares.
-            let paths = places.map(\.place.absolute)
-            let wanted = zip(paths, places).map { path, place in
-                (path: path, writes: place.access.writes, item: PlainLock.item(at: path))
-            }
-            let ordered = wanted.sorted { one, other in
-                let (first, second) = (PathKey(one.path), PathKey(other.path))
-                return first == second ? one.writes && !other.writes : first < second
-            }
-            // Names of one item, and those of new ones in one folder, have one lock.
-            let written = Set(wanted.filter(\.writes).map(\.item))
-            let locks = try ordered.map { one in
-                let lock = try PlainLock(
-                    one.path, for: purpose, writes: one.writes || written.contains(one.item),
-                    until: deadline
-                ) { state.withLock { $0.isCancelled } }
-                return (path: one.path, lock: lock)
-            }
-            defer { withExtendedLifetime(locks) {} }
-            // Without it the command may be in its own way, and is told so when it waits too long.
-            let lends = lending && !written.isEmpty
-            let lender = lends ? try? LockLender(locks, for: purpose) : nil
-            defer { lender?.end() }
-            guard let presentation else { return try body(paths, lender) }
-            return try presentation.leavingOut(paths) { try body(paths, lender) }
-        }
+        let point = places.first?.place.mountPoint
         if let other = places.first(where: { $0.place.mountPoint != point }) {
             throw CoordinationError.severalContainers(
                 places[0].place.absolute, other.place.absolute)
         }
+        let owners = places.map { Self.owner(of: $0.place) }
+        guard let point, lending || owners.contains(nil) else {
+            let wanted = places.map { ($0.place.absolute, $0.access.writes) }
+            return try underLocks(wanted, until: deadline, lending: lending, body)
+        }
+        if let (owner, place) = zip(owners, places).first(where: { $0.0 != nil }) {
+            throw CoordinationError.badPath(
+                place.place.absolute,
+                "the container \(owner ?? "") has it: claims on it are made there")
+        }
+        if places.count > Self.mostItems {
+            throw CoordinationError.badPath(
+                places[Self.mostItems].place.absolute,
+                "no more than \(Self.mostItems) items can be claimed in one step")
+        }
         let connection = try ControlConnection(mountPoint: point)
-        for place in places { try Self.checkOwner(of: place.place, connection) }
         let reply = try claim(
             places.map { ($0.place.relative, $0.access) }, milliseconds, connection)
         let paths = reply.paths("paths").map { ItemPlace.absolute($0, in: point) }
@@ -137,19 +122,48 @@ public final class FileCoordinator: Sendable {
         return result
     }
 
-    /// Throws for a document of another container that was granted to the app whose mount this is: a
-    /// claim here would keep nobody out.
-    private static func checkOwner(
-        of place: ItemPlace, _ connection: ControlConnection
-    ) throws(CoordinationError) {
-        guard place.relative.hasPrefix("in "),
-            let bytes = try? PathAttributes.value("user.shapeedit.container", of: place.absolute)
-        else { return }
-        let owner = String(decoding: bytes, as: UTF8.self)
-        guard owner != connection.container else { return }
-        throw .badPath(
-            place.absolute,
-            "the container \(owner) has it: claims on it are made there")
+    /// Outside of containers, and with documents that other containers grant: a claim in the app's mount
+    /// would keep nobody out, file locks hold in both mounts.
+    private func underLocks<Result>(
+        _ places: [(path: String, writes: Bool)], until deadline: UInt64, lending: Bool,
+        _ body: ([String], LockLender?) throws -> Result
+    ) throws -> Result {
+        // Always in one order, so that two programs do not wait for each other; what is to be
+        // written first, which what is to be read shares.
+        let wanted = places.map { (path: $0, writes: $1, item: PlainLock.item(at: $0)) }
+        let ordered = wanted.sorted { one, other in
+            let (first, second) = (PathKey(one.path), PathKey(other.path))
+            return first == second ? one.writes && !other.writes : first < second
+        }
+        // Names of one item, and those of new ones in one folder, have one lock.
+        let written = Set(wanted.filter(\.writes).map(\.item))
+        let locks = try ordered.map { one in
+            let lock = try PlainLock(
+                one.path, for: purpose, writes: one.writes || written.contains(one.item),
+                until: deadline
+            ) { state.withLock { $0.isCancelled } }
+            return (path: one.path, lock: lock)
+        }
+        defer { withExtendedLifetime(locks) {} }
+        // Without it the command may be in its own way, and is told so when it waits too long.
+        let lends = lending && !written.isEmpty
+        let lender = lends ? try? LockLender(locks, for: purpose) : nil
+        defer { lender?.end() }
+        let paths = places.map(\.path)
+        guard let presentation else { return try body(paths, lender) }
+        return try presentation.leavingOut(paths) { try body(paths, lender) }
+    }
+
+    /// The container that has a document which was granted to the app whose mount this is; `nil` for all
+    /// else.
+    private static func owner(of place: ItemPlace) -> String? {
+        func container(_ path: String) -> [UInt8]? {
+            try? PathAttributes.value("user.shapeedit.container", of: path)
+        }
+        guard let point = place.mountPoint, place.relative.hasPrefix("in "),
+            let owner = container(place.absolute), owner != container(point)
+        else { return nil }
+        return String(decoding: owner, as: UTF8.self)
     }
 
     private func claim(

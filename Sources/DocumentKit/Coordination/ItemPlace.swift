@@ -42,6 +42,9 @@ struct ItemPlace {
             }
             return whole
         }
+        if name.utf8.count > Int(NAME_MAX), String(name).pathBytes.count > Int(NAME_MAX) {
+            throw .badPath(path, "\(Errno(ENAMETOOLONG))")
+        }
         let folder = trimmed.lastSlash == nil ? "." : trimmed.parentPath
         guard let above = resolved(folder) else {
             throw .badPath(path, "there is no folder \(folder)")
