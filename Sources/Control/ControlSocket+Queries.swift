@@ -7,8 +7,13 @@ internal import SystemCalls
 internal import Varlink
 
 extension ControlSocket {
+    /// Bytes of a query at most: what is looked for takes many times as much, as long as it is followed.
+    private static let longestQuery = 64 << 10
+
     func query(_ parameters: JSONObject, _ reply: VarlinkReplier) {
-        guard let query = parameters["query"]?.string.flatMap({ Query($0) }) else {
+        guard let text = parameters["query"]?.string, text.utf8.count <= Self.longestQuery,
+            let query = Query(text)
+        else {
             return reply.send(VarlinkError.invalidParameter("query"))
         }
         guard let queries = volume.liveQueries else {

@@ -491,7 +491,7 @@ def queries():
     only.becomes("m002", "m003")
     alarm.cancel()
     wrong = "org.varlink.service.InvalidParameter"
-    for query in ["x", "sort=none", "limit=0"]:
+    for query in ["x", "sort=none", "limit=0", "name=" + "x" * 65_536]:
         fails(wrong, lambda: list(connect().Query(query=query, _more=True)))
     fails("org.varlink.service.ExpectedMore", lambda: connect().Query(query="sort=path"))
 
