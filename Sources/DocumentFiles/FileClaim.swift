@@ -48,22 +48,11 @@ struct FileClaim: ~Copyable {
                 throw error.code == EBUSY ? Self.held(path, since: start) : Failure(path, error)
             }
             var lent: LentLock?
-            // In a mount a lock to read would let no version be kept apart.
-            let kind = isReader && !isCoordinated ? LOCK_SH : LOCK_EX
-            var isWritable = isCoordinated
-            while flock(file.number, kind | LOCK_NB) != 0 {
-                let error = Errno.last
-                // No locks there (some network file systems): writing whole must be enough.
-                if error.code == ENOTSUP || error.code == ENOSYS || error.code == EINVAL { break }
-                // Or none to write for who has the file open to read alone (NFS).
-                if error.code == EBADF, !isWritable {
-                    do throws(Errno) { file = try OwnedDescriptor.open(path, O_RDWR) } catch {
-                        throw Failure(path, error)
-                    }
-                    isWritable = true
-                    continue
-                }
-                guard error.code == EWOULDBLOCK || error.code == EINTR else {
+            while true {
+                do throws(Errno) {
+                    // In a mount a lock to read would let no version be kept apart.
+                    if try PlainLock.take(&file, writes: !isReader || isCoordinated) { break }
+                } catch {
                     throw Failure(path, error)
                 }
                 if !isCoordinated { lent = LentLock.borrow(file, until: deadline) }
