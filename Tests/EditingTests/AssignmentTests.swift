@@ -57,4 +57,17 @@ import Testing
         let error = slide.error("set chain.1.type=line chain.1.line.2.thickness=3")
         #expect(error?.kind == .notFound)
     }
+
+    @Test(arguments: [
+        "set 1.type=chain 1.line.1.endX=5", "set chain.1.line.1.comment=New chain.1.New.endX=5",
+        "set chain.1.line.1.type=curve chain.1.curve.1.endX=5",
+    ])
+    func `what an edit makes of an element is found by what follows`(script: String) throws {
+        var slide = try EditableDocument.of(Sample.slide, .slide)
+        _ = try slide.run("chain line.1 line.2\nadd line l")
+        let begun = script.hasPrefix("set 1") ? "order l back\n" : ""
+        _ = try slide.run(begun + script)
+        let changed = script.contains("chain.1.") ? "chain.1.1.endX" : "1.1.endX"
+        #expect(try slide.value(at: changed) == "5")
+    }
 }

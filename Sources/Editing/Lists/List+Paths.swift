@@ -1,25 +1,34 @@
 import Documents
 
 extension TaskList {
-    /// The item a path leads to and the key there; nil for a key of the list.
-    ///
-    /// - Parameter parts: those of the list as it is, if they are known already.
-    private func place(
-        _ path: String, _ parts: ListParts? = nil
-    ) throws(EditError) -> (index: Int, key: String)? {
-        let head = String(path.prefix { $0 != "." })
-        if fields.contains(where: { $0.isCalled(head) }) { return nil }
-        if let (index, key) = try (parts ?? ListParts(items)).index.split(path) {
-            return (index, key)
-        }
+    /// What a path leads to, and the key there.
+    private enum Place {
+        case document
+        case item(Int, String)
+    }
+
+    private func place(_ path: String) throws(EditError) -> Place {
+        if let place = try find(path, ListParts(items)) { return place }
         let names = fields.map(\.key) + items.indices.map { "item.\($0 + 1)" }
+        let head = String(path.prefix { $0 != "." })
         throw EditError(.notFound, at: path, NearNames.unknown("path", head, among: names))
+    }
+
+    /// `nil` if the path leads nowhere.
+    ///
+    /// - Parameter parts: those of the list as it is.
+    private func find(_ path: String, _ parts: ListParts) throws(EditError) -> Place? {
+        let head = String(path.prefix { $0 != "." })
+        if fields.contains(where: { $0.isCalled(head) }) { return .document }
+        return try parts.index.split(path).map { .item($0.0, $0.1) }
     }
 
     func value(at path: String) throws(EditError) -> FieldValue {
         try located(path) { () throws(EditError) in
-            guard let (index, key) = try place(path) else { return try value(of: path) }
-            return try items[index].value(of: key)
+            switch try place(path) {
+            case .document: return try value(of: path)
+            case .item(let index, let key): return try items[index].value(of: key)
+            }
         }
     }
 
@@ -27,20 +36,22 @@ extension TaskList {
     /// that are completed or opened again go to the boundary between the two afterwards, as when they
     /// are checked.
     mutating func set(_ values: [(path: String, value: String?)]) throws(EditError) {
-        let parts = values.count > 1 ? ListParts(items) : nil
-        let places = values.map { try? place($0.path, parts) }
+        let before = self
+        let parts = ListParts(items)
         let wasComplete = items.map(\.isComplete)
         var turned: [Int] = []
-        for ((path, value), former) in zip(values, places) {
+        for (path, value) in values {
             try located(path) { () throws(EditError) in
                 // Where nothing was called so before, something may be now.
-                let place = if let former { former } else { try place(path) }
-                guard let (index, key) = place else {
-                    return try set(path, to: value)
+                let former = try? before.find(path, parts)
+                let place = if let former { former } else { try self.place(path) }
+                switch place {
+                case .document: try set(path, to: value)
+                case .item(let index, let key):
+                    try items[index].set(key, to: value)
+                    turned.removeAll { $0 == index }
+                    if items[index].isComplete != wasComplete[index] { turned.append(index) }
                 }
-                try items[index].set(key, to: value)
-                turned.removeAll { $0 == index }
-                if items[index].isComplete != wasComplete[index] { turned.append(index) }
             }
         }
         for index in turned { items[index].isComplete = wasComplete[index] }

@@ -8,23 +8,26 @@ extension Scene {
         case node([Int], String)
     }
 
-    /// - Parameter parts: those of the scene as it is, if they are known already.
-    private func place(
-        _ path: String, _ parts: SceneParts? = nil
-    ) throws(EditError) -> Place {
-        let head = path.prefix { $0 != "." }.lowercased()
-        if head == "camera" { return .camera(String(path.dropFirst(7))) }
-        if fields.contains(where: { $0.isCalled(head) }) { return .document(path) }
-        let parts = parts ?? SceneParts(self)
-        if let (index, key) = try parts.index.split(path) {
-            return .node(parts.path(of: index), key)
-        }
+    private func place(_ path: String) throws(EditError) -> Place {
+        let parts = SceneParts(self)
+        if let place = try find(path, parts) { return place }
         let names = parts.entries.indices.map { parts.index.path(of: $0) }
         throw EditError(
             .notFound, at: path,
             NearNames.unknown(
                 "path", String(path.prefix { $0 != "." }),
                 among: names + ["camera"] + fields.map(\.key)))
+    }
+
+    /// `nil` if the path leads nowhere.
+    ///
+    /// - Parameter parts: those of the scene as it is.
+    private func find(_ path: String, _ parts: SceneParts) throws(EditError) -> Place? {
+        let head = path.prefix { $0 != "." }.lowercased()
+        if head == "camera" { return .camera(String(path.dropFirst(7))) }
+        if fields.contains(where: { $0.isCalled(head) }) { return .document(path) }
+        guard let (index, key) = try parts.index.split(path) else { return nil }
+        return .node(parts.path(of: index), key)
     }
 
     func value(at path: String) throws(EditError) -> FieldValue {
@@ -46,11 +49,12 @@ extension Scene {
     /// Sets the values at paths; nil takes one away. The paths mean what they mean before all of it; one
     /// that leads nowhere then may lead to what was renamed or became of another kind.
     mutating func set(_ values: [(path: String, value: String?)]) throws(EditError) {
-        let parts = values.count > 1 ? SceneParts(self) : nil
-        let places = values.map { try? place($0.path, parts) }
-        for ((path, value), former) in zip(values, places) {
+        let before = self
+        let parts = SceneParts(self)
+        for (path, value) in values {
             try located(path) { () throws(EditError) in
-                let place = if let former { former } else { try place(path) }
+                let former = try? before.find(path, parts)
+                let place = if let former { former } else { try self.place(path) }
                 try set(at: place, to: value)
             }
         }

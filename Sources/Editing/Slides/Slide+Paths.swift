@@ -8,19 +8,27 @@ extension Slide {
         case element(Int, link: Int?, String)
     }
 
-    /// - Parameter parts: those of the slide as it is, if they are known already.
-    private func place(
-        _ path: String, _ parts: SlideParts? = nil
-    ) throws(EditError) -> Place {
+    private func place(_ path: String) throws(EditError) -> Place {
+        let parts = SlideParts(elements)
+        if let place = try find(path, parts) { return place }
+        let names = elements.indices.map { parts.index.path(of: $0) }
+        let head = String(path.prefix { $0 != "." })
+        throw EditError(
+            .notFound, at: path, NearNames.unknown("path", head, among: names + fields.map(\.key)))
+    }
+
+    /// `nil` if the path leads nowhere.
+    ///
+    /// - Parameter parts: those of the slide as it is.
+    private func find(_ path: String, _ parts: SlideParts) throws(EditError) -> Place? {
         let head = String(path.prefix { $0 != "." })
         if fields.contains(where: { $0.isCalled(head) }) { return .document(path) }
-        let parts = parts ?? SlideParts(elements)
-        guard let (index, key) = try parts.index.split(path) else {
-            let names = elements.indices.map { parts.index.path(of: $0) }
-            throw EditError(
-                .notFound, at: path,
-                NearNames.unknown("path", head, among: names + fields.map(\.key)))
-        }
+        guard let (index, key) = try parts.index.split(path) else { return nil }
+        return try inner(index, key)
+    }
+
+    /// What a key of an element is: one of its own, or that of an element in a chain.
+    private func inner(_ index: Int, _ key: String) throws(EditError) -> Place {
         let links = elements[index].links
         if !links.isEmpty, let (link, inner) = try SlideParts(links).index.split(key) {
             return .element(index, link: link, inner)
@@ -42,24 +50,28 @@ extension Slide {
     }
 
     /// Sets the values at paths; nil takes one away. The paths mean what they mean before all of it; one
-    /// that leads nowhere then, or to a part of what is no chain any more, is looked for when its turn comes.
+    /// that leads nowhere then is looked for when its turn comes.
     mutating func set(_ values: [(path: String, value: String?)]) throws(EditError) {
-        let parts = values.count > 1 ? SlideParts(elements) : nil
-        let places = values.map { try? place($0.path, parts) }
-        for ((path, value), former) in zip(values, places) {
+        let before = self
+        let parts = SlideParts(elements)
+        for (path, value) in values {
             try located(path) { () throws(EditError) in
-                if let former, isThere(former) {
-                    try set(at: former, to: value)
-                } else {
-                    try set(at: try place(path), to: value)
-                }
+                let place =
+                    switch try? before.find(path, parts) {
+                    // It may be a chain by now.
+                    case .element(let index, nil, let key)?: try inner(index, key)
+                    case let former? where isThere(former): former
+                    default: try self.place(path)
+                    }
+                try set(at: place, to: value)
             }
         }
     }
 
+    /// Whether what was in a chain still is.
     private func isThere(_ place: Place) -> Bool {
-        guard case .element(let index, .some, _) = place else { return true }
-        return !elements[index].links.isEmpty
+        guard case .element(let index, let link?, _) = place else { return true }
+        return link < elements[index].links.count
     }
 
     private mutating func set(at place: Place, to text: String?) throws(EditError) {
