@@ -207,18 +207,26 @@ package final class Downloads: Sendable {
         }
     }
 
-    /// Takes somebody out of the waiting, if they still wait: their reply is not called then, and
-    /// the caller has to tell them with the result. One that has not begun to wait is told when it
-    /// does.
+    /// Somebody is interrupted who waits, if they still do: the caller has to tell them with the result, and to
+    /// take them out (``leave(ticket:)``) when they have had time to come again. One that has not begun to wait
+    /// is told when it does.
     package func interrupt(_ ticket: UInt64) -> (@Sendable (Errno) -> Void)? {
         state.withLock { state in
-            guard let known = state.tickets.removeValue(forKey: ticket), let hash = known.hash
-            else { return nil }
-            if let download = state.active[hash] {
-                _ = Self.takeWaiters(of: download, &state) { $0.ticket == ticket }
-                settle(download, &state)
-            }
-            return known.interrupted
+            guard let known = state.tickets[ticket] else { return nil }
+            if known.hash != nil { return known.interrupted }
+            state.tickets[ticket] = nil
+            return nil
+        }
+    }
+
+    /// Takes somebody out of the waiting, if they still wait: their reply is not called then.
+    package func leave(ticket: UInt64) {
+        state.withLock { state in
+            guard let hash = state.tickets.removeValue(forKey: ticket)?.hash,
+                let download = state.active[hash]
+            else { return }
+            _ = Self.takeWaiters(of: download, &state) { $0.ticket == ticket }
+            settle(download, &state)
         }
     }
 

@@ -54,8 +54,8 @@ extension FuseSession {
         let fail: @Sendable (Errno) -> Void = { request.fail($0) }
         switch parking {
         case .lock: return volume.interruptLock(ticket) ? fail : nil
-        case .content: return volume.link?.downloads.interrupt(ticket)
-        case .foreignContent: return volume.sources?.downloads.interrupt(ticket)
+        case .content: return volume.interrupt(ticket, of: volume.link?.downloads)
+        case .foreignContent: return volume.interrupt(ticket, of: volume.sources?.downloads)
         case .claim: return volume.coordinator.interrupt(ticket) ? fail : nil
         case .texts: return volume.texts?.interrupt(ticket) == true ? fail : nil
         case .forwarding:

@@ -1,4 +1,5 @@
 internal import Coordination
+internal import Promises
 internal import Synchronization
 internal import SystemCalls
 
@@ -22,7 +23,8 @@ extension Volume {
     private static let firstLook: UInt64 = 20
     /// ... and who reads on may come later to what was read ahead.
     private static let pace: UInt64 = 100
-    /// By then the kernel has asked again: nobody is to find meanwhile that nobody waits.
+    /// By then the kernel has asked again, or who was interrupted has: nobody is to find meanwhile that nobody
+    /// waits, and to give up what is on its way.
     private static let grace: UInt64 = 500
 
     /// Calls `refuse` when the thread waits deaf for what it reads, with the turn taken, and a moment later
@@ -47,5 +49,12 @@ extension Volume {
             refuse()
             after(milliseconds: Self.grace, leave)
         }
+    }
+
+    /// Somebody who waits for a content got a signal; how they are to be told, if they are.
+    func interrupt(_ ticket: UInt64, of downloads: Downloads?) -> (@Sendable (Errno) -> Void)? {
+        guard let downloads, let answer = downloads.interrupt(ticket) else { return nil }
+        after(milliseconds: Self.grace) { downloads.leave(ticket: ticket) }
+        return answer
     }
 }

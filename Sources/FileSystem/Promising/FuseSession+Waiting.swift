@@ -34,7 +34,7 @@ extension FuseSession {
                 otherwise()
                 request.fail(Errno(EINTR))
             } leave: {
-                _ = downloads.interrupt(ticket)
+                downloads.leave(ticket: ticket)
             }
         }
         downloads.await(blob, range, for: node, ticket: ticket) { [volume] problem in
