@@ -286,8 +286,11 @@ extension VolumeState {
         let lookups = session.lookups
         publishPicture(session, position, status)
         let unseen = unseenVersion(before: session, at: position)
+        var current = status
+        // Some disks change what a file has and leave its time.
+        if current.modified == WriteSession.unwritten { current.modified = Self.now() }
         setCurrent(
-            position, session.node, status,
+            position, session.node, current,
             durable: session.isSynchronized(status), author: session.author,
             keepsPrivileges: session.keepsPrivileges(status),
             removing: session.recorded == nil ? nil : session.node, process: session.lastWriter)
