@@ -52,55 +52,56 @@ extension DesktopEntries {
             return found
         }
         for (document, hasOthers) in documents {
-            // Who looks one of them up does not wait for all.
-            while let next = state.withLock({ $0.lookups.popLast() }) {
-                seeTo(next.item, pictures)
-                next.answer.make()
-            }
+            serveLookups(pictures)
             seeTo(document, hasOthers: hasOthers, pictures)
         }
         let linked = state.withLock { $0.links.add(links, of: folder, losses: $0.losses) }
-        for item in linked { seeTo(item, pictures, isNew: true) }
+        seeToLinked(linked, pictures)
         return last
     }
 
+    /// Who looks a document up does not wait for all of a folder.
+    func serveLookups(_ pictures: VolumePictures) {
+        while let next = state.withLock({ $0.lookups.popLast() }) {
+            seeTo(next.item, pictures)
+            next.answer.make()
+        }
+    }
+
     /// Sees to a document by each of its names.
-    ///
-    /// - Parameter isNew: whether one of them is new.
-    func seeTo(_ item: ItemNumber, _ pictures: VolumePictures, isNew: Bool = false) {
+    func seeTo(_ item: ItemNumber, _ pictures: VolumePictures) {
         let names = names(of: item)
         for name in names
         where name.isReadable && !name.subject.type.end.isEmpty
             && !isTemporaryName(name.subject.fileName)
         {
-            seeTo(name, hasOthers: names.count > 1, pictures, isNew: isNew)
+            if seeTo(name, hasOthers: names.count > 1, pictures) { return }
         }
     }
 
     /// Sees to a document that can be read.
     ///
     /// - Parameter hasOthers: whether it has other names.
-    private func seeTo(
-        _ document: Named, hasOthers: Bool, _ pictures: VolumePictures, isNew: Bool = false
-    ) {
+    /// - Returns: whether that was done for all of them.
+    @discardableResult
+    private func seeTo(_ document: Named, hasOthers: Bool, _ pictures: VolumePictures) -> Bool {
         let subject = document.subject
         let isSeenTo = state.withLock { state in
-            let isKnown = state.losses == 0 && state.written[subject.document] == subject.node
-            return state.ended || isKnown && !isNew
+            state.ended || (state.losses == 0 && state.written[subject.document] == subject.node)
         }
-        if isSeenTo { return }
+        if isSeenTo { return true }
         guard let head = shelf.head(subject.node, subject.type) else {
             // A file manager opens what has no entry, and so brings the content of a promise.
             if subject.type.isOwn || subject.isPromise {
                 pictures.ask(subject, isLasting: false, onlyStored: true)
             }
             standInOrMakeWay(document)
-            return
+            return false
         }
         if !head.missing.isEmpty { pictures.ask(subject, isLasting: false) }
         if head.failure != nil {
             standInOrMakeWay(document)
-            return
+            return false
         }
         let isThere = texts(document.path).allSatisfy { path in
             cache.isCurrent(.normal, of: facts(path, subject))
@@ -111,6 +112,7 @@ extension DesktopEntries {
         } else {
             write(subject.item)
         }
+        return true
     }
 
     /// A directory has another path: so do all documents below it.

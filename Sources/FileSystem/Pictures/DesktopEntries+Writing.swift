@@ -8,7 +8,7 @@ internal import Thumbnailing
 // The entries of one document, or of one path.
 extension DesktopEntries {
     /// Names of a document that get entries; those of hard links.
-    private static let nameLimit = 64
+    static let nameLimit = 64
 
     /// A document by one of its names.
     struct Named {

@@ -105,6 +105,7 @@ final class DesktopEntries: Sendable {
         case .changed(let item):
             // Entries that there were none of are written when their directory is listed in another mount.
             if state.withLock({ $0.ended }), !hasEntries(item) { return }
+            if followLink(item, pictures) { return }
             removingOwn { if !followRights(below: item) { write(item) } }
         case .left(let path, let item, let isDirectory):
             if !isDirectory { return removingOwn { clear(path, of: item) } }
@@ -115,7 +116,7 @@ final class DesktopEntries: Sendable {
             seeTo(item, pictures)
             answer.make()
         case .linked(let items, let answer):
-            for item in items { seeTo(item, pictures, isNew: true) }
+            seeToLinked(items, pictures)
             answer.make()
         case .listed(let directory):
             goOn(directory, after: 0, pictures)

@@ -49,7 +49,7 @@ struct LinkedPaths {
         var items: Set<ItemNumber> = []
         for (path, item) in links {
             if known.links[path] != item {
-                guard count < Self.most else { break }
+                guard count < Self.most else { continue }
                 if let other = known.links.updateValue(item, forKey: path) {
                     forget(path, of: other)
                 } else {
@@ -63,6 +63,13 @@ struct LinkedPaths {
         }
         folders[folder] = known
         return items
+    }
+
+    /// A path is no link any more, or one to something else.
+    mutating func remove(_ path: Path) { remove(path, of: Self.folder(of: path)) }
+
+    static func folder(of path: Path) -> Path {
+        Array(path[..<(path.lastIndex(of: UInt8(ascii: "/")) ?? 0)])
     }
 
     private mutating func remove(_ path: Path, of folder: Path) {

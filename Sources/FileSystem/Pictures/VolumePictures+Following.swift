@@ -24,7 +24,11 @@ extension VolumeState {
     ) {
         guard let pictures else { return }
         switch kind {
-        case .created: followPromise(position, pictures, isNew: true)
+        case .created:
+            if index[item: position].pointee.isSymlink {
+                pictures.desktop?.changed(number(position))
+            }
+            followPromise(position, pictures, isNew: true)
         case .evicted: followPromise(position, pictures, isNew: false)
         case .materialized:
             pictures.desktop?.arrived(
@@ -77,7 +81,7 @@ extension VolumePictures {
         _ state: VolumeState, _ position: MemoryIndex.Position, _ effects: [Effect]
     ) {
         let record = state.index[item: position].pointee
-        guard record.isRegular || record.isDirectory else { return }
+        guard record.isRegular || record.isDirectory || record.isSymlink else { return }
         if record.isRegular, let subject = state.pictureSubject(position),
             subject.type.isDrawnAtPublish, subject.node.ordinal > 0
         {
@@ -99,7 +103,7 @@ extension VolumePictures {
                 isDirectory: record.isDirectory)
         }
         // What is below a directory follows from the name it had.
-        if record.isRegular { desktop.changed(state.number(position)) }
+        if !record.isDirectory { desktop.changed(state.number(position)) }
     }
 
     private struct LeftName {

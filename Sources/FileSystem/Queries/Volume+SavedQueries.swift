@@ -62,6 +62,7 @@ extension Volume {
     func forgetQuery(_ name: String, isTold: Bool, _ caller: Caller) throws(Errno) -> [NodeNumber] {
         let nodes = try letGo(Self.root, Self.attribute(of: name), caller)
         queryFolders?.changed(name, nil)
+        pictures?.desktop?.left(folder: QueryEntry.folder(PathKey(name)).pathBytes)
         if !isTold { queryFolders?.announce(name, isGone: true) }
         return nodes
     }

@@ -31,13 +31,14 @@ extension VirtualTree {
             if counted, node != nil { forget(found.node, 1) }
             return false
         }
-        var entries: [(String, VirtualNode?)] = [(".", nil), ("..", nil)]
+        let selves: [(String, VirtualNode?)] = [(".", nil), ("..", nil)]
+        var entries: [(String, VirtualNode?)] = []
         // The place that the offset stands for, and what offsets begin with.
         var (first, start) = (offset, UInt64(0))
         var mirrored: ItemNumber?
         switch directory {
         case .top:
-            entries += [
+            entries = [
                 ("status.json", .status), ("metrics", .metrics), ("events", .events(nil)),
                 ("documents", .documents),
                 ("bookmarks", .bookmarks), ("recents", .recents), ("find", .find),
@@ -46,16 +47,16 @@ extension VirtualTree {
             ]
             if volume.pictures != nil { entries.append(("thumbnails", .thumbnails)) }
         case .thumbnails:
-            entries += PictureSize.allCases.map { (String($0.pixels), .thumbnailsOf($0)) }
+            entries = PictureSize.allCases.map { (String($0.pixels), .thumbnailsOf($0)) }
         case .thumbnailsOf, .thumbnailsBelow: break  // Above.
         case .versions: mirrored = .root
         case .versionsBelow(let item, in: _): mirrored = item
         case .bookmarks, .recents, .queries, .query, .conflicts, .history:
             let listing = try listing(of: directory, at: offset)
-            entries += listing.entries
+            entries = listing.entries
             (first, start) = (listing.place(of: offset), listing.start)
             // Who is at its end has seen all of it; `.` and `..` stand before.
-            if first >= UInt64(listing.entries.count) + 2 { forget(listing, of: directory) }
+            if first >= UInt64(selves.count + entries.count) { forget(listing, of: directory) }
         case .find: break  // By name only: any query is one.
         case .granted, .grantedHere, .grantedTo, .grantedFind: break  // By name only: for programs.
         case .former: break  // For one process only.
@@ -64,7 +65,11 @@ extension VirtualTree {
             .picture, .grants, .grantedNames, .grantedFindings, .grantedBell:
             throw Errno(ENOTDIR)
         }
-        for (index, (name, node)) in entries.enumerated() where UInt64(index) >= first {
+        // What is before the offset costs nothing: there may be a hundred thousand, in a thousand parts.
+        let end = selves.count + entries.count
+        for index in min(Int(clamping: first), end)..<end {
+            let isSelf = index < selves.count
+            let (name, node) = isSelf ? selves[index] : entries[index - selves.count]
             if try !show(name, node, start + UInt64(index) + 1) { return }
         }
         guard let mirrored else { return }

@@ -53,16 +53,24 @@ extension VirtualTree {
     /// Calls `then` when a folder may be listed: file managers find pictures of the promises that links in it
     /// lead to.
     func whenPictured(_ directory: VirtualNode, then: @escaping @Sendable () -> Void) {
-        let (folder, entries): (String, [(String, VirtualNode)])
+        guard volume.hasPicturedPromises else { return then() }
         switch directory {
-        case .recents: (folder, entries) = (".shapeedit/recents", recents())
+        case .recents: whenPictured(recents(), in: ".shapeedit/recents", then: then)
         case .query(let name):
-            (folder, entries) = (
-                QueryEntry.folder(name), (try? results(of: name.text).links) ?? []
-            )
-        default: return then()
+            // The results may have to be waited for, which not every thread may that comes here.
+            Threads.start("links") { [self] in
+                let links = (try? results(of: name.text).links) ?? []
+                whenPictured(links, in: QueryEntry.folder(name), then: then)
+            }
+        default: then()
         }
-        let links = entries.compactMap { name, node -> (name: [UInt8], target: [UInt8])? in
+    }
+
+    private func whenPictured(
+        _ entries: [(String, VirtualNode)], in folder: String, then: @escaping @Sendable () -> Void
+    ) {
+        let links = entries.prefix(LinkedPaths.mostOfFolder).compactMap {
+            name, node -> (name: [UInt8], target: [UInt8])? in
             switch node {
             case .found(let path): (name.pathBytes, path.text.pathBytes)
             case .recent(_, let path, _): (name.pathBytes, path)

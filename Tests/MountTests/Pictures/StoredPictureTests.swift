@@ -91,6 +91,9 @@ struct StoredPictureTests {
             for link in [links[1], links[3], links[4]] {
                 try #expect(waitUntil { try hasPicture(link) })
             }
+            // Links that come and go later.
+            agent.shell("rm own/other.slide; ln -s ../2.slide own/later.slide")
+            try #expect(waitUntil { try hasPicture("own/later.slide") })
             #expect(count(agent, "fetchedBytes") == 0)
             let folder = "\(desk.container.base)/home/cache/thumbnails"
             func entries() throws -> Int {
@@ -99,6 +102,8 @@ struct StoredPictureTests {
             try #expect(waitUntil { try entries() == 4 * (3 + 6) })
             agent.unlink("1.slide")
             try #expect(waitUntil { try entries() == 4 * (2 + 3) })
+            agent.shell("rmdir .shapeedit/queries/all")
+            try #expect(waitUntil { try entries() == 4 * (2 + 1) })
         }
     }
 
