@@ -86,6 +86,9 @@ package final class PlainLock {
         }
     }
 
+    /// Why a file cannot be opened to write, whoever tries again.
+    private static let unwritable = [EISDIR, EACCES, EPERM, EROFS, ETXTBSY]
+
     /// Locks an open file at once; false if somebody is in the way.
     ///
     /// Where there are no locks (some network file systems) nobody has one, and nobody is in the way. Where
@@ -103,7 +106,10 @@ package final class PlainLock {
                 do throws(Errno) {
                     file = try OwnedDescriptor.open(
                         "/proc/self/fd/\(file.number)", O_RDWR | O_NONBLOCK)
-                } catch { return true }
+                } catch {
+                    guard Self.unwritable.contains(error.code) else { throw error }
+                    return true
+                }
                 isWritable = true
             case ENOTSUP, ENOSYS, EINVAL, ENOLCK, EBADF: return true
             default: throw error

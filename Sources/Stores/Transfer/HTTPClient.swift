@@ -158,6 +158,6 @@ private struct Watch {
         throws(StoreError)
     {
         guard Double(nanoseconds) / 1e9 > seconds else { return }
-        throw StoreError(.timedOut, at: address, "\(what) for \(seconds) seconds")
+        throw StoreError(.timedOut, at: address, "\(what) for \(Int(seconds.rounded(.up))) seconds")
     }
 }

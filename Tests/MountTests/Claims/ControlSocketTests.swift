@@ -140,7 +140,9 @@ import Testing
                 connection.sendall(message.encode() + b"\\0")
                 answer = b""
                 while not answer.endswith(b"\\0"):
-                    answer += connection.recv(1 << 20)
+                    piece = connection.recv(1 << 20)
+                    assert piece
+                    answer += piece
                 return json.loads(answer[:-1])["parameters"]
             def content():
                 with open("file") as file:
@@ -170,7 +172,7 @@ import Testing
                 "python3", "-c", claiming, try Self.socket(volume), String(path))
             // On a busy machine one may take longer than a claim waits for it: there were ten or twenty.
             let others = Int(result.text.dropLast()) ?? 150
-            #expect(others <= 2, "\(result)")
+            #expect(others <= 5, "\(result)")
         }
     }
 

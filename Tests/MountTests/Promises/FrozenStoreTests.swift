@@ -169,7 +169,10 @@ struct FrozenStoreTests {
                 // Who comes later waits for a page that is asked for by another.
                 agent.shell(
                     """
-                    \(words) > /dev/null & program=$!; sleep 2; state=$(ps -o stat= -p $program)
+                    \(words) > /dev/null & program=$!; sleep 1
+                    for try in $(seq 40); do
+                        state=$(ps -o stat= -p $program); case $state in S*) break; esac; sleep 0.5
+                    done
                     kill $program; wait $program
                     case $state in S*) ;; *) echo "\(words): $state"; exit 1;; esac
                     """)

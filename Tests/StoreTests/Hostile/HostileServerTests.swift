@@ -211,9 +211,10 @@ import Testing
             } while connection.readHead()
         }
         // Longer than either bound, during which the system has taken all that is sent.
-        var call = StoreCall()
+        var (call, timeouts) = (StoreCall(), Self.short)
         call.replaces = true
-        for store in try stores(server, Self.short) {
+        timeouts.slowest = 10_000
+        for store in try stores(server, timeouts) {
             try store.put(Sample(size: size, seed: 3), call)
         }
     }
