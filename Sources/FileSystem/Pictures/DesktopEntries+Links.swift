@@ -89,10 +89,8 @@ extension DesktopEntries {
     func linkedNames(of subject: PictureSubject, isReadable: Bool, _ index: MemoryIndex) -> [Named]
     {
         let paths = state.withLock { $0.links.paths(of: subject.item) }
-        let (leading, others) = (
-            paths.filter { leads($0, to: subject.item, index) },
-            paths.filter { !leads($0, to: subject.item, index) }
-        )
+        let leading = paths.filter { leads($0, to: subject.item, index) }
+        let others = paths.subtracting(leading)
         if !others.isEmpty { state.withLock { state in others.forEach { state.links.remove($0) } } }
         return leading.prefix(Self.nameLimit).map {
             Named(subject: subject, path: $0, isReadable: isReadable, isLink: true)

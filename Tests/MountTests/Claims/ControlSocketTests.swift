@@ -14,6 +14,23 @@ import Testing
         return "\(container.base)/run/shapeedit/\(container.name).varlink"
     }
 
+    /// The beginning of a program in Python that calls methods of the socket, its first argument.
+    private static let client = """
+        import json, socket, subprocess, sys, time
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(sys.argv[1])
+        def call(method, **parameters):
+            method = "org.shapeedit.Control." + method
+            message = json.dumps({"method": method, "parameters": parameters})
+            connection.sendall(message.encode() + b"\\0")
+            answer = b""
+            while not answer.endswith(b"\\0"):
+                piece = connection.recv(1 << 20)
+                assert piece, "closed"
+                answer += piece
+            return json.loads(answer[:-1])["parameters"]
+        """
+
     @Test(
         .enabled(if: isInstalled("python3"), "needs python3"),
         arguments: [
@@ -50,19 +67,7 @@ import Testing
     @Test(.enabled(if: isInstalled("python3"), "needs python3"))
     func `claims are listed however long the list is`() throws {
         let lines = """
-            import json, socket, subprocess, sys
-            connection = socket.socket(socket.AF_UNIX)
-            connection.connect(sys.argv[1])
-            def call(method, **parameters):
-                method = "org.shapeedit.Control." + method
-                message = json.dumps({"method": method, "parameters": parameters})
-                connection.sendall(message.encode() + b"\\0")
-                answer = b""
-                while not answer.endswith(b"\\0"):
-                    piece = connection.recv(1 << 20)
-                    assert piece, "closed"
-                    answer += piece
-                return json.loads(answer[:-1])["parameters"]
+            \(Self.client)
             rest = "/".join(["x" * 200] * 19)
             for claim in range(5):
                 call("Claim", targets=[
@@ -131,19 +136,7 @@ import Testing
                 os.rename(f"{os.getpid()}.tmp", "file")
             """
         let claiming = """
-            import json, socket, sys, time
-            connection = socket.socket(socket.AF_UNIX)
-            connection.connect(sys.argv[1])
-            def call(method, **parameters):
-                method = "org.shapeedit.Control." + method
-                message = json.dumps({"method": method, "parameters": parameters})
-                connection.sendall(message.encode() + b"\\0")
-                answer = b""
-                while not answer.endswith(b"\\0"):
-                    piece = connection.recv(1 << 20)
-                    assert piece
-                    answer += piece
-                return json.loads(answer[:-1])["parameters"]
+            \(Self.client)
             def content():
                 with open("file") as file:
                     return file.read()
