@@ -53,6 +53,7 @@ package final class FuseSession: @unchecked Sendable {
         // In a user namespace the capability may not be enough: `registerBacking` finds that out.
         let mayPass = Capabilities.has(Capabilities.systemAdministration)
         connection.pointee.want_passthrough = options.passthrough && mayPass ? 1 : 0
+        connection.pointee.want_direct_mapping = volume.mayPromise ? 1 : 0
         try mount(options)
         volume.pictures?.attach(virtual)
         volume.followQueries(virtual, granted)
@@ -179,6 +180,8 @@ extension FuseSession: KernelChannel {
     package var passesThrough: Bool {
         connection.pointee.has_passthrough != 0 && !refused.withLock { $0 }
     }
+
+    var mapsDirectly: Bool { connection.pointee.has_direct_mapping != 0 }
 
     func registerBacking(_ descriptor: Int32) -> Int32? {
         let backing = shim_backing_open(connection, descriptor)

@@ -10,6 +10,9 @@ internal import SystemCalls
 
 /// The container's store: what goes there, and what came from there. See the page Promises.
 extension Volume {
+    /// Whether contents may lie elsewhere already when the mount begins.
+    var mayPromise: Bool { link != nil || sources?.isInUse == true }
+
     /// Connects the container with its store; before the first request.
     ///
     /// - Parameters:

@@ -261,10 +261,14 @@ extension Volume {
             let isToBeSeen =
                 way == .passthrough && flags & O_ACCMODE != O_RDONLY
                 && flags & (OwnedDescriptor.uncached | O_DSYNC) != 0
+            // Who waits for a page of the kernel's that another one reads, or that it reads ahead,
+            // hears no signal; who reads past them waits for an answer of their own.
+            let isAwaited = reading != nil && session == nil && channel?.mapsDirectly == true
             let handle = Handle(
                 reads: flags & O_ACCMODE != O_WRONLY,
                 writes: flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0,
-                way: way, bypassesCache: isWrittenOnly || isToBeSeen, inBlocks: reading != nil,
+                way: way, bypassesCache: isWrittenOnly || isToBeSeen || isAwaited,
+                inBlocks: reading != nil,
                 dropsPages: way == .cached && state.mayHaveStalePages(node),
                 process: process, serial: state.serial)
             state.blockReadings[handle.rawValue] = reading

@@ -9,6 +9,8 @@ internal import SystemCalls
 protocol KernelChannel: Sendable {
     /// Whether handles may be handed to the kernel (passthrough).
     var passesThrough: Bool { get }
+    /// Whether a handle that is read past the kernel's page cache can be mapped and shared.
+    var mapsDirectly: Bool { get }
     /// Lends a file to the kernel; `nil` if it does not take it.
     func registerBacking(_ descriptor: Int32) -> Int32?
     func releaseBacking(_ backing: Int32)

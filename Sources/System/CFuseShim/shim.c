@@ -14,6 +14,7 @@ enum { OPCODE_INIT = 26, OPCODE_CREATE = 35, OPCODE_TMPFILE = 51 };
 #define INIT_HANDLE_KILLPRIV_V2 (1u << 28)
 #define INIT_EXT (1u << 30)
 /* Bits of flags2, the upper half of the 64 INIT flags. */
+#define INIT2_DIRECT_IO_ALLOW_MMAP (1u << (36 - 32))
 #define INIT2_PASSTHROUGH (1u << (37 - 32))
 #define BACKING_OPEN _IOW(229, 1, struct backing_map)
 #define BACKING_CLOSE _IOW(229, 2, uint32_t)
@@ -87,6 +88,12 @@ static ssize_t write_reply(int fd, struct iovec *iov, int count, void *userdata)
             init->flags2 |= INIT2_PASSTHROUGH;
             init->max_stack_depth = 1;
             current->has_passthrough = 1;
+        }
+        if (current->want_direct_mapping && (current->offered & INIT_EXT) &&
+            (current->offered2 & INIT2_DIRECT_IO_ALLOW_MMAP)) {
+            init->flags |= INIT_EXT;
+            init->flags2 |= INIT2_DIRECT_IO_ALLOW_MMAP;
+            current->has_direct_mapping = 1;
         }
     }
     if (fd < 0) {

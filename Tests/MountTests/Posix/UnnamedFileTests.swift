@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 
 /// Files that are opened with O_TMPFILE.
-@Suite(.oneAtATime, .enabled(if: UnnamedFiles.areKnown, "FUSE has O_TMPFILE since Linux 6.2"))
+@Suite(
+    .oneAtATime,
+    .enabled(if: KernelVersion.isAtLeast(6, 2), "FUSE has O_TMPFILE since Linux 6.2"))
 struct UnnamedFileTests {
     private static let unnamed = __O_TMPFILE | O_DIRECTORY
 
@@ -201,18 +203,5 @@ struct UnnamedFileTests {
             #expect(agent.content("a.txt") == "second")
             #expect(agent.attribute("a.txt", "user.shapeedit.id") == identity)
         }
-    }
-}
-
-/// What the kernel knows of O_TMPFILE.
-private enum UnnamedFiles {
-    static var areKnown: Bool {
-        var system = utsname()
-        uname(&system)
-        let release = withUnsafeBytes(of: &system.release) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        let numbers = release.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
-        return numbers.count == 2 && (numbers[0], numbers[1]) >= (6, 2)
     }
 }

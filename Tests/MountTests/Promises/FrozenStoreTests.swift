@@ -7,33 +7,8 @@ import Testing
 /// A WebDAV server that does not answer any more but keeps its connections: nobody hangs with it.
 @Suite(.oneAtATime, .enabled(if: isInstalled("getfattr"), "needs getfattr"))
 struct FrozenStoreTests {
-    /// Runs `body` with a volume of a container whose store is an Apache of its own. The test is
-    /// skipped, saying why, where there is none.
-    private func withServer(
-        options: [String] = [], _ body: (Volume, ServerProcess) throws -> Void
-    ) throws {
-        let server: ServerProcess
-        do { server = try ServerProcess("webdav", name: "frozen") } catch {
-            if getenv("SHAPEEDIT_REQUIRE_SERVERS") != nil { throw error }
-            try Test.cancel("no server: \(error)")
-        }
-        defer { server.stop() }
-        let folder = try TemporaryDirectory.make()
-        defer { TemporaryDirectory.remove(folder) }
-        let netrc = "\(folder)/netrc"
-        _ = try run([
-            "sh", "-c",
-            "echo machine 127.0.0.1 login shape password edit > \(netrc); chmod 600 \(netrc)",
-        ])
-        let address = "dav://127.0.0.1:\(server.words[0])/basic/store?netrc=\(netrc)"
-        try withVolume(.passthrough, store: address, options: options) { volume in
-            try body(volume, server)
-            try server.signal("CONT")
-        }
-    }
-
     @Test func `how far a content is that comes is told to those who follow`() throws {
-        try withServer { volume, server in
+        try withFrozenServer { volume, server in
             let agent = try volume.agent()
             agent.shell("head -c 9000000 /dev/urandom > large; sha256sum large > sum")
             try volume.evictAll()
@@ -72,7 +47,7 @@ struct FrozenStoreTests {
 
     @Test(.enabled(if: isInstalled("script"), "needs script"))
     func `who interrupts materialize is left with a clean line`() throws {
-        try withServer { volume, server in
+        try withFrozenServer { volume, server in
             let agent = try volume.agent()
             agent.shell("head -c 9000000 /dev/urandom > large")
             try volume.evictAll()
@@ -93,97 +68,8 @@ struct FrozenStoreTests {
         }
     }
 
-    @Test func `who waits for a frozen server can be interrupted and killed`() throws {
-        try withServer(options: ["store_timeout=90"]) { volume, server in
-            let agent = try volume.agent()
-            agent.store("small", "content")
-            agent.shell("head -c 9000000 /dev/urandom > large; sha256sum large > sum")
-            try volume.evictAll()
-            try volume.remount()
-            let after = try volume.agent()
-            try server.signal("STOP")
-            // A failure of the open would be another exit code.
-            let waiter = """
-                import os, signal, sys
-                def wake(*_): raise InterruptedError
-                signal.signal(signal.SIGALRM, wake)
-                signal.alarm(1)
-                try:
-                    file = os.open(sys.argv[1], int(sys.argv[2]))
-                    os.pread(file, 10, 5000000) if sys.argv[1] == "large" else os.write(file, b"x")
-                except InterruptedError: sys.exit(7)
-                except OSError: sys.exit(8)
-                """
-            after.store("waiter.py", ByteString(waiter))
-            for words in ["small 0", "small 2", "large 0", "large 2"] {
-                after.shell("timeout 30 python3 waiter.py \(words); test $? = 7")
-            }
-            after.shell("timeout -s KILL 1 cat small; test $? = 137")
-            after.shell("timeout -s KILL 1 cat large; test $? = 137")
-            // All else goes on.
-            after.store("new", "made meanwhile")
-            #expect(after.content("new") == "made meanwhile")
-            after.shell("ls -l; mv small moved")
-            try server.signal("CONT")
-            #expect(after.content("moved") == "content")
-            after.shell("sha256sum -c sum")
-        }
-    }
-
-    @Test func `a direct read of what a frozen server has is interrupted and killed at once`()
-        throws
-    {
-        try withServer(options: ["store_timeout=90"]) { volume, server in
-            try volume.agent().shell("head -c 9000000 /dev/urandom > large")
-            try volume.evictAll()
-            let waiter = """
-                import mmap, os, signal, sys
-                def wake(*_): raise InterruptedError
-                signal.signal(signal.SIGALRM, wake)
-                signal.alarm(int(sys.argv[1]))
-                file = os.open("large", os.O_RDONLY | os.O_DIRECT)
-                try: os.preadv(file, [mmap.mmap(-1, 4096)], 0)
-                except InterruptedError: sys.exit(7)
-                """
-            let agent = try volume.agent()
-            agent.store("waiter.py", ByteString(waiter))
-            try server.signal("STOP")
-            agent.shell("timeout 30 python3 waiter.py 1; test $? = 7")
-            // It is gone, and not only its parent.
-            agent.shell(
-                "python3 waiter.py 80 & sleep 1; kill -KILL $!; timeout 30 tail --pid=$! -f /dev/null"
-            )
-            try server.signal("CONT")
-        }
-    }
-
-    @Test func `a program that reads what does not come waits in no state that hears no signal`()
-        throws
-    {
-        try withServer(options: ["store_timeout=90"]) { volume, server in
-            let agent = try volume.agent()
-            agent.shell("head -c 9000000 /dev/urandom > large; sha256sum large > sum")
-            try volume.evictAll()
-            try server.signal("STOP")
-            for words in ["cat large", "dd if=large bs=3M skip=1", "cp large ../copy"] {
-                // Who comes later waits for a page that is asked for by another.
-                agent.shell(
-                    """
-                    \(words) > /dev/null & program=$!; sleep 1
-                    for try in $(seq 40); do
-                        state=$(ps -o stat= -p $program); case $state in S*) break; esac; sleep 0.5
-                    done
-                    kill $program; wait $program
-                    case $state in S*) ;; *) echo "\(words): $state"; exit 1;; esac
-                    """)
-            }
-            try server.signal("CONT")
-            agent.shell("sha256sum -c sum")
-        }
-    }
-
     @Test func `waiting for a frozen server ends with an error`() throws {
-        try withServer(options: ["store_timeout=2"]) { volume, server in
+        try withFrozenServer(options: ["store_timeout=2"]) { volume, server in
             let agent = try volume.agent()
             agent.store("small", "content")
             try volume.evictAll()
@@ -200,7 +86,7 @@ struct FrozenStoreTests {
 
     @Test func `nobody waits longer for a frozen server than once, however many there are`() throws
     {
-        try withServer(options: ["store_timeout=10"]) { volume, server in
+        try withFrozenServer(options: ["store_timeout=10"]) { volume, server in
             let agent = try volume.agent()
             agent.shell(
                 """
@@ -249,7 +135,7 @@ struct FrozenStoreTests {
     }
 
     @Test func `cancel ends the waiting of who writes`() throws {
-        try withServer(options: ["store_timeout=300"]) { volume, server in
+        try withFrozenServer(options: ["store_timeout=300"]) { volume, server in
             let agent = try volume.agent()
             agent.shell("head -c 9000000 /dev/urandom > large; sha256sum large > ../sum")
             try volume.evictAll()
@@ -273,7 +159,7 @@ struct FrozenStoreTests {
     }
 
     @Test func `cancel ends the waiting of all who read`() throws {
-        try withServer(options: ["store_timeout=90"]) { volume, server in
+        try withFrozenServer(options: ["store_timeout=90"]) { volume, server in
             let agent = try volume.agent()
             agent.shell("head -c 9000000 /dev/urandom > large; sha256sum large > ../sum")
             try volume.evictAll()
@@ -311,7 +197,7 @@ struct FrozenStoreTests {
     /// The kernel has the pages locked that are waited for, and the names are forgotten behind them.
     @Test func `who waits for a content keeps nobody from opening it through proc to write`() throws
     {
-        try withServer(options: ["store_timeout=90"]) { volume, server in
+        try withFrozenServer(options: ["store_timeout=90"]) { volume, server in
             let agent = try volume.agent()
             agent.shell("head -c 9000000 /dev/urandom > large")
             try volume.evictAll()
@@ -336,7 +222,7 @@ struct FrozenStoreTests {
     }
 
     @Test func `a status is told whole, however much is on its way`() throws {
-        try withServer(options: ["store_timeout=90"]) { volume, server in
+        try withFrozenServer(options: ["store_timeout=90"]) { volume, server in
             let agent = try volume.agent()
             let name = String(repeating: "n", count: 240)
             let folder = Array(repeating: name, count: 10).joined(separator: "/")
@@ -365,7 +251,7 @@ struct FrozenStoreTests {
     }
 
     @Test func `an unmount does not wait for a frozen server`() throws {
-        try withServer { volume, server in
+        try withFrozenServer { volume, server in
             let agent = try volume.agent()
             agent.store("small", "content")
             try volume.evictAll()

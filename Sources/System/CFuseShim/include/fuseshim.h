@@ -8,14 +8,17 @@
 #include <fuse_lowlevel.h>
 #include <stdint.h>
 
-/* What libfuse 3.14 does not know yet: kernel passthrough. FUSE-specific constants below are the
-   kernel's (linux/fuse.h of 7.40 and later). */
+/* What libfuse 3.14 does not know yet: kernel passthrough, and mappings of files that are read past the
+   page cache. FUSE-specific constants below are the kernel's (linux/fuse.h of 7.40 and later). */
 
 struct shim_connection {
     /* Wanted before the session is mounted. */
     int want_passthrough;
+    /* That files opened with FOPEN_DIRECT_IO can be mapped and shared. */
+    int want_direct_mapping;
     /* Known after INIT. */
     int has_passthrough;
+    int has_direct_mapping;
     int has_kill_privileges;
     /* The descriptor of /dev/fuse. */
     int device;
