@@ -43,17 +43,6 @@ import Testing
         #expect(value == .object(["a": .number(JSONNumber(1)), "b": .number(JSONNumber(2))]))
     }
 
-    @Test(arguments: [true, false])
-    func `who saved JSON in UTF-16 is told so`(isBigEndian: Bool) throws {
-        let units = [0xfeff] + "{\"elements\": []}".utf16
-        let bytes = units.flatMap { unit -> [UInt8] in
-            let pair = [UInt8(unit >> 8), UInt8(unit & 0xff)]
-            return isBigEndian ? pair : pair.reversed()
-        }
-        let error = #expect(throws: DocumentError.self) { try JSONValue.readTolerantly(bytes) }
-        #expect(error?.reason.contains("UTF-16") == true)
-    }
-
     @Test func `what is clear is repaired and listed`() throws {
         let text = "{ // one\n \"a\": [1 2,], /* two */ \"a\": \"\t\\ud800\"}"
         let (value, repairs) = try JSONValue.readTolerantly(Array(text.utf8))

@@ -76,7 +76,26 @@ import Testing
         #expect(throws: DocumentError.self) { try PropertyList.read(lone) }
         let other = "<?xml version=\"1.0\" encoding=\"Macintosh\"?><plist><true/></plist>"
         let error = #expect(throws: DocumentError.self) { try PropertyList.read(Array(other.utf8)) }
-        #expect(error?.reason.contains("'macintosh'; UTF-8, ISO-8859-1 or UTF-16") == true)
+        #expect(error?.reason.contains("'macintosh'; UTF-8, ISO-8859-1, Windows-1252") == true)
+    }
+
+    @Test(arguments: ["windows-1252", "Windows-1252", "cp1252"])
+    func `XML in Windows-1252 is read as the original app's decoder reads it`(
+        encoding: String
+    ) throws {
+        let head = Array("<?xml version=\"1.0\" encoding=\"\(encoding)\"?><plist><string>".utf8)
+        let tail = Array("</string></plist>".utf8)
+        let text: [UInt8] = [0x80, 0x8e, 0x9f, 0xa0, 0xe9, 0x41]
+        #expect(
+            try PropertyList.read(head + text + tail)
+                == .string("\u{20ac}\u{17d}\u{178}\u{a0}\u{e9}A"))
+        // The five bytes that it gives no character.
+        for byte: UInt8 in [0x81, 0x8d, 0x8f, 0x90, 0x9d] {
+            let error = #expect(throws: DocumentError.self) {
+                try PropertyList.read(head + [0xe9, byte] + tail)
+            }
+            #expect(error?.place == .byte(head.count + 1))
+        }
     }
 
     @Test(arguments: [
@@ -213,7 +232,9 @@ import Testing
 
 /// The ways to write a text in XML that are read.
 enum XMLWriting: CaseIterable {
-    case plain, utf8, utf8Marked, latin1, latin1Single, utf16Little, utf16Big, utf16Undeclared
+    case plain, utf8, utf8Marked, latin1, latin1Single, windows, utf16Little, utf16Big,
+        utf16Undeclared
+    case utf32Little, utf32Big
 
     /// A document of a text that is in Latin-1.
     func bytes(of text: String) -> [UInt8] {
@@ -234,6 +255,9 @@ enum XMLWriting: CaseIterable {
         case .utf8Marked: return [0xef, 0xbb, 0xbf] + Array(declared("ISO-8859-1").utf8)
         case .latin1: return single(declared("ISO-8859-1"))
         case .latin1Single: return single("<?xml version='1.0' encoding = 'latin1' ?>" + text)
+        case .windows: return single(declared("windows-1252"))
+        case .utf32Little: return WideWriting.utf32LittleMarked.bytes(of: declared("UTF-32"))
+        case .utf32Big: return WideWriting.utf32BigMarked.bytes(of: text)
         case .utf16Little: return units(declared("UTF-16"), false)
         case .utf16Big: return units(declared("utf-8"), true)
         case .utf16Undeclared: return units(text, false)

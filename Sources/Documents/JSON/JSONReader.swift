@@ -5,40 +5,54 @@ extension JSONValue {
         return try reader.document()
     }
 
-    /// Reads a JSON document as people write them by hand: what is clear is repaired. The repairs
-    /// are in the order of the document, at most `Limits.listedRepairs` of them.
+    /// Reads a JSON document as people write them by hand: what is clear is repaired, and it may be in
+    /// UTF-16 or UTF-32. The repairs are in the order of the document, at most `Limits.listedRepairs` of
+    /// them.
     public static func readTolerantly(
         _ bytes: [UInt8]
     ) throws(DocumentError) -> (value: JSONValue, repairs: [JSONRepair]) {
-        var reader = JSONReader(bytes, isTolerant: true)
-        let value = try reader.document()
+        try read(bytes, isTolerant: true)
+    }
+
+    /// Reads a JSON document in any encoding; where it is not tolerant, that and a byte order mark are all
+    /// that is repaired.
+    static func read(
+        _ file: [UInt8], isTolerant: Bool
+    ) throws(DocumentError) -> (value: JSONValue, repairs: [JSONRepair]) {
+        let text = try JSONText.utf8(file)
+        let isOther = JSONText.encoding(of: file) != .utf8
+        var reader = JSONReader(text, isTolerant: isTolerant, besides: isOther ? file.count : 0)
+        if isOther { reader.note(.otherEncoding, at: 0) }
+        let value = try reader.document(mayHaveMark: true)
         return (value, reader.listedRepairs())
     }
 }
 
-/// A recursive descent through the bytes of a JSON document. Depth and number of values are
+/// A recursive descent through the bytes of a JSON document. Depth, number of values and memory are
 /// bounded, so neither the stack nor the memory runs out.
 struct JSONReader {
     let bytes: [UInt8]
     var offset = 0
     private let isTolerant: Bool
     private var depth = 0
-    private var values = 0
+    private var memory: JSONMemory
     private var repairs: [(kind: JSONRepair.Kind, offset: Int)] = []
 
-    init(_ bytes: [UInt8], isTolerant: Bool) {
+    /// - Parameter other: the memory that is taken by what the bytes were made of.
+    init(_ bytes: [UInt8], isTolerant: Bool, besides other: Int = 0) {
         self.bytes = bytes
         self.isTolerant = isTolerant
+        memory = JSONMemory(text: bytes.count + other)
     }
 
-    mutating func document() throws(DocumentError) -> JSONValue {
-        guard bytes.count <= Limits.jsonBytes else {
-            throw DocumentError(
-                .tooLarge, "\(bytes.count) bytes, of which at most \(Limits.jsonBytes) are read")
-        }
-        if bytes.isUTF16 { throw DocumentError(.malformed, [UInt8].utf16Complaint) }
+    mutating func document(mayHaveMark: Bool = false) throws(DocumentError) -> JSONValue {
+        try JSONText.check(bytes.count)
         if bytes.hasByteOrderMark {
-            try repair(.byteOrderMark, at: 0)
+            if mayHaveMark {
+                note(.byteOrderMark, at: 0)
+            } else {
+                try repair(.byteOrderMark, at: 0)
+            }
             offset = 3
         }
         try skipBlanks()
@@ -62,6 +76,11 @@ struct JSONReader {
     /// Notes a repair, or throws where nothing may be repaired.
     mutating func repair(_ kind: JSONRepair.Kind, at place: Int) throws(DocumentError) {
         guard isTolerant else { throw error(.malformed, at: place, kind.complaint) }
+        note(kind, at: place)
+    }
+
+    /// Notes what was repaired.
+    mutating func note(_ kind: JSONRepair.Kind, at place: Int) {
         if repairs.count < Limits.listedRepairs { repairs.append((kind, place)) }
     }
 
@@ -78,18 +97,18 @@ struct JSONReader {
 // Values.
 extension JSONReader {
     private mutating func value() throws(DocumentError) -> JSONValue {
-        values += 1
-        guard values <= Limits.jsonValues else {
-            throw error(
-                .tooLarge, at: offset,
-                "more than \(Limits.jsonValues) values, the most that a document may have"
-            )
-        }
+        try count { (memory) throws(DocumentError) in try memory.addValue() }
         switch next {
         case UInt8(ascii: "{"): return .object(try object())
         case UInt8(ascii: "["): return .array(try array())
-        case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try number())
+        case UInt8(ascii: "\""):
+            let text = try string()
+            try count { (memory) throws(DocumentError) in try memory.add(text) }
+            return .string(text)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            let number = try number()
+            try count { (memory) throws(DocumentError) in try memory.add(number.text) }
+            return .number(number)
         case UInt8(ascii: "t"): return try word("true", .boolean(true))
         case UInt8(ascii: "f"): return try word("false", .boolean(false))
         case UInt8(ascii: "n"): return try word("null", .null)
@@ -116,9 +135,11 @@ extension JSONReader {
         try descend()
         var elements: [JSONValue] = []
         while try !closes(UInt8(ascii: "]"), isFirst: elements.isEmpty) {
+            try count { (memory) throws(DocumentError) in try memory.addElement() }
             elements.append(try value())
         }
         depth -= 1
+        elements.trim()
         return elements
     }
 
@@ -131,6 +152,7 @@ extension JSONReader {
                 throw error(.malformed, at: start, "a key in quotation marks is expected here")
             }
             let key = try string()
+            try count { (memory) throws(DocumentError) in try memory.addMember(key) }
             try skipBlanks()
             guard next == UInt8(ascii: ":") else {
                 throw error(.malformed, at: offset, "a colon is expected after a key")
@@ -140,7 +162,7 @@ extension JSONReader {
             if !members.append(key, try value()) { try repair(.duplicateKey, at: start) }
         }
         depth -= 1
-        return members.object
+        return members.object()
     }
 
     private mutating func descend() throws(DocumentError) {
@@ -148,7 +170,18 @@ extension JSONReader {
         guard depth <= Limits.jsonDepth else {
             throw error(.tooLarge, at: offset, "more than \(Limits.jsonDepth) levels")
         }
+        try count { (memory) throws(DocumentError) in try memory.addContainer() }
         offset += 1
+    }
+
+    /// Counts what has been read; an error says where it became too much.
+    @inline(__always)
+    private mutating func count(
+        _ add: (inout JSONMemory) throws(DocumentError) -> Void
+    ) throws(DocumentError) {
+        do throws(DocumentError) { try add(&memory) } catch {
+            throw self.error(error.kind, at: offset, error.reason)
+        }
     }
 
     /// Goes to the next element or over the closing bracket, and tells which of the two.
@@ -196,35 +229,5 @@ extension JSONReader {
             }
             try repair(.comment, at: start)
         }
-    }
-}
-
-/// Gathers the members of an object, of each key the last. Finding a key again takes a pass over
-/// the members while they are few, and a table beyond that.
-private struct JSONMembers {
-    private var members: [JSONObject.Member] = []
-    private var table: [Exact<String>: Int] = [:]
-
-    var isEmpty: Bool { members.isEmpty }
-    var object: JSONObject { JSONObject(uniqueMembers: members) }
-
-    /// Appends a member, or replaces the value of its key and returns false.
-    mutating func append(_ key: String, _ value: JSONValue) -> Bool {
-        let tabulatedFrom = 16
-        if members.count == tabulatedFrom {
-            for (index, member) in members.enumerated() {
-                table[Exact(wrappedValue: member.key)] = index
-            }
-        }
-        let index =
-            members.count < tabulatedFrom
-            ? members.firstIndex { $0.key.isExactly(key) } : table[Exact(wrappedValue: key)]
-        if let index {
-            members[index].value = value
-            return false
-        }
-        if members.count >= tabulatedFrom { table[Exact(wrappedValue: key)] = members.count }
-        members.append(JSONObject.Member(key, value))
-        return true
     }
 }

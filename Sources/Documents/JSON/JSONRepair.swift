@@ -10,6 +10,8 @@ public struct JSONRepair: Hashable, Sendable, CustomStringConvertible {
         case missingComma
         /// A byte order mark at the beginning; left out.
         case byteOrderMark
+        /// UTF-16 or UTF-32; read, and written as UTF-8.
+        case otherEncoding
         /// A tab, line end or other control character in a string; escaped.
         case controlCharacter
         /// Bytes that are not UTF-8, or half of a surrogate pair; U+FFFD instead.
@@ -24,6 +26,7 @@ public struct JSONRepair: Hashable, Sendable, CustomStringConvertible {
             case .trailingComma: "a trailing comma was left out"
             case .missingComma: "a missing comma was put in"
             case .byteOrderMark: "a byte order mark was left out"
+            case .otherEncoding: "a text that was not in UTF-8 was made UTF-8"
             case .controlCharacter: "a control character in a string was escaped"
             case .invalidText: "text that is not Unicode was replaced by U+FFFD"
             case .duplicateKey: "of a key given twice the last value was kept"
@@ -37,6 +40,7 @@ public struct JSONRepair: Hashable, Sendable, CustomStringConvertible {
             case .trailingComma: "a comma before a closing bracket"
             case .missingComma: "a comma is missing"
             case .byteOrderMark: "a byte order mark"
+            case .otherEncoding: "a text that is not in UTF-8"
             case .controlCharacter: "a control character in a string that is not escaped"
             case .invalidText: "text that is not Unicode"
             case .duplicateKey: "a key that the object has already"

@@ -7,11 +7,12 @@ struct JSONRewriter {
     private let old: JSONValue
     private let style: JSONStyle
 
-    /// A rewriter of a text; nil if it is not strict JSON, whose layout would mean nothing. A byte
-    /// order mark is left out.
-    init?(_ original: [UInt8]) {
-        let original = original.withoutByteOrderMark
-        guard let old = try? JSONValue.read(original) else { return nil }
+    /// A rewriter of a file; nil if it is not strict JSON, whose layout would mean nothing. A byte
+    /// order mark is left out, and another encoding becomes UTF-8.
+    init?(_ file: [UInt8]) {
+        guard let original = (try? JSONText.utf8(file))?.withoutByteOrderMark,
+            let old = try? JSONValue.read(original)
+        else { return nil }
         self.original = original
         self.old = old
         style = JSONLayout(original).style

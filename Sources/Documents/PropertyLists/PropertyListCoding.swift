@@ -20,7 +20,8 @@ extension PropertyList {
             return try reader.document()
         } catch {
             guard case .byte(let offset) = error.place else { throw error }
-            let place = DocumentError.Place.byte(encoding.offset(of: offset, inUTF8: text))
+            let place = DocumentError.Place.byte(
+                encoding.offset(of: offset, inUTF8: text, of: bytes))
             throw DocumentError(error.kind, at: place, error.reason)
         }
     }

@@ -3,55 +3,67 @@ internal import PathText
 /// How the characters of an XML property list are written. The apps that make these files find it
 /// in the same way: a byte order mark tells, else the declaration, else it is UTF-8.
 enum XMLEncoding {
-    case utf8
-    /// With a byte order mark; without one it is not taken for XML.
-    case utf16(isBigEndian: Bool)
+    /// Without a byte order mark it is UTF-8: the others are not taken for XML.
+    case unicode(UnicodeEncoding)
     case latin1
+    case windows1252
 
     init(of bytes: [UInt8]) throws(DocumentError) {
-        if bytes.isUTF16 {
-            self = .utf16(isBigEndian: bytes[0] == 0xfe)
-        } else if !bytes.hasByteOrderMark, let name = Self.declared(in: bytes) {
+        if let marked = UnicodeEncoding(mark: bytes) {
+            self = .unicode(marked)
+        } else if let name = Self.declared(in: bytes) {
             switch name {
-            case "utf-8", "utf8", "us-ascii": self = .utf8
+            case "utf-8", "utf8", "us-ascii": self = .unicode(.utf8)
             case "iso-8859-1", "iso_8859-1", "latin1": self = .latin1
+            case "windows-1252", "cp1252": self = .windows1252
             default:
                 throw DocumentError(
                     .malformed, at: .byte(0),
-                    "the encoding '\(name)'; UTF-8, ISO-8859-1 or UTF-16 with a byte order mark is expected"
-                )
+                    "the encoding '\(name)'; UTF-8, ISO-8859-1, Windows-1252, or UTF-16 or UTF-32 with a "
+                        + "byte order mark is expected")
             }
         } else {
-            self = .utf8
+            self = .unicode(.utf8)
         }
     }
 
     /// The same text in UTF-8; what is UTF-8 already is checked where it is read.
     func utf8(_ bytes: [UInt8]) throws(DocumentError) -> [UInt8] {
-        switch self {
-        case .utf8:
-            return bytes
-        case .latin1:
-            return bytes.flatMap { Array(String(Unicode.Scalar($0)).utf8) }
-        case .utf16(let isBigEndian):
-            let units = stride(from: 2, to: bytes.count - 1, by: 2).map { offset in
-                let pair = (UInt16(bytes[offset]), UInt16(bytes[offset + 1]))
-                return isBigEndian ? pair.0 << 8 | pair.1 : pair.1 << 8 | pair.0
+        if case .unicode(let encoding) = self { return try encoding.utf8(bytes) }
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        for (offset, byte) in bytes.enumerated() {
+            guard let scalar = scalar(byte) else {
+                throw DocumentError(
+                    .malformed, at: .byte(offset), "a byte that Windows-1252 does not have")
             }
-            let text = String(validating: units, as: UTF16.self)
-            guard let text, bytes.count.isMultiple(of: 2) else {
-                throw DocumentError(.malformed, "text that is not UTF-16")
-            }
-            return Array(text.utf8)
+            UTF8.encode(scalar).map { text.append(contentsOf: $0) }
         }
+        return text
     }
 
+    /// The character of a byte, where each is one.
+    private func scalar(_ byte: UInt8) -> Unicode.Scalar? {
+        guard case .windows1252 = self, (0x80..<0xa0).contains(byte) else {
+            return Unicode.Scalar(byte)
+        }
+        let scalar = Self.windows[Int(byte) - 0x80]
+        return scalar == 0 ? nil : Unicode.Scalar(scalar)
+    }
+
+    /// Where Windows-1252 has other characters than Latin-1: those of the bytes from 0x80 on; 0 for none.
+    private static let windows: [UInt16] = [
+        0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039,
+        0x0152, 0, 0x017d, 0, 0, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc,
+        0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178,
+    ]
+
     /// The byte of the document that a byte of its text in UTF-8 was made of.
-    func offset(of offset: Int, inUTF8 text: [UInt8]) -> Int {
-        if case .utf8 = self { return offset }
-        let before = String(decoding: text[..<offset], as: UTF8.self)
-        if case .latin1 = self { return before.unicodeScalars.count }
-        return 2 + before.utf16.count * 2
+    func offset(of offset: Int, inUTF8 text: [UInt8], of bytes: [UInt8]) -> Int {
+        guard case .unicode(let encoding) = self else {
+            return String(decoding: text[..<offset], as: UTF8.self).unicodeScalars.count
+        }
+        return encoding.offset(of: offset, inUTF8: text, of: bytes)
     }
 
     /// What `<?xml ... encoding="NAME"` says, in small letters; nil without it.

@@ -5,19 +5,20 @@ extension Scene {
     }
 
     /// Reads a `.shape` document and lists what had to be repaired: a byte order mark, which editors put
-    /// there unasked. All else is a failure.
+    /// there unasked, and UTF-16, in which some save. All else is a failure.
     public static func repaired(
         _ bytes: [UInt8]
     ) throws(DocumentError) -> (scene: Scene, repairs: [JSONRepair]) {
-        let repairs =
-            bytes.hasByteOrderMark ? [JSONRepair(kind: .byteOrderMark, line: 1, column: 1)] : []
-        return (try Scene(try JSONValue.read(bytes.withoutByteOrderMark)), repairs)
+        let (value, repairs) = try JSONValue.read(bytes, isTolerant: false)
+        return (try Scene(value), repairs)
     }
 
     /// Reads the JSON of a `.shape` document.
-    public init(_ json: JSONValue) throws(DocumentError) {
-        guard let root = json.object else {
-            throw DocumentError(.otherFormat, "not a scene: \(json.typeName)")
+    public init(_ json: consuming JSONValue) throws(DocumentError) {
+        let typeName = json.typeName
+        // Taken over: it would be copied where it is changed, and a root can have very many keys.
+        guard case .object(var root) = consume json else {
+            throw DocumentError(.otherFormat, "not a scene: \(typeName)")
         }
         let fields = SceneFields(object: root, path: "")
         guard let version = root[SceneKey.version] else {
@@ -40,9 +41,9 @@ extension Scene {
         var reader = SceneNodeReader()
         nodes = try reader.nodes(
             try fields.array(SceneKey.nodes), at: SceneKey.nodes, depth: 0)
+        root[SceneKey.nodes] = .array([])
+        if root[SceneKey.camera] != nil { root[SceneKey.camera] = .null }
         source = root
-        source[SceneKey.nodes] = .array([])
-        if root[SceneKey.camera] != nil { source[SceneKey.camera] = .null }
     }
 }
 

@@ -6,9 +6,7 @@ extension Scene {
         let json = json
         _ = try Scene(json)
         let bytes = json.text(replacing: original)
-        guard bytes.count <= Limits.jsonBytes else {
-            throw DocumentError(.tooLarge, "more than \(Limits.jsonBytes) bytes")
-        }
+        try json.check(writtenAs: bytes)
         return bytes
     }
 

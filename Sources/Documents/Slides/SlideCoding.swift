@@ -11,9 +11,11 @@ extension Slide {
 
     /// Reads the JSON of a `.slide` document. What its elements hold is not looked at: `problems`
     /// tells what is wrong there.
-    public init(_ json: JSONValue) throws(DocumentError) {
-        guard var root = json.object else {
-            throw DocumentError(.otherFormat, "not a slide: \(json.typeName)")
+    public init(_ json: consuming JSONValue) throws(DocumentError) {
+        let typeName = json.typeName
+        // Taken over: it would be copied where it is changed, and a root can have very many keys.
+        guard case .object(var root) = consume json else {
+            throw DocumentError(.otherFormat, "not a slide: \(typeName)")
         }
         guard let value = root[Slide.elementsKey] else {
             throw DocumentError(.missing, at: .path(Slide.elementsKey), "missing")
@@ -53,10 +55,9 @@ extension Slide {
     /// The bytes of the document as strict JSON. With the bytes it was read from, what did not
     /// change stays as it is; see `JSONValue.text(replacing:)`.
     public func text(replacing original: [UInt8]? = nil) throws(DocumentError) -> [UInt8] {
+        let json = json
         let bytes = json.text(replacing: original)
-        guard bytes.count <= Limits.jsonBytes else {
-            throw DocumentError(.tooLarge, "more than \(Limits.jsonBytes) bytes")
-        }
+        try json.check(writtenAs: bytes)
         return bytes
     }
 

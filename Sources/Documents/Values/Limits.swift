@@ -3,6 +3,9 @@
 public enum Limits {
     /// Bytes of a JSON document.
     public static let jsonBytes = 16 << 20
+    /// Bytes of memory that a JSON document may take, about: its text and all values. Many small values
+    /// take several times as much as their text.
+    public static let jsonMemory = 32 << 20
     /// Values of a JSON document, keys not counted.
     public static let jsonValues = 500_000
     /// Levels of arrays and objects in a JSON document.

@@ -39,8 +39,12 @@ extension FuzzRun {
     }
 
     private static func scene(_ input: [UInt8]) throws(Mismatch) -> Bool {
-        guard var scene = try? Scene.read(input) else { return false }
-        guard (try? scene.text(replacing: input)) == input.withoutByteOrderMark else {
+        guard case (var scene, let repairs)? = try? Scene.repaired(input) else { return false }
+        let same = try? scene.text(replacing: input)
+        let isSame =
+            repairs.contains { $0.kind == .otherEncoding }
+            ? same.flatMap { try? Scene.read($0) } == scene : same == input.withoutByteOrderMark
+        guard isSame else {
             throw Mismatch(reason: "a scene that did not change is not written as it was")
         }
         scene.title = "changed"

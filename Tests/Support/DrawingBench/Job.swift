@@ -43,6 +43,10 @@ struct Job {
                 name: "slide-full", size: slideSize,
                 picture: .slide(SampleDocuments.fullSlide, .app),
                 rounds: 1))
+        jobs.append(
+            Job(
+                name: "slide-keys", size: slideSize,
+                picture: .slide(try SampleDocuments.largestSlide(), .app), rounds: 1))
         let largest = try PixelSize(width: PictureLimits.side, height: PictureLimits.side)
         jobs.append(
             Job(name: "slide-8192", size: largest, picture: .slide(slide, .app), rounds: 1))

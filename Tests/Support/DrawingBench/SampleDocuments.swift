@@ -46,6 +46,20 @@ enum SampleDocuments {
             })
     }
 
+    /// A slide that takes as much memory as one may, nearly, read from its text: half of it by keys that
+    /// nobody knows, half by curves.
+    static func largestSlide() throws -> Slide {
+        var text = "{"
+        for index in 0..<260_000 { text += "\"k\(index)\":\(index)," }
+        text += "\"elements\":["
+        for index in 0..<28_000 {
+            text += index == 0 ? "" : ","
+            text += "{\"shapeType\":\"curve\",\"originx\":\(index % 4_000),\"originy\":2.5,"
+            text += "\"endx\":300,\"endy\":40,\"controlPoint1x\":5.5,\"controlPoint1y\":9}"
+        }
+        return try Slide.read(Array((text + "]}").utf8)).slide
+    }
+
     /// Twelve things to do.
     static var list: TaskList {
         let texts = ["Milk", "Bread", "A very long item that needs an ellipsis at its end", "Tea"]
