@@ -248,6 +248,16 @@ import Testing
         #expect(try TaskList.items(from: list.taskLines).map(\.text) == items.map(\.text))
     }
 
+    @Test(arguments: ["-", "*", "+", "\u{2022}", "- [ ]", "- [x]"])
+    func `a bullet without text is no item`(bullet: String) throws {
+        let text = "- milk\n\(bullet) \n  \(bullet)\n\(bullet)\tbread\n"
+        #expect(try TaskList.items(from: text).map(\.text) == ["milk", "bread"])
+        // To paste is to put lines in as they are.
+        var list = TaskList()
+        #expect(try list.paste("-") == 1)
+        #expect(list.items.map(\.text) == ["-"])
+    }
+
     @Test func `the longest text of an item comes back from its line`() throws {
         let longest = String(repeating: "x", count: Limits.itemTextBytes)
         let lines = TaskList(items: [TaskItem(longest)]).taskLines

@@ -7,7 +7,7 @@ extension TaskList {
     }
 
     /// Items from text: GitHub's task lines, todo.txt (`x ` is done, the dates after it are left
-    /// out), lines with a bullet, and bare lines. Blank lines are left out. What is open comes
+    /// out), lines with a bullet, and bare lines. Lines without text are left out. What is open comes
     /// first, as in every list of the original app; the lines' order decides otherwise.
     public static func items(from text: String) throws(DocumentError) -> [TaskItem] {
         var items: [TaskItem] = []
@@ -55,10 +55,11 @@ extension TaskList {
             return TaskItem(trimmed(withoutDates(line.dropFirst(2))), isComplete: true)
         }
         let bullets: [Unicode.Scalar] = ["-", "*", "+", "\u{2022}"]
-        guard let first = line.first, bullets.contains(first), line.dropFirst().first == " " else {
-            return marked(line) ?? TaskItem(String(line))
-        }
-        let rest = line.dropFirst(2).drop { $0.properties.isWhitespace }
+        // One with nothing behind it has no text; the blank is gone with those around the line.
+        guard let first = line.first, bullets.contains(first),
+            line.dropFirst().first?.properties.isWhitespace ?? true
+        else { return marked(line) ?? TaskItem(String(line)) }
+        let rest = line.dropFirst().drop { $0.properties.isWhitespace }
         return marked(rest) ?? TaskItem(trimmed(rest))
     }
 
