@@ -75,7 +75,8 @@ struct ExportedSolids {
             name: placement.name, color: placement.color, opacity: placement.opacity, mesh: mesh)
     }
 
-    private static func isWithinReals(_ place: Vector) -> Bool {
+    /// Whether 32-bit reals say where a place is.
+    static func isWithinReals(_ place: Vector) -> Bool {
         Float(place.x).isFinite && Float(place.y).isFinite && Float(place.z).isFinite
     }
 }

@@ -54,6 +54,15 @@ import Testing
         }
     }
 
+    @Test func `a camera beyond the numbers of such files is an error where the file has one`()
+        throws
+    {
+        var far = scene
+        far.camera.position = Vector3(0, 1e41, 0)
+        #expect(throws: DrawingError.self) { _ = try ModelFile(far, as: .glb) }
+        #expect(try Self.bytes(far, .stl) == Self.bytes(scene, .stl))
+    }
+
     @Test(arguments: ModelFile.Format.allCases)
     func `files are handed out in parts, however many solids there are and however they are called`(
         _ format: ModelFile.Format
