@@ -1,11 +1,17 @@
 /// How large documents of JSON may be: how many values they have, and how much memory those take with the
 /// text they are read from.
 struct JSONMemory {
+    private let limit: Int
     private var bytes: Int
     private var values = 0
 
-    /// - Parameter text: the bytes of the text.
-    init(text: Int) { bytes = text }
+    /// - Parameters:
+    ///   - text: the bytes of the text.
+    ///   - limit: the bytes of memory that all may take.
+    init(text: Int, atMost limit: Int = Limits.jsonMemory) {
+        bytes = text
+        self.limit = limit
+    }
 
     /// An array or object, with what the machine adds to it.
     private static let container = 48
@@ -39,10 +45,10 @@ struct JSONMemory {
 
     private mutating func add(_ count: Int) throws(DocumentError) {
         bytes += count
-        guard bytes <= Limits.jsonMemory else {
+        guard bytes <= limit else {
             throw DocumentError(
                 .tooLarge,
-                "the document takes more than \(Limits.jsonMemory >> 20) MiB of memory, the most that one "
+                "the document takes more than \(limit >> 20) MiB of memory, the most that one "
                     + "may take: fewer or shorter values are expected")
         }
     }

@@ -14,14 +14,18 @@ extension JSONValue {
         try read(bytes, isTolerant: true)
     }
 
-    /// Reads a JSON document in any encoding; where it is not tolerant, that and a byte order mark are all
-    /// that is repaired.
+    /// Reads a JSON document in any encoding.
+    ///
+    /// - Parameters:
+    ///   - isTolerant: whether more is repaired than that and a byte order mark.
+    ///   - limit: the bytes of memory that all of it may take.
     static func read(
-        _ file: [UInt8], isTolerant: Bool
+        _ file: [UInt8], isTolerant: Bool, atMost limit: Int = Limits.jsonMemory
     ) throws(DocumentError) -> (value: JSONValue, repairs: [JSONRepair]) {
         let text = try JSONText.utf8(file)
         let isOther = JSONText.encoding(of: file) != .utf8
-        var reader = JSONReader(text, isTolerant: isTolerant, besides: isOther ? file.count : 0)
+        let memory = JSONMemory(text: text.count + (isOther ? file.count : 0), atMost: limit)
+        var reader = JSONReader(text, isTolerant: isTolerant, memory)
         if isOther { reader.note(.otherEncoding, at: 0) }
         let value = try reader.document(mayHaveMark: true)
         return (value, reader.listedRepairs())
@@ -38,11 +42,11 @@ struct JSONReader {
     private var memory: JSONMemory
     private var repairs: [(kind: JSONRepair.Kind, offset: Int)] = []
 
-    /// - Parameter other: the memory that is taken by what the bytes were made of.
-    init(_ bytes: [UInt8], isTolerant: Bool, besides other: Int = 0) {
+    /// - Parameter memory: what is taken already, if that is not the text alone.
+    init(_ bytes: [UInt8], isTolerant: Bool, _ memory: JSONMemory? = nil) {
         self.bytes = bytes
         self.isTolerant = isTolerant
-        memory = JSONMemory(text: bytes.count + other)
+        self.memory = memory ?? JSONMemory(text: bytes.count)
     }
 
     mutating func document(mayHaveMark: Bool = false) throws(DocumentError) -> JSONValue {

@@ -24,7 +24,8 @@ public struct SlideBulkFile: Hashable, Sendable {
     public static func read(
         _ bytes: [UInt8]
     ) throws(DocumentError) -> (file: SlideBulkFile, repairs: [JSONRepair]) {
-        let (value, repairs) = try JSONValue.readTolerantly(bytes)
+        let (value, repairs) = try JSONValue.read(
+            bytes, isTolerant: true, atMost: Limits.bulkMemory)
         return (try SlideBulkFile(value), repairs)
     }
 

@@ -6,6 +6,8 @@ public enum Limits {
     /// Bytes of memory that a JSON document may take, about: its text and all values. Many small values
     /// take several times as much as their text.
     public static let jsonMemory = 32 << 20
+    /// The same for a bulk file, of which no picture is drawn.
+    public static let bulkMemory = 128 << 20
     /// Values of a JSON document, keys not counted.
     public static let jsonValues = 500_000
     /// Levels of arrays and objects in a JSON document.
