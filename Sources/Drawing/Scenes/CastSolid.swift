@@ -56,7 +56,21 @@ struct CastSolid {
         meet(x, y, view) { [body] ray in body.entry(ray, near: View.near) }
     }
 
-    /// The same, with a function that knows which body it is.
+    /// Where the same ray comes into the solid once more, behind where it was met first. Only a ring is
+    /// left and met again by one ray.
+    func meetBehind(_ first: Meeting, _ x: Double, _ y: Double, _ view: View) -> Meeting? {
+        guard case .torus(let ring, let pipe) = body else { return nil }
+        return meet(x, y, view) { ray in
+            // Beyond the error of the first place, or it would be found again.
+            let step = Self.leastDepth * (ring + pipe) / ray.direction.length
+            return Torus.entry(ray, ring, pipe, first.distance + step)
+        }
+    }
+
+    /// What is thinner along a ray is not told from where the ray meets it, in sizes of the solid.
+    private static let leastDepth = 1e-4
+
+    /// As `meet`, with a function that knows which body it is.
     @inline(__always)
     func meet(_ x: Double, _ y: Double, _ view: View, _ enter: (Ray) -> Entry?)
         -> Meeting?

@@ -44,13 +44,14 @@ struct SceneCaster: RowSource {
         var below = SampleRow(width: size.width, empty: empty)
         var output = [UInt32](repeating: 0, count: size.width)
         var differing = [Bool](repeating: false, count: size.width)
-        cast(0, into: row)
+        var clear = ClearLayers()
+        cast(0, into: row, &clear)
         for y in 0..<size.height {
-            if y + 1 < size.height { cast(y + 1, into: below) }
+            if y + 1 < size.height { cast(y + 1, into: below, &clear) }
             // There is nothing to differ from beyond the first and the last row.
             refine(
                 y, above: y > 0 ? above : row, row, y + 1 < size.height ? below : row, &differing,
-                &output)
+                &output, &clear)
             var failure: DrawingError?
             output.withUnsafeBufferPointer { pixels in
                 do throws(DrawingError) { try take(pixels) } catch { failure = error }
@@ -63,7 +64,7 @@ struct SceneCaster: RowSource {
 
     private var empty: Sample { Sample(color: backdrop.pixel, surfaces: 0) }
 
-    private func cast(_ y: Int, into row: SampleRow) {
+    private func cast(_ y: Int, into row: SampleRow, _ clear: inout ClearLayers) {
         let active = solids.indices.filter { solids[$0].cover.pixels.y.contains(y) }
         let first = active.map { solids[$0].cover.pixels.x.lowerBound }.min() ?? 0
         let last = active.map { solids[$0].cover.pixels.x.upperBound }.max() ?? 0
@@ -79,7 +80,7 @@ struct SceneCaster: RowSource {
         } else {
             let active = apart(active, in: row.used)
             row.update(row.used) { x, _ in
-                (sample(Double(x) + 0.5, middle, column: x, active[x]), 0)
+                (sample(Double(x) + 0.5, middle, column: x, active[x], &clear), 0)
             }
         }
         row.extendEdges()
@@ -95,7 +96,7 @@ struct SceneCaster: RowSource {
     /// Writes the final pixels of a row.
     private func refine(
         _ y: Int, above: SampleRow, _ row: SampleRow, _ below: SampleRow,
-        _ differing: inout [Bool], _ output: inout [UInt32]
+        _ differing: inout [Bool], _ output: inout [UInt32], _ clear: inout ClearLayers
     ) {
         for x in 0..<size.width { output[x] = row.colors[x] }
         let rows = [above, row, below].filter { !$0.used.isEmpty }
@@ -109,17 +110,17 @@ struct SceneCaster: RowSource {
             in: columns)
         row.compare(columns, above: above, below: below, &differing)
         for x in columns where differing[x - columns.lowerBound] {
-            output[x] = refined(x, y, row.colors[x], active[x])
+            output[x] = refined(x, y, row.colors[x], active[x], &clear)
         }
     }
 
     /// The mean of five rays.
     private func refined(
-        _ x: Int, _ y: Int, _ middle: UInt32, _ active: ArraySlice<Int>
+        _ x: Int, _ y: Int, _ middle: UInt32, _ active: ArraySlice<Int>, _ clear: inout ClearLayers
     ) -> UInt32 {
         var (red, green, blue) = (middle >> 16 & 0xFF, middle >> 8 & 0xFF, middle & 0xFF)
         for (dx, dy) in Self.further {
-            let color = sample(Double(x) + dx, Double(y) + dy, column: x, active).color
+            let color = sample(Double(x) + dx, Double(y) + dy, column: x, active, &clear).color
             red += color >> 16 & 0xFF
             green += color >> 8 & 0xFF
             blue += color & 0xFF
@@ -141,21 +142,29 @@ extension SceneCaster {
     /// What the ray through a place of the picture sees.
     @inline(__always)
     private func sample(
-        _ x: Double, _ y: Double, column: Int, _ active: ArraySlice<Int>
+        _ x: Double, _ y: Double, column: Int, _ active: ArraySlice<Int>, _ clear: inout ClearLayers
     ) -> Sample {
         var nearest: (index: Int, meeting: Meeting)?
-        var clear: [(index: Int, meeting: Meeting)] = []
+        // Nothing farther away can be seen.
+        var reach = Double.infinity
+        clear.removeAll()
         for index in active {
             let cover = solids[index].cover
-            if let nearest, cover.nearest > nearest.meeting.distance { break }
+            if cover.nearest > reach { break }
             let columns = cover.pixels.x
             guard column >= columns.lowerBound - 1, column <= columns.upperBound,
                 let meeting = solids[index].meet(x, y, view)
             else { continue }
-            if solids[index].opacity < 1 {
-                clear.append((index, meeting))
+            let opacity = solids[index].opacity
+            if opacity < 1 {
+                clear.add(index, meeting, opacity)
+                if let behind = solids[index].meetBehind(meeting, x, y, view) {
+                    clear.add(index, behind, opacity)
+                }
+                reach = min(reach, clear.reach)
             } else if nearest.map({ meeting.distance < $0.meeting.distance }) ?? true {
                 nearest = (index, meeting)
+                reach = min(reach, meeting.distance)
             }
         }
         var below = empty
@@ -163,9 +172,8 @@ extension SceneCaster {
             below.color = solids[nearest.index].color(nearest.meeting.light)
             below.surfaces = surface(nearest.index, nearest.meeting.face)
         }
-        guard !clear.isEmpty else { return below }
-        let limit = nearest?.meeting.distance ?? .infinity
-        return blended(clear.filter { $0.meeting.distance < limit }, over: below)
+        clear.removeAll(from: nearest?.meeting.distance ?? .infinity)
+        return clear.isEmpty ? below : blended(clear, over: below)
     }
 
     @inline(__always)
@@ -174,24 +182,21 @@ extension SceneCaster {
     }
 
     /// What is below seen through clear solids.
-    private func blended(_ clear: [(index: Int, meeting: Meeting)], over below: Sample) -> Sample {
+    private func blended(_ clear: borrowing ClearLayers, over below: Sample) -> Sample {
         var (red, green, blue) = (
             Double(below.color >> 16 & 0xFF), Double(below.color >> 8 & 0xFF),
             Double(below.color & 0xFF)
         )
         var surfaces = below.surfaces
-        let fromBehind = clear.sorted {
-            ($0.meeting.distance, $0.index) > ($1.meeting.distance, $1.index)
-        }
-        for (index, meeting) in fromBehind {
-            let solid = solids[index]
+        for layer in clear.fromBehind {
+            let solid = solids[layer.index]
             func mix(_ below: Double, _ own: Double) -> Double {
-                below * (1 - solid.opacity) + own * meeting.light * solid.opacity
+                below * (1 - solid.opacity) + own * layer.meeting.light * solid.opacity
             }
             red = mix(red, solid.red)
             green = mix(green, solid.green)
             blue = mix(blue, solid.blue)
-            surfaces = surfaces &* 31 &+ surface(index, meeting.face)
+            surfaces = surfaces &* 31 &+ surface(layer.index, layer.meeting.face)
         }
         let color =
             0xFF00_0000 | UInt32(red + 0.5) << 16 | UInt32(green + 0.5) << 8 | UInt32(blue + 0.5)

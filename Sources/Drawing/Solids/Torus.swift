@@ -18,7 +18,9 @@ enum Torus {
             a: alpha * alpha, b: 4 * alpha * beta,
             c: 4 * beta * beta + 2 * alpha * gamma - 4 * r2 * flatAlpha,
             d: 4 * beta * gamma - 8 * r2 * flatBeta, e: gamma * gamma - 4 * r2 * flatGamma)
-        guard let t = quartic.firstFall(upTo: length) else { return nil }
+        // In the plane of the ring the ray meets it where it begins: rounding may put that just inside.
+        let isMet = start >= near && quartic.e <= 0 && quartic.d < 0
+        guard let t = isMet ? 0 : quartic.firstFall(upTo: length) else { return nil }
         let p = o + d * t
         let square = p.dot(p) + r2 - pipe * pipe
         // The gradient.

@@ -59,6 +59,43 @@ import Testing
         #expect(gray.allSatisfy { (126...129).contains($0) })
     }
 
+    @Test func `the far side of a half clear ring is seen through its near side`() throws {
+        // The middle of the picture looks through the ring from its edge: in at 1.2, out, in at -0.8.
+        let ring = solid(.torus, color: .black, opacity: 0.5)
+        func middle(_ others: [SceneNode]) throws -> UInt8 {
+            try pixel(Scene(background: .white, nodes: others + [ring]), 55, 67)[0]
+        }
+        #expect((62...66).contains(try middle([])))
+        // Something in the ring is behind one side and hides the other one.
+        let ball = SolidShape.sphere(radius: 0.5)
+        let opaque = SceneNode.solid(Solid(shape: ball, color: .white))
+        #expect((126...129).contains(try middle([opaque])))
+        let clear = SceneNode.solid(Solid(shape: ball, color: .white, opacity: 0.5))
+        // White, half black, then half white, and half black again.
+        #expect((94...97).contains(try middle([clear])))
+    }
+
+    @Test func `a ring seen right from its edge hides what is in it`() throws {
+        let ball = SceneNode.solid(Solid(shape: .sphere(radius: 0.5), color: .white))
+        let scene = Scene(background: .white, nodes: [ball, solid(.torus, color: .black)])
+        #expect(try pixel(scene, 55, 67) == [0, 0, 0])
+    }
+
+    @Test func `many layers dim what is behind them to nothing`() throws {
+        let wall = SolidShape.cube(width: 90, height: 90, depth: 0.01, roundedEdge: 0)
+        func layer(_ z: Double, _ color: Color, _ opacity: Double) -> SceneNode {
+            .solid(
+                Solid(
+                    shape: wall, transform: Transform(position: Vector3(0, 0, z)), color: color,
+                    opacity: opacity))
+        }
+        let layers = (0..<30).map { layer(-Double($0), Color(red: 200, green: 0, blue: 0), 0.5) }
+        let behind = [layer(-40, .white, 1), layer(-35, .white, 0.5)]
+        let alone = try pixel(Scene(background: .black, nodes: layers), 55, 67)
+        #expect(alone == [200, 0, 0])
+        #expect(try pixel(Scene(background: .black, nodes: behind + layers), 55, 67) == alone)
+    }
+
     @Test func `a group moves, hides and stretches its solids`() throws {
         let ball = solid(.sphere, color: .black)
         func scene(_ transform: Transform, isVisible: Bool = true) -> Scene {
