@@ -137,10 +137,8 @@ private struct SVGWriter {
             """)
         var lines = ""
         setter.set(block, above: sheet.height) { line in
-            // SVG cannot stretch a line between its words.
-            let pieces =
-                block.alignment == .justified ? line.words : [(x: line.x, text: line.text)]
-            for piece in pieces {
+            // SVG cannot stretch a line between its words, and programs do not agree on which way it runs.
+            for piece in line.pieces(isJustified: block.alignment == .justified) {
                 lines +=
                     "<tspan x=\"\(number(piece.x))\" y=\"\(number(line.baseline))\">"
                     + "\(escaped(piece.text))</tspan>"

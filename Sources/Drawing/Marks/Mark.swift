@@ -109,7 +109,12 @@ struct Point: Equatable {
 
 /// Text in a box, broken into lines when it is set.
 struct TextBlock: Equatable {
-    enum Alignment: Equatable { case left, center, right, justified }
+    /// Where lines are in the box.
+    enum Alignment: Equatable {
+        /// Where their paragraph begins: from right to left that is at the right.
+        case natural
+        case left, center, right, justified
+    }
 
     /// Where lines end.
     enum Wrapping: Equatable {
@@ -130,7 +135,7 @@ struct TextBlock: Equatable {
     var fontHeight: Double
     var color: Color
     var opacity = 1.0
-    var alignment = Alignment.left
+    var alignment = Alignment.natural
     /// The distance of baselines.
     var pitch: Double
     /// The first baseline below the top.

@@ -118,7 +118,7 @@ final class TextSetter {
             switch block?.alignment {
             case .center: PANGO_ALIGN_CENTER
             case .right: PANGO_ALIGN_RIGHT
-            case .left, .justified, nil: PANGO_ALIGN_LEFT
+            case .natural, .left, .justified, nil: PANGO_ALIGN_LEFT
             }
         let isOneLine = block?.wrapping == .ellipsis
         pango_layout_set_alignment(layout, alignment)
@@ -154,11 +154,25 @@ extension TextSetter {
             let length = min(max(Int(line.pointee.length), 0), bytes.count - start)
             take(
                 Line(
-                    x: block.left + Double(place.x) / Self.scale * unit, baseline: baseline,
+                    x: block.left + Self.start(of: line, place, block, unit), baseline: baseline,
                     text: String(decoding: bytes[start..<start + length], as: UTF8.self),
                     unit: unit, glyphs: line))
             baseline += block.pitch
         } while pango_layout_iter_next_line(iterator) != 0
+    }
+
+    /// Where a line begins in its box. The library exchanges left and right where a paragraph runs from right
+    /// to left.
+    private static func start(
+        of line: UnsafeMutablePointer<PangoLayoutLine>, _ place: PangoRectangle,
+        _ block: TextBlock, _ unit: Double
+    ) -> Double {
+        let isLeftward = line.pointee.resolved_dir == PANGO_DIRECTION_RTL.rawValue
+        switch block.alignment {
+        case .left where isLeftward: return 0
+        case .right where isLeftward: return block.width - Double(place.width) / scale * unit
+        default: return Double(place.x) / scale * unit
+        }
     }
 
     private func setBetweenBlanks(
@@ -172,7 +186,7 @@ extension TextSetter {
             let room = block.width - width * unit
             let x =
                 switch block.alignment {
-                case .left, .justified: block.left
+                case .natural, .left, .justified: block.left
                 case .center: block.left + room / 2
                 case .right: block.left + room
                 }

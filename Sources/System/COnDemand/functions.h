@@ -61,6 +61,7 @@
     F(pango_layout_iter_get_line_extents) \
     F(pango_layout_iter_get_line_readonly) \
     F(pango_layout_iter_next_line) \
+    F(pango_layout_line_index_to_x) \
     F(pango_layout_set_alignment) \
     F(pango_layout_set_ellipsize) \
     F(pango_layout_set_font_description) \
