@@ -339,6 +339,19 @@ import Testing
         }
     }
 
+    @Test func `an open document is saved as soon as its container is mounted again`() throws {
+        try withVolume(.passthrough) { volume in
+            let path = "\(volume.directory)/note"
+            let opened = try OpenedDocument(path, creating: Text("old"))
+            try volume.remount()
+            try opened.set("new")
+            // The mount that is there now knows nothing of the presenter yet.
+            try opened.document.save()
+            #expect(text(of: path) == "new")
+            try opened.document.close()
+        }
+    }
+
     @Test func `steps back are limited and nest`() {
         let manager = UndoManager<Int>(limit: 2)
         for number in 0..<4 { manager.register(number, named: "\(number)") }

@@ -38,7 +38,7 @@ public final class FilePresentation: Sendable {
         }
     }
 
-    /// Its number at the control socket; `nil` outside of containers.
+    /// Its number at the control socket; `nil` outside of containers, and when it has ended.
     var id: Int? { if case .mount(let presentation) = source { presentation.id } else { nil } }
 
     /// Runs `body`, which changes the items at the paths on behalf of the presenter.

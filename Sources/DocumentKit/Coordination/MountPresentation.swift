@@ -4,10 +4,9 @@ internal import Varlink
 
 /// Tells a presenter of an item in a mounted container.
 final class MountPresentation: Sendable {
-    /// Its number at the control socket.
-    let id: Int
     private let connection: ControlConnection
     private let shown: Lock<String>
+    private let number: Lock<Int?>
 
     init(
         of place: ItemPlace, in mountPoint: String, _ presenter: any FilePresenter
@@ -24,12 +23,18 @@ final class MountPresentation: Sendable {
         guard let id = first["message"]?.object?["presenter"]?.integer else {
             throw .unavailable("the mount's daemon does not register presenters")
         }
-        self.id = id
+        number = Lock(id)
         let told = Told(connection, answers, id, mountPoint)
-        Threads.start("presentation") { [shown] in
+        Threads.start("presentation") { [shown, number] in
             told.run(presenter, of: place.absolute) { path in shown.withLock { $0 = path } }
+            number.withLock { $0 = nil }
+            presenter.presentationEnded()
         }
     }
+
+    /// Its number at the control socket; `nil` when its connection is gone: the mount that comes next knows
+    /// none of that number, or another.
+    var id: Int? { number.withLock { $0 } }
 
     /// Where the item is now.
     var path: String { shown.withLock { $0 } }
@@ -83,7 +88,6 @@ private final class Told: Sendable {
             default: break
             }
         }
-        presenter.presentationEnded()
     }
 
     private func prepare(
