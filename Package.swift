@@ -256,7 +256,7 @@ let package = Package(
             name: "VolumeTests",
             dependencies: [
                 "FileSystem", "Coordination", "Catalog", "Content", "Pictures", "Model", "PathText",
-                "SystemCalls",
+                "SystemCalls", "Probing",
             ],
             path: "Tests/VolumeTests", swiftSettings: strict),
         .testTarget(

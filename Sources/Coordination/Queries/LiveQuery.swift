@@ -95,14 +95,6 @@ package struct QueryBatch: Sendable {
         self.updated = updated
     }
 
-    /// Whether each result stays where it is and is called as before.
-    package func keepsPaths(of list: [Found]) -> Bool {
-        difference.removed.isEmpty && difference.added.isEmpty && difference.moved.isEmpty
-            && zip(difference.updated, updated).allSatisfy { index, result in
-                result.path.utf8.elementsEqual(list[index].path.utf8)
-            }
-    }
-
     /// Makes the list before the one after.
     package func apply(to list: inout [Found]) {
         difference.apply(to: &list, added: added, updated: updated)

@@ -119,7 +119,6 @@ private final class FollowedFolder: QueryFollower, @unchecked Sendable {
     private static let most = 500
 
     private struct State {
-        var results: [Found] = []
         var folder: QueryFolder?
         var hasEnded = false
     }
@@ -141,30 +140,23 @@ private final class FollowedFolder: QueryFollower, @unchecked Sendable {
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     func take(_ news: QueryNews) {
-        let (before, now) = state.withLock { state -> (QueryFolder?, QueryFolder?) in
-            let before = state.folder
+        let change = state.withLock { state -> QueryFolder.Change? in
             switch news {
-            case .gathered(let results, problem: _): state.results = results
-            case .changed(let batch):
-                let isAlike = batch.keepsPaths(of: state.results)
-                batch.apply(to: &state.results)
-                // What most saves do: the links are the same.
-                if isAlike { return (nil, nil) }
+            case .gathered(let results, problem: _):
+                let folder = QueryFolder(results)
+                defer { state.folder = folder }
+                return state.folder?.change(to: folder)
+            case .changed(let batch): return state.folder?.follow(batch)
             case .ended:
                 state.hasEnded = true
-                return (nil, nil)
+                return nil
             }
-            state.folder = QueryFolder(state.results)
-            return (before, state.folder)
         }
-        if let before, let now { tell(from: before, to: now) }
+        if let change { tell(change.gone, change.came) }
     }
 
-    private func tell(from before: QueryFolder, to now: QueryFolder) {
-        guard let replayer = volume.replayer else { return }
-        let gone = before.links.filter { now.node($0.0) != $0.1 }
-        let came = now.links.filter { before.node($0.0) != $0.1 }
-        if gone.isEmpty, came.isEmpty { return }
+    private func tell(_ gone: [QueryFolder.Link], _ came: [QueryFolder.Link]) {
+        guard let replayer = volume.replayer, !gone.isEmpty || !came.isEmpty else { return }
         guard gone.count + came.count <= Self.most else {
             replayer.add(path: QueryEntry.folder(name).pathBytes)
             return

@@ -4,24 +4,6 @@ internal import Model
 internal import PathText
 internal import SystemCalls
 
-/// The results of a saved query, as its folder shows them.
-struct QueryFolder: Sendable {
-    let links: [(String, VirtualNode)]
-    /// The links' places by their names.
-    private let places: [PathKey: Int]
-
-    /// - Parameter results: in the query's order.
-    init(_ results: [Found]) {
-        links = VirtualTree.distinct(
-            results.map { (String($0.name), VirtualNode.found(PathKey($0.path))) })
-        places = Dictionary(
-            links.enumerated().map { (PathKey($1.0), $0) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    /// What a link leads to.
-    func node(_ name: String) -> VirtualNode? { places[PathKey(name)].map { links[$0].1 } }
-}
-
 /// `.shapeedit/queries`: a folder of symlinks for each saved query.
 extension VirtualTree {
     func queryNames() -> [(String, VirtualNode)] {
@@ -79,17 +61,30 @@ extension VirtualTree {
 
     /// Names that are all different, by their bytes: a number is added to those that are taken.
     static func distinct<Value>(_ list: [(String, Value)]) -> [(String, Value)] {
-        var taken: Set<PathKey> = []
-        // Where the numbers of a name go on, so that a thousand alike take no million looks.
-        var next: [PathKey: Int] = [:]
-        return list.map { plain, value in
-            var name = plain
-            while !taken.insert(PathKey(name)).inserted {
-                let number = next[PathKey(plain), default: 2]
-                next[PathKey(plain)] = number + 1
-                name = AddedName.numbered(plain, number)
-            }
-            return (name, value)
+        var names = DistinctNames()
+        return list.map { (names.take($0), $1) }
+    }
+}
+
+/// Gives out names that are all different, by their bytes.
+struct DistinctNames {
+    private var taken: Set<PathKey> = []
+    /// Where the numbers of a name go on, so that a thousand alike take no million looks.
+    private var next: [PathKey: Int] = [:]
+    /// Names that were wanted more than once, and those with numbers: with others in the list they would be
+    /// others.
+    private(set) var contested: Set<PathKey> = []
+
+    /// The name, with a number if it is taken.
+    mutating func take(_ plain: String) -> String {
+        var name = plain
+        while !taken.insert(PathKey(name)).inserted {
+            contested.insert(PathKey(name))
+            let number = next[PathKey(plain), default: 2]
+            next[PathKey(plain)] = number + 1
+            name = AddedName.numbered(plain, number)
         }
+        if name != plain { contested.insert(PathKey(name)) }
+        return name
     }
 }
