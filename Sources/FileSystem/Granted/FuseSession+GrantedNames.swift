@@ -239,25 +239,29 @@ extension FuseSession {
         _ info: UnsafeMutablePointer<fuse_file_info>
     ) throws(Errno) {
         let given = info.pointee
-        if !GrantedTree.has(number) {
-            let isRoot = number == ItemNumber.root.rawValue
-            if isRoot { volume.noteAccess(NodeNumber(.root, 0), 0) }
+        let isRoot = number == ItemNumber.root.rawValue
+        if isRoot { volume.noteAccess(NodeNumber(.root, 0), 0) }
+        try whenNamed(number, request, granted) { [volume] names in
+            let handle = granted.hold(names)
+            guard isRoot else { return Self.opened(request, given, handle) }
+            volume.whenListable(NodeNumber(.root, 0)) { Self.opened(request, given, handle) }
+        }
+    }
+
+    /// Calls `then` with what owners say is in such a folder now, if the request is still waited for.
+    private func whenNamed(
+        _ number: UInt64, _ request: Request, _ granted: GrantedTree,
+        then: @escaping @Sendable ([ListedName]) -> Void
+    ) throws(Errno) {
+        guard GrantedTree.has(number) else {
             // Of all owners one after the other, so with a queue of its own; no owner's name is empty.
-            forward(request, granted, to: "") { [volume] () throws(Errno) in
+            return forward(request, granted, to: "") { [volume] () throws(Errno) in
                 let names = granted.owners.owners().map {
                     ListedName(
                         name: GrantedTree.folderName($0, volume.hasAtRoot), mode: S_IFDIR)
                 }
-                return { isAwaited in
-                    guard isAwaited else { return }
-                    let handle = granted.hold(names)
-                    guard isRoot else { return Self.opened(request, given, handle) }
-                    volume.whenListable(NodeNumber(.root, 0)) {
-                        Self.opened(request, given, handle)
-                    }
-                }
+                return { isAwaited in if isAwaited { then(names) } }
             }
-            return
         }
         let folder = try granted.node(number)
         guard folder.isFolder else { throw Errno(ENOTDIR) }
@@ -266,9 +270,7 @@ extension FuseSession {
                 [".", ".."].map { ListedName(name: $0, mode: S_IFDIR) }
                 + Self.files(in: folder, granted.owners)
                 .sorted().map { ListedName(name: $0.text, mode: S_IFREG) }
-            return { isAwaited in
-                if isAwaited { Self.opened(request, given, granted.hold(names)) }
-            }
+            return { isAwaited in if isAwaited { then(names) } }
         }
     }
 
@@ -293,17 +295,24 @@ extension FuseSession {
     }
 
     /// What a listing of the root, or of the top of a size of pictures, shows behind the app's own
-    /// names; what one of a folder shows.
+    /// names; what one of a folder shows. Who begins once more (rewinddir(3)) is shown what is granted by then.
     func listGranted(
         _ request: Request, _ granted: GrantedTree, _ number: UInt64, _ size: Int,
         _ offset: UInt64, _ handle: UInt64, plus: Bool
     ) throws(Errno) {
-        let names = granted.listing(handle)
-        if GrantedTree.has(number) {
-            guard try granted.node(number).isFolder else { throw Errno(ENOTDIR) }
-            try list(request, 0, size, offset, plus: plus, more: names)
-        } else {
-            try list(request, number, size, offset, plus: plus, more: names)
+        let show: @Sendable () throws(Errno) -> Void = { [self] () throws(Errno) in
+            let names = granted.listing(handle)
+            if GrantedTree.has(number) {
+                guard try granted.node(number).isFolder else { throw Errno(ENOTDIR) }
+                try list(request, 0, size, offset, plus: plus, more: names)
+            } else {
+                try list(request, number, size, offset, plus: plus, more: names)
+            }
+        }
+        guard offset == 0, granted.isBegunAgain(handle) else { return try show() }
+        try whenNamed(number, request, granted) { names in
+            granted.renew(handle, names)
+            do throws(Errno) { try show() } catch { request.fail(error) }
         }
     }
 }

@@ -62,6 +62,8 @@ final class GrantedTree: Sendable {
         var nodes = NodeTable<GrantedNode>(bits: GrantedTree.bits)
         var files: [UInt64: GrantedFile] = [:]
         var listings: [UInt64: [ListedName]] = [:]
+        /// Those of which something was shown.
+        var begunListings: Set<UInt64> = []
         var nextHandle: UInt64 = 1
         /// What each owner granted when it last said so, and what the documents were like.
         var documents: [String: GrantedNames] = [:]
@@ -352,5 +354,20 @@ final class GrantedTree: Sendable {
 
     func listing(_ handle: UInt64) -> [ListedName] { state.withLock { $0.listings[handle] ?? [] } }
 
-    func letGoOfListing(_ handle: UInt64) { state.withLock { $0.listings[handle] = nil } }
+    /// Whether an open folder was listed from its beginning before.
+    func isBegunAgain(_ handle: UInt64) -> Bool {
+        state.withLock { !$0.begunListings.insert(handle).inserted }
+    }
+
+    /// What an open folder shows from now on.
+    func renew(_ handle: UInt64, _ listing: [ListedName]) {
+        state.withLock { $0.listings[handle] = listing }
+    }
+
+    func letGoOfListing(_ handle: UInt64) {
+        state.withLock { state in
+            state.listings[handle] = nil
+            state.begunListings.remove(handle)
+        }
+    }
 }

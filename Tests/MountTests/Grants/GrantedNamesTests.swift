@@ -110,4 +110,39 @@ struct GrantedNamesTests {
             there.open("in test/a.txt", O_RDONLY, fails: ENOENT)
         }
     }
+
+    @Test func `an open folder that is listed once more shows what is granted by then`() throws {
+        try withOwnerAndApp(.passthrough) { both in
+            let here = try both.owner.agent()
+            here.store("b.txt", "another")
+            try both.run("grant", "a.txt", "--to", "notes")
+            let top = try #require(opendir(both.app.mountPoint))
+            let folder = try #require(opendir("\(both.app.mountPoint)/in test"))
+            defer {
+                closedir(top)
+                closedir(folder)
+            }
+            func names(_ stream: OpaquePointer) -> Set<String> {
+                rewinddir(stream)
+                var names: Set<String> = []
+                while let entry = readdir(stream) {
+                    withUnsafePointer(to: &entry.pointee.d_name) { name in
+                        name.withMemoryRebound(to: CChar.self, capacity: 256) {
+                            _ = names.insert(String(cString: $0))
+                        }
+                    }
+                }
+                return names.subtracting([".", ".."])
+            }
+            #expect(names(folder) == ["a.txt"])
+            #expect(names(top) == ["in test"])
+            try both.run("grant", "b.txt", "--to", "notes")
+            #expect(names(folder) == ["a.txt", "b.txt"])
+            try both.run("revoke", "a.txt")
+            #expect(names(folder) == ["b.txt"])
+            try both.run("revoke", "b.txt")
+            #expect(names(folder).isEmpty)
+            #expect(names(top).isEmpty)
+        }
+    }
 }
