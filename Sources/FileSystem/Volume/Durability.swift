@@ -9,6 +9,9 @@ extension Volume {
     /// How long a session must be quiet after an fsync to be shown to readers while it goes on, in
     /// milliseconds: for databases, which never close.
     static let quiet: UInt64 = 2_000
+    /// So many are copied at once, and how long further ones wait before they try again, in milliseconds.
+    private static let mostQuietPublishes = 4
+    private static let quietPause: UInt64 = 20
 
     /// fsync(2): the bytes, and all that was done before, survive power loss when this returns.
     func synchronize(_ node: NodeNumber, _ handle: Handle?) throws(Errno) {
@@ -86,11 +89,29 @@ extension Volume {
                 return MonotonicClock.now >= session.syncedAt + Self.quiet * 1_000_000
             }
             if isQuiet {
-                // Copying takes time; the scheduler has none.
-                Threads.start("quiet publish") { volume.publishQuiet(session) }
+                volume.publishSoon(session)
             } else {
                 volume.planQuietPublish(session)
             }
+        }
+    }
+
+    /// Copying takes time; the scheduler has none.
+    private func publishSoon(_ session: WriteSession) {
+        let starts = quietPublishes.withLock { count -> Bool in
+            if count >= Self.mostQuietPublishes { return false }
+            count += 1
+            return true
+        }
+        guard starts else {
+            return scheduler.at(MonotonicClock.after(milliseconds: Self.quietPause)) {
+                [weak self] in
+                self?.publishSoon(session)
+            }
+        }
+        Threads.start("quiet publish") { [self] in
+            publishQuiet(session)
+            quietPublishes.withLock { $0 -= 1 }
         }
     }
 

@@ -42,6 +42,8 @@ package final class Volume: @unchecked Sendable {
     let nameNotifier = Notifier()
     let nameWitness = NameWitness()
     let scheduler = Scheduler()
+    /// Sessions that are being copied because they are quiet.
+    let quietPublishes = Lock(0)
     let keeper = Keeper()
     let openNotes = OpenNotes()
     /// Those who follow what happens.

@@ -53,6 +53,42 @@ struct SynchronizedWritingTests {
         }
     }
 
+    @Test(.enabled(if: isInstalled("python3"), "needs python3"))
+    func `many that are quiet at once are shown with a few threads`() throws {
+        let lines = """
+            import glob, os, sys, time
+            files = [os.open(f"{number}", os.O_CREAT | os.O_RDWR) for number in range(60)]
+            for file in files: os.write(file, b"x" * (4 << 20))
+            os.sync()
+            for file in files: os.fsync(file)
+            def threads():
+                count = 0
+                for path in glob.glob(f"/proc/{sys.argv[1]}/task/*/comm"):
+                    try: count += open(path).read().strip() == "quiet publish"
+                    except OSError: pass
+                return count
+            # A process of its own sees by their names what is published.
+            if os.fork() == 0:
+                end = time.monotonic() + 30
+                most = 0
+                while time.monotonic() < end:
+                    for _ in range(50):
+                        most = max(most, threads())
+                        time.sleep(0.001)
+                    if all(os.path.getsize(f"{number}") for number in range(60)): break
+                print(most, [n for n in range(60) if not os.path.getsize(f"{n}")], flush=True)
+                os._exit(0)
+            os.wait()
+            """
+        try withVolume(.passthrough) { volume in
+            let daemon = try #require(volume.container?.daemon)
+            let result = try volume.run("python3", "-c", lines, "\(daemon)", seconds: 60)
+            let most = result.text.split(separator: " ").first.flatMap { Int($0) }
+            #expect(result.text.hasSuffix(" []\n"), "\(result)")
+            #expect((most ?? 60) <= 4, "\(result)")
+        }
+    }
+
     /// As it writes them out the disk takes more blocks for the list of many pieces.
     @Test(arguments: DataPath.mountsOfAllUsers)
     func `two quiet seconds show a file in many pieces, too`(_ dataPath: DataPath) throws {
