@@ -87,23 +87,38 @@ struct JSONWriter {
 
     /// Appends a string with its quotation marks; what need not be escaped is not.
     mutating func write(_ text: String) {
-        let digits = Array("0123456789abcdef".utf8)
+        var text = text
         output.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): output += "\\\"".utf8
-            case UInt8(ascii: "\\"): output += "\\\\".utf8
-            case 8: output += "\\b".utf8
-            case 9: output += "\\t".utf8
-            case 10: output += "\\n".utf8
-            case 12: output += "\\f".utf8
-            case 13: output += "\\r".utf8
-            case 0..<0x20:
-                output += "\\u00".utf8
-                output += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            default: output.append(byte)
+        text.withUTF8 { bytes in
+            var start = bytes.startIndex
+            for (index, byte) in bytes.enumerated() {
+                if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { continue }
+                output += bytes[start..<index]
+                escape(byte)
+                start = index + 1
             }
+            output += bytes[start...]
         }
         output.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func escape(_ byte: UInt8) {
+        output.append(UInt8(ascii: "\\"))
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): output.append(byte)
+        case 8: output.append(UInt8(ascii: "b"))
+        case 9: output.append(UInt8(ascii: "t"))
+        case 10: output.append(UInt8(ascii: "n"))
+        case 12: output.append(UInt8(ascii: "f"))
+        case 13: output.append(UInt8(ascii: "r"))
+        default:
+            output += "u00".utf8
+            output.append(Self.digit(byte >> 4))
+            output.append(Self.digit(byte & 15))
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }
