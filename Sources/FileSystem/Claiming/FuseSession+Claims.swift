@@ -73,6 +73,16 @@ extension Volume {
     }
 }
 
+extension VolumeState {
+    /// Throws ERESTART if there are claims now that there were none of when an operation was let through
+    /// without asking. Under the lock under which claims are asked for: one that comes later finds done what
+    /// the operation does while it has the lock.
+    @inline(__always)
+    func askAgain(_ asksAgain: Bool) throws(Errno) {
+        if asksAgain, coordinator.isClaimed { throw Errno(ERESTART) }
+    }
+}
+
 /// Requests that claims of others are in the way of. They are parked: no thread waits with them.
 extension FuseSession {
     /// Whether claims have to be asked at all. One load of a flag.
@@ -116,23 +126,30 @@ extension FuseSession {
     }
 
     /// Runs `work`, which changes a name, when no claim of others is in its way.
+    ///
+    /// - Parameter work: is told whether it has to ask for claims once more (``VolumeState/askAgain(_:)``).
     func naming(
         _ request: Request,
         _ place: (parent: NodeNumber, name: UnsafeRawBufferPointer, access: ClaimAccess),
-        _ work: @escaping @Sendable (UnsafeRawBufferPointer) throws(Errno) -> Void
+        _ work: @escaping @Sendable (UnsafeRawBufferPointer, Bool) throws(Errno) -> Void
     ) throws(Errno) {
-        guard isClaimed else { return try work(place.name) }
+        if !isClaimed {
+            do throws(Errno) { return try work(place.name, true) } catch {
+                guard error.code == ERESTART else { throw error }
+            }
+        }
+        volume.settleNames(in: [place.parent])
         let kept = Kept(Array(place.name))
         let operation = volume.naming([(place.parent, Array(place.name), place.access)])
         whenFree(request, operation) { () throws(Errno) in
             defer { withExtendedLifetime(kept) {} }
-            try work(kept.bytes)
+            try work(kept.bytes, false)
         }
     }
 
     /// Opens a document when no claim of others is in the way.
     func openWhenFree(_ request: Request, _ node: NodeNumber, _ flags: Int32) {
-        guard isClaimed else { return openWhenHere(request, node, flags) }
+        guard isClaimed else { return openWhenHere(request, node, flags, asksAgain: true) }
         whenFree(request, volume.opening(node, flags)) { [self] () throws(Errno) in
             openWhenHere(request, node, flags)
         }

@@ -7,11 +7,18 @@ internal import SystemCalls
 
 /// The handlers of open files that do more than pass on.
 extension FuseSession {
-    /// - Parameter held: what ``Volume/hold(_:)`` gave, to be let go.
-    func open(_ request: Request, _ node: NodeNumber, _ flags: Int32, holding held: NodeNumber?) {
-        volume.open(node, flags: flags, request.caller) { [volume] result in
+    /// - Parameters:
+    ///   - held: what ``Volume/hold(_:)`` gave, to be let go.
+    ///   - asksAgain: whether it has to ask for claims once more (``VolumeState/askAgain(_:)``).
+    func open(
+        _ request: Request, _ node: NodeNumber, _ flags: Int32, holding held: NodeNumber?,
+        asksAgain: Bool
+    ) {
+        volume.open(node, flags: flags, request.caller, asksAgain: asksAgain) { [self] result in
             defer { volume.letGo(held) }
             switch result {
+            case .failure(let error) where asksAgain && error.code == ERESTART:
+                openWhenFree(request, node, flags)
             case .failure(let error): request.fail(error)
             case .success(let opened):
                 let sent = shim_reply_open(
@@ -28,8 +35,8 @@ extension FuseSession {
     ) throws(Errno) {
         // What has no name is in no claim's way.
         if Self.isUnnamed(name) { return try createNow(request, parent, nil, mode, flags) }
-        try naming(request, (parent, name, .write)) { [self] (name) throws(Errno) in
-            try createNow(request, parent, name, mode, flags)
+        try naming(request, (parent, name, .write)) { [self] (name, asksAgain) throws(Errno) in
+            try createNow(request, parent, name, mode, flags, asksAgain: asksAgain)
         }
     }
 
@@ -40,10 +47,10 @@ extension FuseSession {
 
     private func createNow(
         _ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer?, _ mode: mode_t,
-        _ flags: Int32
+        _ flags: Int32, asksAgain: Bool = false
     ) throws(Errno) {
         let (entry, opened) = try volume.create(
-            parent, name, mode: mode & 0o7777, flags: flags, request.caller)
+            parent, name, mode: mode & 0o7777, flags: flags, request.caller, asksAgain: asksAgain)
         var parameter = fuse_entry_param(entry)
         let sent = shim_reply_create(
             request.pointer, &parameter, opened.handle.rawValue, opened.kernelFlags,

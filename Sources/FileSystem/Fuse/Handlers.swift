@@ -161,16 +161,22 @@ extension FuseSession {
         if isReplay(request) { return try makeReplayed(request, parent, name) }
         try guardName(parent, name)
         let parent = NodeNumber(rawValue: parent)
-        try naming(request, (parent, name, .write)) { [self] (name) throws(Errno) in
-            request.answer(try volume.make(parent, name, blueprint, request.caller))
+        try naming(request, (parent, name, .write)) { [volume] (name, asksAgain) throws(Errno) in
+            let entry = try volume.changing([(parent, name)], asksAgain: asksAgain) {
+                () throws(Errno) in
+                try volume.make(parent, name, blueprint, request.caller)
+            }
+            volume.refresh([], changedIn: [parent]) { request.answer(entry) }
         }
     }
 
     func unlink(_ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer)
         throws(Errno)
     {
-        try naming(request, (parent, name, .writeDeleting)) { [volume] (name) throws(Errno) in
-            let nodes = try volume.changing([(parent, name)]) { () throws(Errno) in
+        try naming(request, (parent, name, .writeDeleting)) {
+            [volume] (name, asksAgain) throws(Errno) in
+            let nodes = try volume.changing([(parent, name)], asksAgain: asksAgain) {
+                () throws(Errno) in
                 try volume.unlink(parent, name, request.caller)
             }
             volume.refresh(nodes, changedIn: [parent]) { request.succeed() }
@@ -180,8 +186,10 @@ extension FuseSession {
     func removeDirectory(_ request: Request, _ parent: NodeNumber, _ name: UnsafeRawBufferPointer)
         throws(Errno)
     {
-        try naming(request, (parent, name, .writeDeleting)) { [volume] (name) throws(Errno) in
-            try volume.changing([(parent, name)]) { () throws(Errno) in
+        try naming(request, (parent, name, .writeDeleting)) {
+            [volume] (name, asksAgain) throws(Errno) in
+            try volume.changing([(parent, name)], asksAgain: asksAgain) {
+                () throws(Errno) in
                 try volume.removeDirectory(parent, name, request.caller)
             }
             volume.refresh([], changedIn: [parent]) { request.succeed() }
@@ -192,8 +200,9 @@ extension FuseSession {
         _ request: Request, _ node: NodeNumber, _ parent: NodeNumber,
         _ name: UnsafeRawBufferPointer
     ) throws(Errno) {
-        try naming(request, (parent, name, .write)) { [volume] (name) throws(Errno) in
-            let (entry, others) = try volume.changing([(parent, name)]) { () throws(Errno) in
+        try naming(request, (parent, name, .write)) { [volume] (name, asksAgain) throws(Errno) in
+            let (entry, others) = try volume.changing([(parent, name)], asksAgain: asksAgain) {
+                () throws(Errno) in
                 try volume.link(node, parent, name, request.caller)
             }
             volume.refresh(others, changedIn: [parent]) { request.answer(entry) }
@@ -212,6 +221,7 @@ extension FuseSession {
                 guard error.code == ERESTART else { throw error }
             }
         }
+        volume.settleNames(in: [from, to])
         let (kept, newKept) = (Kept(Array(name)), Kept(Array(newName)))
         let operation = volume.naming([
             (from, Array(name), .writeMoving), (to, Array(newName), .writeReplacing),

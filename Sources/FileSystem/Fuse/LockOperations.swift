@@ -96,18 +96,23 @@ extension FuseSession {
     private func take(
         _ wanted: LockRequest, _ request: Request, _ handle: Handle, wait: Bool
     ) {
-        guard isClaimed else { return acquire(wanted, request, handle, wait: wait) }
+        guard isClaimed else {
+            return acquire(wanted, request, handle, wait: wait, asksAgain: true)
+        }
         whenFree(request, volume.locking(wanted, wait: wait)) { [self] in
             acquire(wanted, request, handle, wait: wait)
         }
     }
 
     private func acquire(
-        _ wanted: LockRequest, _ request: Request, _ handle: Handle, wait: Bool
+        _ wanted: LockRequest, _ request: Request, _ handle: Handle, wait: Bool,
+        asksAgain: Bool = false
     ) {
         // Most locks are free: only those that have to be waited for can be interrupted.
-        volume.acquire(wanted, through: handle, ticket: nil) { [self] problem in
+        volume.acquire(wanted, through: handle, ticket: nil, asksAgain: asksAgain) {
+            [self] problem in
             guard let problem else { return request.succeed() }
+            if problem.code == ERESTART { return take(wanted, request, handle, wait: wait) }
             guard problem.code == EAGAIN else { return request.fail(problem) }
             let end = wait ? nil : volume.endOfClosing(wanted)
             if wait || end != nil { return park(wanted, request, handle, until: end) }

@@ -66,16 +66,20 @@ extension FuseSession {
 
     /// Opens a document; waits for its content first if it is to be read and comes as a whole. Who
     /// opens it for writing waits when they read or write.
-    func openWhenHere(_ request: Request, _ node: NodeNumber, _ flags: Int32) {
+    ///
+    /// - Parameter asksAgain: whether it has to ask for claims once more (``VolumeState/askAgain(_:)``).
+    func openWhenHere(
+        _ request: Request, _ node: NodeNumber, _ flags: Int32, asksAgain: Bool = false
+    ) {
         let held = volume.hold(node)
         let reads = flags & O_ACCMODE == O_RDONLY && flags & O_TRUNC == 0
         if reads, let missing = volume.missing(node), !missing.isOpenedAtOnce {
             wait(
                 request, for: missing, missing.isReadInBlocks ? missing.blob.range : nil, node,
                 otherwise: { [volume] in volume.letGo(held) }
-            ) { [self] in open(request, node, flags, holding: held) }
+            ) { [self] in open(request, node, flags, holding: held, asksAgain: asksAgain) }
         } else {
-            open(request, node, flags, holding: held)
+            open(request, node, flags, holding: held, asksAgain: asksAgain)
         }
     }
 

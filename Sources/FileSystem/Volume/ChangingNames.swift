@@ -63,6 +63,16 @@ struct ChangingNames: Sendable {
         return waiting
     }
 
+    /// A request to change names in these directories has come and is to wait: as with ``begin(_:)`` the
+    /// kernel has made what was answered before.
+    ///
+    /// - Returns: what waited for that, to be called.
+    mutating func settle(in parents: [ItemNumber]) -> [@Sendable () -> Void] {
+        parents.flatMap { parent -> [@Sendable () -> Void] in
+            changes[parent]?.answered == nil ? [] : remove(parent)?.waiting ?? []
+        }
+    }
+
     private mutating func remove(_ directory: ItemNumber) -> Change? {
         guard let change = changes.removeValue(forKey: directory) else { return nil }
         for case (_, let item?) in change.former {

@@ -27,6 +27,68 @@ extension Volume {
             return (entry, sequence)
         }
     }
+
+    /// open(2) with O_CREAT of a name that the kernel does not know: makes the file and opens it.
+    ///
+    /// - Parameters:
+    ///   - name: `nil` with O_TMPFILE.
+    ///   - asksAgain: ERESTART is thrown if there are claims now.
+    func create(
+        _ parent: NodeNumber, _ name: UnsafeRawBufferPointer?, mode: UInt32, flags: Int32,
+        _ caller: Caller, asksAgain: Bool = false
+    ) throws(Errno) -> (Entry, Opened) {
+        let writes = flags & O_ACCMODE != O_RDONLY
+        let process = CallerProcess.process(of: caller.thread)
+        meet(process)
+        try log.admit()
+        let created = try state.withLock {
+            (state) throws(Errno) -> (node: NodeNumber, session: WriteSession?, item: ItemNumber) in
+            try state.askAgain(asksAgain)
+            let directory = try state.directory(parent)
+            let position =
+                if let name {
+                    try state.create(
+                        directory, name, Blueprint(mode: mode | S_IFREG), caller, process: process
+                    ).0
+                } else {
+                    try state.createUnnamed(directory, mode: mode, caller, process: process)
+                }
+            if !writes {
+                return (state.index[item: position].pointee.node, nil, state.number(position))
+            }
+            // It may have been sent round to what had the name.
+            state.redirections[caller.thread] = nil
+            let session = state.joinSession(position, author: caller.user)
+            session.count(process, user: caller.user, thread: caller.thread)
+            state.noteWriter(session, at: position, process)
+            session.maker = process
+            session.isLikelySmall =
+                channel?.passesThrough != true || state.makesSmallFiles(process)
+            return (session.node, session, state.number(position))
+        }
+        do throws(Errno) {
+            if let session = created.session {
+                try stage(session)
+            } else {
+                // Nothing is written that a close would make last together with the name.
+                try log.flush(upTo: log.head)
+            }
+            // There is nothing to cut off, and no session for it.
+            let opened = try grant(
+                created.node, created.session, writes ? flags : flags & ~O_TRUNC, process)
+            noteOpened(created.node, flags, caller)
+            return try state.withLock { (state) throws(Errno) in
+                let position = try state.position(created.node)
+                state.countLookup(created.node, at: position)
+                let entry = state.entry(of: created.node, at: position)
+                return (entry, opened)
+            }
+        } catch {
+            if let session = created.session { end(session, created.item, process) }
+            if let name { _ = try? unlink(parent, name, caller) }
+            throw error
+        }
+    }
 }
 
 extension VolumeState {

@@ -19,12 +19,15 @@ extension Volume {
     /// lock is held, else with EAGAIN, EDEADLK or EINTR; or with ERESTART if it waited for other locks, and
     /// now a claim is in the way, which came meanwhile.
     ///
-    /// - Parameter ticket: for a request that is willing to wait.
+    /// - Parameters:
+    ///   - ticket: for a request that is willing to wait.
+    ///   - asksAgain: the answer is ERESTART if there are claims now.
     func acquire(
-        _ request: LockRequest, through handle: Handle, ticket: UInt64?,
+        _ request: LockRequest, through handle: Handle, ticket: UInt64?, asksAgain: Bool = false,
         reply: @escaping @Sendable (Errno?) -> Void
     ) {
         let (outcome, admitted) = state.withLock { state -> (Errno??, [LockWaiter]) in
+            if asksAgain, state.coordinator.isClaimed { return (Errno(ERESTART), []) }
             if request.family == .record {
                 state.lockOwners[request.item, default: [:]][handle.rawValue, default: []]
                     .insert(request.owner)

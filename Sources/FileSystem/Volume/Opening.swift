@@ -30,9 +30,12 @@ extension Volume {
 
     /// open(2) of a regular file. `reply` is called once, perhaps on another thread.
     ///
-    /// - Parameter waited: whether the caller has waited for a closing session already.
+    /// - Parameters:
+    ///   - waited: whether the caller has waited for a closing session already.
+    ///   - asksAgain: the answer is ERESTART if there are claims now.
     func open(
         _ node: NodeNumber, flags: Int32, _ caller: Caller, waited: Bool = false,
+        asksAgain: Bool = false,
         reply: @escaping @Sendable (Result<Opened, Errno>) -> Void
     ) {
         do throws(Errno) {
@@ -40,7 +43,8 @@ extension Volume {
             let process = CallerProcess.process(of: caller.thread)
             meet(process)
             let decision = try read { (state) throws(Errno) in
-                try writes
+                try state.askAgain(asksAgain)
+                return try writes
                     ? decide(state, node, flags, process, caller, waited: waited)
                     : decideReading(state, node, process, caller)
             }
@@ -196,7 +200,7 @@ extension Volume {
         return try grant(node, session, flags, process)
     }
 
-    private func grant(
+    func grant(
         _ node: NodeNumber, _ session: WriteSession?, _ flags: Int32, _ process: Int32
     ) throws(Errno) -> Opened {
         try followingMoves { () throws(Errno) in try grantNow(node, session, flags, process) }
@@ -273,65 +277,6 @@ extension Volume {
                 process: process, serial: state.serial)
             state.blockReadings[handle.rawValue] = reading
             return Opened(handle: handle, backing: way == .passthrough ? mode.backing : 0)
-        }
-    }
-
-    /// open(2) with O_CREAT of a name that the kernel does not know: makes the file and opens it.
-    ///
-    /// - Parameter name: `nil` with O_TMPFILE.
-    func create(
-        _ parent: NodeNumber, _ name: UnsafeRawBufferPointer?, mode: UInt32, flags: Int32,
-        _ caller: Caller
-    ) throws(Errno) -> (Entry, Opened) {
-        let writes = flags & O_ACCMODE != O_RDONLY
-        let process = CallerProcess.process(of: caller.thread)
-        meet(process)
-        try log.admit()
-        let created = try state.withLock {
-            (state) throws(Errno) -> (node: NodeNumber, session: WriteSession?, item: ItemNumber) in
-            let directory = try state.directory(parent)
-            let position =
-                if let name {
-                    try state.create(
-                        directory, name, Blueprint(mode: mode | S_IFREG), caller, process: process
-                    ).0
-                } else {
-                    try state.createUnnamed(directory, mode: mode, caller, process: process)
-                }
-            if !writes {
-                return (state.index[item: position].pointee.node, nil, state.number(position))
-            }
-            // It may have been sent round to what had the name.
-            state.redirections[caller.thread] = nil
-            let session = state.joinSession(position, author: caller.user)
-            session.count(process, user: caller.user, thread: caller.thread)
-            state.noteWriter(session, at: position, process)
-            session.maker = process
-            session.isLikelySmall =
-                channel?.passesThrough != true || state.makesSmallFiles(process)
-            return (session.node, session, state.number(position))
-        }
-        do throws(Errno) {
-            if let session = created.session {
-                try stage(session)
-            } else {
-                // Nothing is written that a close would make last together with the name.
-                try log.flush(upTo: log.head)
-            }
-            // There is nothing to cut off, and no session for it.
-            let opened = try grant(
-                created.node, created.session, writes ? flags : flags & ~O_TRUNC, process)
-            noteOpened(created.node, flags, caller)
-            return try state.withLock { (state) throws(Errno) in
-                let position = try state.position(created.node)
-                state.countLookup(created.node, at: position)
-                let entry = state.entry(of: created.node, at: position)
-                return (entry, opened)
-            }
-        } catch {
-            if let session = created.session { end(session, created.item, process) }
-            if let name { _ = try? unlink(parent, name, caller) }
-            throw error
         }
     }
 }

@@ -21,15 +21,15 @@ extension Volume {
     /// Carries out a request of the kernel to change names, whose directories it has locked. The
     /// answer goes by ``refresh(_:changedIn:then:)``.
     ///
-    /// - Parameter asksAgain: ERESTART is thrown if there are claims now. They are asked for under the same
-    ///   lock: one that comes later waits until the kernel has made the change.
+    /// - Parameter asksAgain: ERESTART is thrown if there are claims now. One that comes later waits until the
+    ///   kernel has made the change.
     func changing<Result>(
         _ names: [(parent: NodeNumber, name: UnsafeRawBufferPointer)], asksAgain: Bool = false,
         _ body: () throws(Errno) -> Result
     ) throws(Errno) -> Result {
         let places = names.map { ReplayStep.Place(parent: $0.parent.item, name: Array($0.name)) }
         let waiting = try state.withLock { (state) throws(Errno) in
-            if asksAgain, coordinator.isClaimed { throw Errno(ERESTART) }
+            try state.askAgain(asksAgain)
             return state.changingNames.begin(
                 places.map { place -> (place: ReplayStep.Place, item: ItemNumber?) in
                     let position = state.item(at: place)
@@ -60,6 +60,13 @@ extension Volume {
         state.withLock { state in
             state.changingNames.answer(in: directories.map(\.item), at: MonotonicClock.now)
         }
+    }
+
+    /// A request to change names in these directories, which the kernel has locked for it, is about to wait
+    /// for claims: nobody could find out by those locks what the kernel has made.
+    func settleNames(in directories: [NodeNumber]) {
+        let waiting = state.withLock { $0.changingNames.settle(in: directories.map(\.item)) }
+        for look in waiting { look() }
     }
 
     /// Whether it is open to which of two items one of the names leads.
