@@ -92,7 +92,8 @@ private struct SheetLayers {
         let painter = Painter(
             context: context, scaleX: Double(size.width) / sheet.width,
             scaleY: Double(size.height) / sheet.height, width: Double(size.width),
-            height: Double(size.height), rows: 0..<Double(size.height))
+            height: Double(size.height), rows: 0..<Double(size.height),
+            fonts: sheet.hasManyFonts ? .shared(asOutlines: false) : .ofEachHeight)
         if isFirst { painter.paint(sheet.background) }
         isFirst = false
         try painter.paint(marks, &work)

@@ -19,6 +19,16 @@ struct Painter {
     let height: Double
     /// The rows that are painted; what lies above and below is left out.
     let rows: Range<Double>
+    /// How texts are painted.
+    let fonts: Fonts
+
+    /// What is made of the library's fonts.
+    enum Fonts: Equatable {
+        /// One for each height that is painted, with pictures of glyphs.
+        case ofEachHeight
+        /// One for all of them, where there are many, and its glyphs as text in a file or as outlines.
+        case shared(asOutlines: Bool)
+    }
 
     func paint(_ sheet: Sheet) throws(DrawingError) {
         paint(sheet.background)
@@ -34,7 +44,7 @@ struct Painter {
 
     /// Paints marks, which count as work.
     func paint(_ marks: some Sequence<Mark>, _ work: inout Overdraw) throws(DrawingError) {
-        let setter = TextSetter(context)
+        let setter = TextSetter(context, isScaled: fonts == .ofEachHeight)
         for mark in marks {
             switch mark {
             case .outline(let outline):
@@ -114,7 +124,8 @@ struct Painter {
             cairo_translate(context, line.x, line.baseline)
             cairo_scale(context, line.unit, line.unit)
             cairo_move_to(context, 0, 0)
-            if block.fontHeight * scaleY > Self.largestCached {
+            if fonts == .shared(asOutlines: true) || block.fontHeight * scaleY > Self.largestCached
+            {
                 // The library keeps pictures of glyphs, which must not become as large as these.
                 pango_cairo_layout_line_path(context, line.glyphs)
                 cairo_fill(context)

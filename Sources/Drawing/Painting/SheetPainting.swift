@@ -45,7 +45,8 @@ struct SheetPainting: RowSource {
             context: context, scaleX: Double(size.width) / sheet.width,
             scaleY: Double(size.height) / sheet.height, width: Double(size.width),
             height: Double(size.height),
-            rows: Double(rows.lowerBound)..<Double(rows.upperBound))
+            rows: Double(rows.lowerBound)..<Double(rows.upperBound),
+            fonts: sheet.hasManyFonts ? .shared(asOutlines: true) : .ofEachHeight)
         try painter.paint(sheet)
         cairo_surface_flush(surface)
     }

@@ -17,10 +17,17 @@ final class TextSetter {
     /// The cairo context that is painted on; its own if it only measures.
     private let context: OpaquePointer
     private let paints: Bool
+    /// Whether there is a font for each scale at which glyphs are painted.
+    private let isScaled: Bool
     private let layout: OpaquePointer
 
     /// A setter whose lines will be painted on a context, which has to outlive it.
-    convenience init(_ context: OpaquePointer) { self.init(context, paints: true) }
+    ///
+    /// - Parameter isScaled: whether the library makes a font for each scale, and keeps it, so that glyphs
+    ///   are painted best and soonest.
+    convenience init(_ context: OpaquePointer, isScaled: Bool) {
+        self.init(context, paints: true, isScaled: isScaled)
+    }
 
     /// A setter whose lines are only measured: that needs fonts, but no pixels.
     convenience init() throws(DrawingError) {
@@ -32,12 +39,13 @@ final class TextSetter {
             defer { cairo_destroy(created) }
             throw .library(String(cString: cairo_status_to_string(cairo_status(created))))
         }
-        self.init(context, paints: false)
+        self.init(context, paints: false, isScaled: false)
     }
 
-    private init(_ context: OpaquePointer, paints: Bool) {
+    private init(_ context: OpaquePointer, paints: Bool, isScaled: Bool) {
         self.context = context
         self.paints = paints
+        self.isScaled = isScaled
         layout = pango_cairo_create_layout(context)
         let options = cairo_font_options_create()
         cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)
@@ -90,7 +98,7 @@ final class TextSetter {
         if block.isBold { pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD) }
         pango_layout_set_font_description(layout, font)
         pango_font_description_free(font)
-        guard paints else { return }
+        guard isScaled else { return }
         // Glyphs are made for the scale at which they will be painted.
         cairo_save(context)
         cairo_scale(context, unit, unit)

@@ -63,6 +63,29 @@ import Testing
         #expect(try arc(0, 360) == [true, true, true, true])
     }
 
+    @Test func `a text looks alike however many heights texts have, and stays one in a PDF file`()
+        throws
+    {
+        guard PinnedFonts.arePinned else { return }
+        let text = element(
+            "text", ["fillColor": "#000000", "text": "Some words to look at"],
+            ["originx": 10, "originy": 10, "width": 390, "height": 200, "fontHeight": 40])
+        // Beside the canvas.
+        let others = (1...200).map { height in
+            element(
+                "text", ["text": "a"],
+                ["originx": 500, "originy": 0, "width": 9, "height": 9, "fontHeight": height])
+        }
+        let pictures = try [[text], [text] + others].map { elements in
+            try picture(elements).pixels.map { Double($0 & 0xFF) }
+        }
+        #expect(StructuralSimilarity.mean(pictures[0], pictures[1], width: 400) > 0.995)
+        let slide = Slide(elements: ([text] + others).map { SlideElement($0) })
+        let size = try PixelSize(width: 400, height: 300)
+        let file = try Picture.slide(slide, .app).pdf(fitting: size)
+        #expect(String(decoding: file, as: UTF8.self).contains("/Font"))
+    }
+
     @Test func `the app draws texts above shapes and the web editor in order`() throws {
         let text = element(
             "text", ["fillColor": "#ff0000", "text": "████████"],

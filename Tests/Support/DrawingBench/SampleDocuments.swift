@@ -60,6 +60,20 @@ enum SampleDocuments {
         return try Slide.read(Array((text + "]}").utf8)).slide
     }
 
+    /// Texts of several hundred heights.
+    static var manyFonts: Slide {
+        let letters = String(
+            String.UnicodeScalarView((0x21..<0x180).compactMap(Unicode.Scalar.init)))
+        return Slide(
+            elements: (0..<400).map { index in
+                SlideElement([
+                    "shapeType": .string("text"), "originx": .integer(0), "originy": .integer(0),
+                    "width": .integer(4_000), "height": .integer(3_000), "text": .string(letters),
+                    "fontHeight": .integer(100 + 2 * index),
+                ])
+            })
+    }
+
     /// Twelve things to do.
     static var list: TaskList {
         let texts = ["Milk", "Bread", "A very long item that needs an ellipsis at its end", "Tea"]
