@@ -3,19 +3,28 @@ public import Documents
 extension EditableDocument {
     /// The value at a path, as text that `set` takes. A value that was not given is the one that
     /// counts instead; without one there is an error of kind `notFound`.
-    public func value(at path: String) throws(EditError) -> String { try field(at: path).text }
+    public func value(at path: String) throws(EditError) -> String { try values(at: [path])[0] }
 
-    /// The value at a path as JSON: numbers, truth values and arrays of numbers are such, and texts
+    /// The values at paths, as ``value(at:)`` gives them: of many it takes no longer for each the more
+    /// there are.
+    public func values(at paths: [String]) throws(EditError) -> [String] {
+        try fields(at: paths).map(\.text)
+    }
+
+    /// The values at paths as JSON: numbers, truth values and arrays of numbers are such, and texts
     /// have line ends, tabs and backslashes that are not written out. For programs; it is not what
     /// `set` takes.
-    public func json(at path: String) throws(EditError) -> JSONValue { try field(at: path).json }
+    public func json(at paths: [String]) throws(EditError) -> [JSONValue] {
+        try fields(at: paths).map(\.json)
+    }
 
-    private func field(at path: String) throws(EditError) -> FieldValue {
+    private func fields(at paths: [String]) throws(EditError) -> [FieldValue] {
         switch self {
-        case .scene(let scene): try scene.value(at: path)
-        case .shapeFile(let file): try file.value(at: path)
-        case .slide(let slide): try slide.value(at: path)
-        case .list(let list): try list.value(at: path)
+        case .scene(let scene): try scene.values(at: paths)
+        case .shapeFile(let file):
+            try paths.map { (path) throws(EditError) in try file.value(at: path) }
+        case .slide(let slide): try slide.values(at: paths)
+        case .list(let list): try list.values(at: paths)
         }
     }
 

@@ -7,8 +7,9 @@ extension TaskList {
         case item(Int, String)
     }
 
-    private func place(_ path: String) throws(EditError) -> Place {
-        if let place = try find(path, ListParts(items)) { return place }
+    /// - Parameter parts: those of the list as it is.
+    private func place(_ path: String, _ parts: ListParts) throws(EditError) -> Place {
+        if let place = try find(path, parts) { return place }
         let names = fields.map(\.key) + items.indices.map { "item.\($0 + 1)" }
         let head = String(path.prefix { $0 != "." })
         throw EditError(.notFound, at: path, NearNames.unknown("path", head, among: names))
@@ -23,11 +24,14 @@ extension TaskList {
         return try parts.index.split(path).map { .item($0.0, $0.1) }
     }
 
-    func value(at path: String) throws(EditError) -> FieldValue {
-        try located(path) { () throws(EditError) in
-            switch try place(path) {
-            case .document: return try value(of: path)
-            case .item(let index, let key): return try items[index].value(of: key)
+    func values(at paths: [String]) throws(EditError) -> [FieldValue] {
+        let parts = ListParts(items)
+        return try paths.map { (path) throws(EditError) in
+            try located(path) { () throws(EditError) in
+                switch try place(path, parts) {
+                case .document: return try value(of: path)
+                case .item(let index, let key): return try items[index].value(of: key)
+                }
             }
         }
     }
@@ -44,7 +48,7 @@ extension TaskList {
             try located(path) { () throws(EditError) in
                 // Where nothing was called so before, something may be now.
                 let former = try? before.find(path, parts)
-                let place = if let former { former } else { try self.place(path) }
+                let place = if let former { former } else { try self.place(path, ListParts(items)) }
                 switch place {
                 case .document: try set(path, to: value)
                 case .item(let index, let key):

@@ -8,8 +8,8 @@ extension Scene {
         case node([Int], String)
     }
 
-    private func place(_ path: String) throws(EditError) -> Place {
-        let parts = SceneParts(self)
+    /// - Parameter parts: those of the scene as it is.
+    private func place(_ path: String, _ parts: SceneParts) throws(EditError) -> Place {
         if let place = try find(path, parts) { return place }
         let names = parts.entries.indices.map { parts.index.path(of: $0) }
         throw EditError(
@@ -30,19 +30,22 @@ extension Scene {
         return .node(parts.path(of: index), key)
     }
 
-    func value(at path: String) throws(EditError) -> FieldValue {
-        do throws(EditError) {
-            switch try place(path) {
-            case .document(let key): return try value(of: key)
-            case .camera(let key): return try camera.value(of: key)
-            case .node(let address, let key):
-                switch nodes[at: address] {
-                case .solid(let solid): return try solid.value(of: key)
-                case .group(let group): return try group.value(of: key)
-                }
+    func values(at paths: [String]) throws(EditError) -> [FieldValue] {
+        let parts = SceneParts(self)
+        return try paths.map { (path) throws(EditError) in
+            try located(path) { () throws(EditError) in try value(at: try place(path, parts)) }
+        }
+    }
+
+    private func value(at place: Place) throws(EditError) -> FieldValue {
+        switch place {
+        case .document(let key): return try value(of: key)
+        case .camera(let key): return try camera.value(of: key)
+        case .node(let address, let key):
+            switch nodes[at: address] {
+            case .solid(let solid): return try solid.value(of: key)
+            case .group(let group): return try group.value(of: key)
             }
-        } catch {
-            throw error.at(path)
         }
     }
 
@@ -54,7 +57,7 @@ extension Scene {
         for (path, value) in values {
             try located(path) { () throws(EditError) in
                 let former = try? before.find(path, parts)
-                let place = if let former { former } else { try self.place(path) }
+                let place = if let former { former } else { try self.place(path, SceneParts(self)) }
                 try set(at: place, to: value)
             }
         }

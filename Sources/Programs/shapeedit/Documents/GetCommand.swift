@@ -29,8 +29,8 @@ struct GetCommand: ParsableCommand {
         if json {
             // The names in an object are different ones, whoever asks for a path twice.
             var told: Set<String> = []
-            let values = try values(of: document, document.jsonPaths) {
-                (path) throws(EditError) in try document.json(at: path)
+            let values = try values(document.jsonPaths) { (paths) throws(EditError) in
+                try document.json(at: paths)
             }
             Console.say(
                 JSONText.object(
@@ -39,8 +39,8 @@ struct GetCommand: ParsableCommand {
                     }))
             return
         }
-        let values = try values(of: document, document.paths) { (path) throws(EditError) in
-            try document.value(at: path)
+        let values = try values(document.paths) { (paths) throws(EditError) in
+            try document.values(at: paths)
         }
         for (path, value) in values {
             Console.say(data: paths.isEmpty ? "\(path)=\(value)" : value)
@@ -49,16 +49,15 @@ struct GetCommand: ParsableCommand {
 
     /// The values that are asked for, or all.
     private func values<Value>(
-        of document: EditableDocument, _ all: @autoclosure () -> [(path: String, value: Value)],
-        _ value: (String) throws(EditError) -> Value
+        _ all: @autoclosure () -> [(path: String, value: Value)],
+        _ values: ([String]) throws(EditError) -> [Value]
     ) throws(Failure) -> [(path: String, value: Value)] {
         if paths.isEmpty { return all() }
-        var values: [(path: String, value: Value)] = []
-        for path in paths.map(\.repairedPath) {
-            do throws(EditError) { values.append((path, try value(path))) } catch {
-                throw Failure(.badData, "\(file): \(error)")
-            }
+        let paths = paths.map(\.repairedPath)
+        do throws(EditError) {
+            return zip(paths, try values(paths)).map { (path: $0, value: $1) }
+        } catch {
+            throw Failure(.badData, "\(file): \(error)")
         }
-        return values
     }
 }
