@@ -63,4 +63,24 @@ import Testing
         }
         #expect(error?.place == "Ball 2.radios", "\(String(describing: error))")
     }
+
+    @Test func `script lines about a few parts take no longer the more there are`() throws {
+        func time(_ count: Int) throws -> Duration {
+            var scene = EditableDocument.scene(
+                Scene(
+                    nodes: (1...count).map {
+                        .solid(Solid(name: "Ball \($0)", shape: SolidShape(.sphere)))
+                    }))
+            let script = (1...200).map { "set \"Ball \($0).opacity=0.5\" 9.opacity=0.\($0)" }
+            var told: [String] = []
+            let time = try ContinuousClock().measure {
+                told = try scene.run(script.joined(separator: "\n"))
+            }
+            #expect(told.prefix(2) == ["Ball 1.opacity: 1 -> 0.5", "Ball 9.opacity: 1 -> 0.1"])
+            #expect(told.count == 399)
+            return time
+        }
+        let (few, many) = (try time(300), try time(3_000))
+        #expect(many < few * 6, "few \(few), many \(many)")
+    }
 }

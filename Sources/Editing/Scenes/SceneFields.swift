@@ -30,7 +30,13 @@ extension Scene: Fielded {
 extension Solid: Fielded {
     var noun: String { "a \(shape.kind.name)" }
 
-    var fields: [Field<Solid>] {
+    var fields: [Field<Solid>] { Solid.fieldsOfKinds[shape.kind] ?? [] }
+
+    /// Made once: a scene may have very many solids.
+    private static let fieldsOfKinds = Dictionary(
+        uniqueKeysWithValues: SolidKind.allCases.map { ($0, makeFields(of: $0)) })
+
+    private static func makeFields(of kind: SolidKind) -> [Field<Solid>] {
         let common: [Field<Solid>] = [
             NodeField.name({ $0.name }, { $0.name = $1 }),
             Field(
@@ -57,12 +63,12 @@ extension Solid: Fielded {
                 }),
             NodeField.visible({ $0.isVisible }, { $0.isVisible = $1 }),
         ]
-        return common + dimensionFields
+        return common + dimensionFields(of: kind)
             + NodeField.transform({ $0.transform }, { $0.transform = $1 }) + rest
     }
 
-    private var dimensionFields: [Field<Solid>] {
-        shape.dimensions.map { dimension in
+    private static func dimensionFields(of kind: SolidKind) -> [Field<Solid>] {
+        SolidShape(kind).dimensions.map { dimension in
             let key = dimension.name
             return Field(
                 key, form: .number,
@@ -71,11 +77,10 @@ extension Solid: Fielded {
                     return found.map { ValueText.text($0.value) }
                 },
                 set: { solid, text throws(EditError) in
-                    let usual = SolidShape(solid.shape.kind).dimensions.first { $0.name == key }
                     let least = dimension.mayBeZero ? "0 or more" : "more than 0"
                     let expected = "a number of \(least), at most \(Limits.sceneNumber)"
                     let number = try ValueText.number(
-                        text ?? ValueText.text(usual?.value ?? dimension.value), expected
+                        text ?? ValueText.text(dimension.value), expected
                     ) { dimension.allows($0) }
                     solid.shape = solid.shape.setting(key, to: number) ?? solid.shape
                 })

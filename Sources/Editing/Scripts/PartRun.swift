@@ -2,11 +2,11 @@ import Documents
 
 /// Makes the edits of a script one after the other on a document of many parts.
 ///
-/// Most lines of long scripts mean one part by what it is called, put one in, or mean none. Such an
-/// edit is made on a document of that part alone, or of no part, and what became of it is put in
-/// place: so a line takes no longer the more parts there are. (After one is taken out the others are
-/// numbered anew.) Wherever that could say something else, errors included, the edit is made on the
-/// whole document.
+/// Most lines of long scripts mean one part by what it is called, or give values to a few, put one in,
+/// or mean none. Such an edit is made on a document of those parts alone, or of no part, and what became
+/// of them is put in place: so a line takes no longer the more parts there are. (After one is taken out
+/// the others are numbered anew.) Wherever that could say something else, errors included, the edit is
+/// made on the whole document.
 struct PartRun<Document: PartedDocument> {
     private(set) var document: Document
     /// How the parts are found, as long as none was moved or removed.
@@ -27,7 +27,7 @@ struct PartRun<Document: PartedDocument> {
     /// Makes an edit and tells what changed by it. After an error it may be half made.
     mutating func make(_ edit: Edit) throws(EditError) -> [Change] {
         if let changes = makeAlone(edit) { return changes }
-        found = nil
+        if !edit.verb.keepsNames { found = nil }
         return try document.make(edit)
     }
 
@@ -68,36 +68,40 @@ struct PartRun<Document: PartedDocument> {
         return changes
     }
 
-    /// Makes an edit on the one part it means.
+    /// Makes an edit on the parts it means.
     private mutating func change(_ edit: Edit, _ parts: inout Found) -> [Change]? {
-        guard let (number, words) = meant(by: edit, parts.index),
-            let place = parts.places[number]
-        else { return nil }
-        let old = document.parts[place]
-        let outline = Document.outline(of: old)
-        var alone = document.holding([old])
+        guard let (numbers, words) = meant(by: edit, parts.index) else { return nil }
+        let places = numbers.compactMap { parts.places[$0] }
+        guard places.count == numbers.count else { return nil }
+        let old = places.map { document.parts[$0] }
+        let outlines = old.map { Document.outline(of: $0) }
+        var alone = document.holding(old)
         // A name with a dot could be taken for a path.
-        guard !outline.name.contains("."), (try? alone.make(edit.with(words))) != nil,
-            alone.parts.count == 1
+        guard !outlines.contains(where: { $0.name.contains(".") }),
+            (try? alone.make(edit.with(words))) != nil, alone.parts.count == old.count
         else { return nil }
-        let new = alone.parts[0]
+        let new = alone.parts
         if new == old { return [] }
-        let former = parts.index.path(of: number)
-        let newOutline = Document.outline(of: new)
-        if !outline.isExactly(newOutline) {
+        let former = numbers.map { parts.index.path(of: $0) }
+        let newOutlines = new.map { Document.outline(of: $0) }
+        if !zip(outlines, newOutlines).allSatisfy({ $0.isExactly($1) }) {
             // Numbers stay where kinds do. What is called as the part is for a moment in the same
             // edit, or afterwards, may be an error.
-            guard outline.kind == newOutline.kind, edit.verb.name == "rename" || words.count == 2,
+            let (outline, newOutline) = (outlines[0], newOutlines[0])
+            guard numbers.count == 1, outline.kind == newOutline.kind,
+                edit.verb.name == "rename" || words.count == 2,
                 newOutline.name == outline.name
                     || !parts.index.hasPart(named: newOutline.name)
             else { return nil }
-            parts.index.rename(number, newOutline.name)
+            parts.index.rename(numbers[0], newOutline.name)
             parts.freeNames = nil
         }
-        document.put(new, at: place)
-        let path = parts.index.path(of: number)
-        return Document.changes(from: old, to: new) {
-            "\($0 == Document.nameKey ? former : path).\($0)"
+        return numbers.indices.flatMap { index in
+            document.put(new[index], at: places[index])
+            let path = parts.index.path(of: numbers[index])
+            return Document.changes(from: old[index], to: new[index]) {
+                "\($0 == Document.nameKey ? former[index] : path).\($0)"
+            }
         }
     }
 
@@ -105,8 +109,8 @@ struct PartRun<Document: PartedDocument> {
     private mutating func remove(_ edit: Edit) -> [Change]? {
         guard edit.words.count == 2 else { return nil }
         let parts = found ?? Found(document)
-        guard let (number, _) = meant(by: edit, parts.index), let place = parts.places[number],
-            parts.index.isNamed(number)
+        guard let number = meant(by: edit, parts.index)?.parts.first,
+            let place = parts.places[number], parts.index.isNamed(number)
         else {
             found = parts
             return nil
@@ -117,40 +121,36 @@ struct PartRun<Document: PartedDocument> {
         return [Change(.part, path, before: Document.words(of: old), after: nil)]
     }
 
-    /// The part an edit means, and its words for a document that holds no other; nil if it means
-    /// none or more.
-    private func meant(by edit: Edit, _ index: PartIndex) -> (part: Int, words: [String])? {
+    /// The parts an edit means, in order, and its words for a document that holds no others; nil if it
+    /// means none, or what else only the whole document tells.
+    private func meant(by edit: Edit, _ index: PartIndex) -> (parts: [Int], words: [String])? {
         var arguments = Arguments(edit)
-        var parts: Set<Int> = []
-        var words = [edit.verb.name]
+        var pairs: [(path: String, value: String?)] = []
         switch edit.verb.name {
         case "set":
-            guard let pairs = try? arguments.assignments() else { return nil }
-            for (path, value) in pairs {
-                guard isAboutParts(path), let (part, key) = try? index.split(path) else {
-                    return nil
-                }
-                parts.insert(part)
-                words.append("1.\(key)=\(value)")
-            }
-        case "unset":
-            for path in edit.words.dropFirst() {
-                guard isAboutParts(path), let (part, key) = try? index.split(path) else {
-                    return nil
-                }
-                parts.insert(part)
-                words.append("1.\(key)")
-            }
+            guard let found = try? arguments.assignments() else { return nil }
+            pairs = found.map { ($0.path, $0.value) }
+        case "unset": pairs = edit.words.dropFirst().map { ($0, nil) }
         default:
             let word = edit.words[1]
             guard KeyValue(word) == nil, isAboutParts(word), let part = try? index.find(word) else {
                 return nil
             }
-            parts = [part]
-            words += ["1"] + edit.words.dropFirst(2)
+            return ([part], [edit.verb.name, "1"] + edit.words.dropFirst(2))
         }
-        guard parts.count == 1, let part = parts.first else { return nil }
-        return (part, words)
+        var keys: [(part: Int, text: String)] = []
+        for (path, value) in pairs {
+            guard isAboutParts(path), let (part, key) = try? index.split(path) else { return nil }
+            keys.append((part, value.map { "\(key)=\($0)" } ?? key))
+        }
+        let parts = Set(keys.map(\.part)).sorted()
+        // What is called otherwise for a moment may be in the way of others.
+        let isNaming = keys.contains { key in
+            PartIndex.nameKeys.contains(key.text.prefix { $0 != "=" }.lowercased())
+        }
+        guard parts.count == 1 || !isNaming else { return nil }
+        let numbers = Dictionary(uniqueKeysWithValues: zip(parts, 1...))
+        return (parts, [edit.verb.name] + keys.map { "\(numbers[$0.part] ?? 0).\($0.text)" })
     }
 
     /// Makes a part and puts it after all others.

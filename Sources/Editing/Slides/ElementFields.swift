@@ -8,6 +8,14 @@ extension SlideElement: Fielded {
 
     var fields: [Field<SlideElement>] {
         let type = shapeType
+        return type.flatMap { SlideElement.fieldsOfTypes[$0] } ?? SlideElement.makeFields(of: type)
+    }
+
+    /// Made once: a slide may have very many elements.
+    private static let fieldsOfTypes = Dictionary(
+        uniqueKeysWithValues: ElementKeys.types.map { ($0, makeFields(of: $0)) })
+
+    private static func makeFields(of type: String?) -> [Field<SlideElement>] {
         let keys = ElementKeys.keys(of: type)
         var fields = keys.compactMap { key in
             ElementKeys.values[key].map { SlideElement.field(key, $0, in: type) }

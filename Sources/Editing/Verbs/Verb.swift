@@ -19,6 +19,9 @@ public struct Verb: Hashable, Sendable {
         ].contains(name)
     }
 
+    /// Whether it leaves besides what every part is called and of which kind it is.
+    var keepsNames: Bool { keepsPlaces && !["set", "unset", "rename"].contains(name) }
+
     init(
         _ name: String, _ summary: String, _ usage: [String],
         _ types: [DocumentType] = DocumentType.allCases
