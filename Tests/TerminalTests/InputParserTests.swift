@@ -79,18 +79,27 @@ import Testing
         #expect(parser.feed([0xFF, 0xC0, 0x80, UInt8(ascii: "q")]) == [.key(.character("q"))])
     }
 
-    @Test func `a paste without end keeps a bounded part and its end is found`() {
+    @Test(arguments: [0, 1])
+    func `a paste is whole, or its length is told`(more: Int) {
         var parser = InputParser()
-        let much = [UInt8](repeating: UInt8(ascii: "x"), count: 3 * InputParser.pasteLimit)
+        let much = [UInt8](
+            repeating: UInt8(ascii: "x"), count: InputParser.pasteLimit + more)
         #expect(parser.feed("\u{1B}[200~".utf8).isEmpty)
         #expect(parser.feed(much).isEmpty)
         let events = parser.feed("\u{1B}[201~q".utf8)
-        guard events.count == 2, case .paste(let text) = events[0] else {
-            Issue.record("\(events.count) events")
-            return
-        }
-        #expect(text.utf8.count <= InputParser.pasteLimit)
-        #expect(events[1] == .key(.character("q")))
+        let pasted: InputEvent =
+            more == 0
+            ? .paste(String(decoding: much, as: UTF8.self)) : .oversizedPaste(bytes: much.count)
+        #expect(events == [pasted, .key(.character("q"))])
+    }
+
+    @Test func `a paste without end keeps a bounded part and its end is found`() {
+        var parser = InputParser()
+        let much = [UInt8](repeating: UInt8(ascii: "~"), count: InputParser.pasteLimit + 5_000)
+        #expect(parser.feed("\u{1B}[200~".utf8).isEmpty)
+        #expect(parser.feed(much).isEmpty)
+        let events = parser.feed("\u{1B}[201~q".utf8)
+        #expect(events == [.oversizedPaste(bytes: much.count), .key(.character("q"))])
     }
 
     @Test func `any bytes in any pieces give the same events, and the parser finds back`() {

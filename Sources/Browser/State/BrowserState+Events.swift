@@ -11,6 +11,8 @@ extension BrowserState {
         case .input(.paste(let text)):
             type(text.filter { !$0.isNewline })
             return []
+        case .input(.oversizedPaste(let bytes)):
+            (message, isBad) = ("a text of \(bytes) bytes is no name: nothing was pasted", true)
         case .input(.mouse(let mouse)): return take(mouse)
         case .input(.reply): return []
         case .resized(let shape):

@@ -1,3 +1,5 @@
+internal import Documents
+
 /// A line that is being typed.
 package struct LinePrompt: Hashable, Sendable {
     /// What is done with the line when it is complete.
@@ -14,8 +16,8 @@ package struct LinePrompt: Hashable, Sendable {
         case group
     }
 
-    /// The most characters of a line.
-    package static let limit = 16_384
+    /// The most characters of a line: as many as an item of a list can have.
+    package static let limit = Limits.itemTextBytes
 
     package let purpose: Purpose
     /// What stands before the line.
@@ -36,15 +38,18 @@ package struct LinePrompt: Hashable, Sendable {
     package var text: String { String(characters) }
 
     package mutating func replace(with text: String) {
-        characters = Array(text.prefix(LinePrompt.limit))
+        characters = Array(text)
         cursor = characters.count
     }
 
-    package mutating func insert(_ text: some Sequence<Character>) {
-        let room = LinePrompt.limit - characters.count
-        let new = text.map { $0.isNewline || $0 == "\t" ? " " : $0 }.prefix(max(0, room))
+    /// Puts a text where the cursor is, all of it or, if the line would be too long, nothing; tells
+    /// which.
+    package mutating func insert(_ text: some Collection<Character>) -> Bool {
+        guard text.count <= LinePrompt.limit - characters.count else { return false }
+        let new = text.map { $0.isNewline || $0 == "\t" ? " " : $0 }
         characters.insert(contentsOf: new, at: cursor)
         cursor += new.count
+        return true
     }
 
     package mutating func move(by distance: Int) {

@@ -153,8 +153,23 @@ extension EditorState {
     mutating func ungroup(_ now: Int) { edit(["ungroup"], as: "Ungroup", now: now) }
 
     mutating func paste(_ text: String, _ now: Int) {
+        guard type == .list else {
+            sayWherePastesGo()
+            return
+        }
         let step = Step(["list", "paste", escaped(text)], description: "Paste")
         if make(step, now: now) { selection = 0 }
+    }
+
+    mutating func sayWherePastesGo() {
+        say("Text can be pasted where something is being typed, or into a list", .bad)
+        isLoud = true
+    }
+
+    /// Says that nothing of a pasted text was taken, and for what length.
+    mutating func refusePaste(_ length: String) {
+        say("Nothing was pasted: the text has \(length)", .bad)
+        isLoud = true
     }
 
     /// A number as edits take it, without digits that only rounding made.

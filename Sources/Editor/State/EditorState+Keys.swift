@@ -35,6 +35,10 @@ extension EditorState {
             effects.append(.suspend)
         } else if input == .key(.character("l"), .control) {
             effects.append(.redraw)
+        } else if case .oversizedPaste(let bytes) = input {
+            refusePaste("\(bytes) bytes, more than \(InputParser.pasteLimit)")
+        } else if case .paste = input, isHelping || choice != nil {
+            sayWherePastesGo()
         } else if isHelping {
             isHelping = false
             effects.append(.redraw)
@@ -51,7 +55,7 @@ extension EditorState {
         _ input: InputEvent, _ now: Int, _ effects: inout [EditorEffect]
     ) {
         guard case .key(let key, let modifiers) = input else {
-            if case .paste(let text) = input, type == .list { paste(text, now) }
+            if case .paste(let text) = input { paste(text, now) }
             return
         }
         switch key {

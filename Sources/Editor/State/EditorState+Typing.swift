@@ -52,7 +52,8 @@ extension EditorState {
             guard !parts.isEmpty else { return }
             options = Choice.palette
         }
-        choice = Choice(.color, title: "Colour (: types one)", options: options)
+        let title = type == .list ? "Colour" : "Colour (: types one)"
+        choice = Choice(.color, title: title, options: options)
     }
 
     mutating func startGrouping() {
@@ -113,7 +114,7 @@ extension EditorState {
     mutating func takeTyped(
         _ input: InputEvent, _ now: Int, _ effects: inout [EditorEffect]
     ) {
-        if case .paste(let text) = input { prompt?.insert(text) }
+        if case .paste(let text) = input { pasteIntoPrompt(text) }
         guard case .key(let key, let modifiers) = input else { return }
         let isControl = modifiers.contains(.control)
         switch key {
@@ -143,8 +144,24 @@ extension EditorState {
         case .character("k") where isControl: prompt?.deleteToEnd()
         case .character("w") where isControl: prompt?.deleteWord()
         case .character(let character) where modifiers.isDisjoint(with: [.control, .alt]):
-            prompt?.insert([character])
+            if prompt?.insert([character]) == false {
+                say("A line has no more than \(LinePrompt.limit) characters", .bad)
+            }
         default: break
+        }
+    }
+
+    /// Puts a pasted text where the cursor is, all of it or nothing. Where line ends can be part of
+    /// what is typed they are written out, and so are tabs and backslashes; elsewhere a line end is a
+    /// blank.
+    private mutating func pasteIntoPrompt(_ text: String) {
+        guard let purpose = prompt?.purpose else { return }
+        var text = text
+        if case .text = purpose, type == .slide { text = escaped(text) }
+        if prompt?.insert(text) == false {
+            refusePaste(
+                "\(text.count) characters, and the line \(LinePrompt.limit) at most, with what is there"
+            )
         }
     }
 

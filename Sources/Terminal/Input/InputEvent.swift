@@ -4,6 +4,9 @@ public enum InputEvent: Hashable, Sendable {
     case key(Key, Modifiers)
     /// Text that was pasted, without control characters but line ends (`\n`) and tabs.
     case paste(String)
+    /// Text that was pasted, of so many bytes, of which nothing is kept: more than
+    /// ``InputParser/pasteLimit``.
+    case oversizedPaste(bytes: Int)
     /// The mouse.
     case mouse(MouseEvent)
     /// An answer to something the terminal was asked.

@@ -6,8 +6,8 @@ public struct InputParser: Sendable {
     /// The longest escape sequence that is understood, in bytes; of longer ones the end is awaited
     /// and nothing kept.
     public static let limit = 512
-    /// How much of a pasted text is kept, in bytes.
-    public static let pasteLimit = 65_536
+    /// The longest text that can be pasted, in bytes; of a longer one its length is told.
+    public static let pasteLimit = 1 << 20
 
     enum State: Hashable, Sendable {
         case ground
@@ -29,6 +29,8 @@ public struct InputParser: Sendable {
     var state = State.ground
     var held: [UInt8] = []
     private var isTooLong = false
+    /// How many bytes of a paste that is too long were let go.
+    private var dropped = 0
 
     /// A parser that has seen nothing.
     public init() {}
@@ -169,13 +171,22 @@ public struct InputParser: Sendable {
     private mutating func takePasted(_ byte: UInt8, _ events: inout [InputEvent]) {
         held.append(byte)
         guard byte == UInt8(ascii: "~"), held.suffix(6).elementsEqual("\u{1B}[201~".utf8) else {
-            // The end is kept in any case, or it would not be found.
-            if held.count > InputParser.pasteLimit { held.remove(at: held.count - 7) }
+            // Of one that is too long only the end is looked for.
+            let room = dropped == 0 ? InputParser.pasteLimit + 6 : InputParser.limit
+            if held.count > room {
+                dropped += held.count - 6
+                held = Array(held.suffix(6))
+            }
             return
         }
-        let text = ControlSequence.pasted(held.dropLast(6))
+        let length = dropped + held.count - 6
+        let text = dropped == 0 ? ControlSequence.pasted(held.dropLast(6)) : ""
         reset()
-        if !text.isEmpty { events.append(.paste(text)) }
+        if length > InputParser.pasteLimit {
+            events.append(.oversizedPaste(bytes: length))
+        } else if !text.isEmpty {
+            events.append(.paste(text))
+        }
     }
 
     private mutating func endString(_ kind: UInt8, _ events: inout [InputEvent]) {
@@ -194,6 +205,7 @@ public struct InputParser: Sendable {
         state = .ground
         held = []
         isTooLong = false
+        dropped = 0
     }
 }
 
