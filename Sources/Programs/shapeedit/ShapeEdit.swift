@@ -91,6 +91,12 @@ struct ShapeEdit: ParsableCommand {
             complainOfUsage(error)
             Glibc.exit(Failure.Kind.usage.rawValue)
         } catch  where exitCode(for: error).isSuccess {
+            if let word = DashedWords.mistaken(words) {
+                Console.complain(
+                    "there is no option \(word); for a name that begins so write ./\(word), or -- before it"
+                )
+                Glibc.exit(Failure.Kind.usage.rawValue)
+            }
             // Help and the version come as errors. The parser would not notice that they cannot be
             // written.
             Console.write(Array((fullMessage(for: error) + "\n").utf8))

@@ -116,7 +116,7 @@ import Testing
         try withDesk(.plain) { desk in
             try desk.run("new", "s.shape")
             // Some of the letters are those of options.
-            for title in ["- none", "-no name", "-1n", "- [ ] honey\n- [x] onions"] {
+            for title in ["- none", "-no name", "-1n", "-ohne", "- [ ] honey\n- [x] onions"] {
                 try desk.run("title", "s.shape", title, "--json")
                 #expect(try desk.get("s.shape", "title").replacing(#"\n"#, with: "\n") == title)
             }

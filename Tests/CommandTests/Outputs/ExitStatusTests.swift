@@ -70,6 +70,23 @@ import Testing
         }
     }
 
+    @Test func `a name that begins with a minus sign is no wish for help`() throws {
+        try withDesk(.plain) { desk in
+            try desk.shell("touch ./-dash.shape")
+            for words in [
+                ["set", "-dash.shape", "title=x"], ["show", "-dash.shape"], ["new", "-hey.shape"],
+                ["validate", "-dash.shape"], ["undo", "-dash.shape"],
+            ] {
+                let result = try desk.shapeedit(words)
+                #expect(result.status == 64 && result.output.isEmpty, "\(words): \(result)")
+                #expect(result.errorText.contains("write ./-"), "\(words): \(result)")
+            }
+            for words in [["set", "-h"], ["set", "x.shape", "--help"], ["help", "set"]] {
+                #expect(try desk.shapeedit(words).text.contains("PATH=VALUE"), "\(words)")
+            }
+        }
+    }
+
     @Test func `half a command is 64, and the other halves are named`() throws {
         try withDesk(.plain) { desk in
             var halves: [String: [String]] = [:]

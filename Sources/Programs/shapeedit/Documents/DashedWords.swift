@@ -8,6 +8,18 @@ enum DashedWords {
     /// The options of verbs that a value follows.
     private static let valued: Set = ["--type", "--in"]
 
+    /// The short options of verbs: words of other letters are none.
+    private static let short: Set<Unicode.Scalar> = ["n", "h"]
+
+    /// The word that the parser took for a wish for help, since one of its letters is that option:
+    /// `-dash.shape`. Nil where help was asked for.
+    static func mistaken(_ words: [String]) -> String? {
+        let words = words.prefix { $0 != "--" }
+        let asking: Set = ["-h", "-help", "--help", "--help-hidden", "--version", "help"]
+        guard asking.isDisjoint(with: words) else { return nil }
+        return words.first { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.contains("h") }
+    }
+
     /// A command line as the parser may see it.
     static func hidden(_ words: [String]) -> [String] {
         guard let verb = words.first, VerbHelp.configurations[verb] != nil else { return words }
@@ -24,10 +36,7 @@ enum DashedWords {
     }
 
     private static func isNoOption(_ word: String) -> Bool {
-        guard word.hasPrefix("-"), !word.hasPrefix("--"),
-            let second = word.unicodeScalars.dropFirst().first
-        else { return false }
-        let isLetter = second.isASCII && second.properties.isAlphabetic
-        return !isLetter || word.unicodeScalars.contains { $0.properties.isWhitespace }
+        guard word.hasPrefix("-"), !word.hasPrefix("--"), word != "-" else { return false }
+        return !word.unicodeScalars.dropFirst().allSatisfy { short.contains($0) }
     }
 }
