@@ -14,6 +14,23 @@ struct ByteNameTests {
         Data(name.bytes).base64EncodedString()
     }
 
+    @Test func `a text that is not UTF-8 is refused, not made another one`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "l.list")
+            let shapeedit = try BuiltPrograms.shapeedit()
+            for words in ["list add l.list a\\377b", "new --title a\\377 t.slide"] {
+                let line = "\(shapeedit) $(printf '\(words)') 2>&1; test $? = 65"
+                #expect(try desk.shell(line).contains(#"a\xff"#), "\(words)")
+            }
+            #expect(try desk.run("list", "show", "l.list") == "(nothing to do)\n")
+            #expect(try desk.names() == ["l.list"])
+            // A noncharacter is UTF-8, though paths have another meaning for some.
+            let odd = String(decoding: [0xEF, 0xB7, 0x98, 0xEF, 0xB7, 0xA1], as: UTF8.self)
+            try desk.run("list", "add", "l.list", odd)
+            #expect(try desk.run("list", "copy", "l.list") == odd + "\n")
+        }
+    }
+
     @Test(arguments: DataPath.mounts.prefix(1))
     func `commands take names that are not UTF-8`(_ place: DataPath) throws {
         try withDesk(place) { desk in

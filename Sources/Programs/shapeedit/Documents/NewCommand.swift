@@ -40,11 +40,12 @@ struct NewCommand: ParsableCommand {
                 json ? JSONText.array(names.map(JSONText.string)) : names.joined(separator: "\n"))
             return
         }
+        let title = try title.map { (word) throws(Failure) in try Edits.text(word) }
         var document: EditableDocument
         do throws(EditError) {
             document = try EditableDocument.template(template, type: type)
             if let title {
-                _ = try document.apply([try Edit(words: ["title", title.repairedPath])])
+                _ = try document.apply([try Edit(words: ["title", title])])
             }
         } catch {
             throw Failure(

@@ -141,11 +141,20 @@ enum Edits {
         return Array(words[..<end] + words[(end + 1)...])
     }
 
-    /// Words are texts and no paths.
     static func one(_ words: [String]) throws(Failure) -> Edit {
-        do throws(EditError) { return try Edit(words: words.map(\.repairedPath)) } catch {
+        let words = try words.map { (word) throws(Failure) in try text(word) }
+        do throws(EditError) { return try Edit(words: words) } catch {
             throw Failure(.usage, error.description)
         }
+    }
+
+    /// A word of the command line as a text of a document. Words may be any bytes, as paths are; a text
+    /// is refused then, where it would become another one.
+    static func text(_ word: String) throws(Failure) -> String {
+        guard let text = String(validating: word.pathBytes, as: UTF8.self) else {
+            throw Failure(.badData, "'\(word)' is not UTF-8, as texts in documents are")
+        }
+        return text
     }
 
     static func script(_ text: String, from name: String) throws(Failure) -> [Edit] {
