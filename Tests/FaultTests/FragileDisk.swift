@@ -19,13 +19,17 @@ final class FragileDisk {
     let mountPoint: String
 
     private let mebibytes: Int
+    private let inodeSize: Int
     private let base: String
     private let outer: String
     private let guardian: Guardian
 
     /// Makes and mounts one.
-    init(mebibytes: Int) throws {
+    ///
+    /// - Parameter inodeSize: with 128 bytes it tells times by the second (``SmallDisk``).
+    init(mebibytes: Int, inodeSize: Int = 256) throws {
         self.mebibytes = mebibytes
+        self.inodeSize = inodeSize
         base = try TemporaryDirectory.make()
         (outer, mountPoint) = ("\(base)/outer", "\(base)/disk")
         // If the tests are killed, the guard takes the disks away.
@@ -36,7 +40,7 @@ final class FragileDisk {
             try command("mkfs.xfs", "-q", "-m", "reflink=1", "\(base)/outer.image")
             try command("mount", "-o", "loop", "\(base)/outer.image", outer)
             try command("truncate", "-s", "\(mebibytes)M", "\(outer)/image")
-            try command("mkfs.ext4", "-q", "-m", "0", "\(outer)/image")
+            try command("mkfs.ext4", "-q", "-m", "0", "-I", "\(inodeSize)", "\(outer)/image")
             try powerOn()
         } catch {
             remove()

@@ -8,8 +8,8 @@ final class FragileMachine {
     let container: Container
 
     /// Makes the disk and a container on it, which is not mounted.
-    init(mebibytes: Int = 512, store: String? = nil) throws {
-        disk = try FragileDisk(mebibytes: mebibytes)
+    init(mebibytes: Int = 512, inodeSize: Int = 256, store: String? = nil) throws {
+        disk = try FragileDisk(mebibytes: mebibytes, inodeSize: inodeSize)
         do {
             container = try Container(dataHome: "\(disk.mountPoint)/data", store: store)
         } catch {

@@ -64,7 +64,7 @@ import Testing
                 appending.withLock { $0.isWanted = false }
                 let _: Bool? = appending.wait { $0.isDone ? true : nil }
                 let synced = try #require(
-                    container.volume.state.withLock { _ in session.syncedStatus }?.size)
+                    container.volume.state.withLock { _ in session.synced }?.status.size)
                 isLeftOut = synced - before < (after - before) / 4
             }
             #expect(isLeftOut)
@@ -85,7 +85,7 @@ import Testing
             }
             // As on a disk that takes both for the same moment.
             let status = try file.status()
-            container.volume.state.withLock { _ in session.syncedStatus = status }
+            container.volume.state.withLock { _ in session.synced?.status = status }
             container.volume.release(node, handle)
             #expect(try place(node, in: container) == .staged)
             #expect(try container.read("a") == [4, 5, 6])

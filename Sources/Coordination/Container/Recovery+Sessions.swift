@@ -51,18 +51,20 @@ extension Recovery {
     mutating func resume(_ row: SessionRow) throws(Failure) -> Bool {
         let position = index.find(row.item)
         if position != 0 { content.takeFromWriters(row.node) }
-        let status = position == 0 ? nil : try contentStatus(row.node)
-        if position != 0, status == nil, !report.damaged.contains(row.item),
+        let found = position == 0 ? nil : try contentStatus(row.node)
+        if position != 0, found == nil, !report.damaged.contains(row.item),
             row.synced || row.wrote && !report.afterPowerLoss
         {
             report.missing.append(row.item)
         }
-        guard position != 0, let status, isAcknowledged(row, status) else {
+        guard position != 0, var status = found, isAcknowledged(row, status) else {
             record(.discarded, row.item, [.removeSession(row.item, row.ordinal)])
             report.discarded += 1
             return false
         }
         let record = index[item: position]
+        // Its own time is only in the row.
+        if status.modified == WriteSession.unwritten { status.modified = row.modified }
         record.pointee.setContent(
             status, ordinal: row.ordinal, place: row.synced ? .durable : .staged)
         record.pointee.nextOrdinal = max(record.pointee.nextOrdinal, row.ordinal + 1)
@@ -104,7 +106,9 @@ extension Recovery {
 
     /// Whether the staging file holds what a close or an fsync acknowledged.
     func isAcknowledged(_ row: SessionRow, _ status: FileStatus) -> Bool {
-        let same = status.size == row.size && status.modified == row.modified
+        let same =
+            status.size == row.size
+            && (status.modified == row.modified || status.modified == WriteSession.unwritten)
         if !report.afterPowerLoss {
             // Written again since, and not closed since: all bytes that were acknowledged are there.
             return same || row.wrote || row.synced

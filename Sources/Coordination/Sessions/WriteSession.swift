@@ -28,7 +28,7 @@ package final class WriteSession: @unchecked Sendable {
     /// that close what they have saved only then (GLib's do) are about to.
     package var replaces = false
     /// What was staged of it by then.
-    package var placed: FileStatus?
+    package var placed: StagedMoment?
     /// A copy of that is being published, because somebody looks and the close has not come.
     package var isShowing = false
     /// The staging file as it was when it was made: whoever writes through the kernel's passthrough
@@ -72,9 +72,10 @@ package final class WriteSession: @unchecked Sendable {
     package var isDraft = false
     /// What recovery knows of the session.
     package var recorded: SessionRow?
-    /// The staging file when it was last made durable by an fsync, and ``writes`` by then.
-    package var syncedStatus: FileStatus?
-    package var syncedWrites: UInt64 = 0
+    /// What was staged when it was last made durable by an fsync.
+    package var synced: StagedMoment?
+    /// The staging file before it got the time ``unwritten``.
+    package var hidden: FileStatus?
     /// The last fsync that has not been followed by a publish (monotonic nanoseconds), else 0.
     package var syncedAt: UInt64 = 0
     /// A look whether the session has become quiet is planned.
@@ -111,7 +112,8 @@ package final class WriteSession: @unchecked Sendable {
         package var made = false
     }
 
-    /// When a staging file was written last that was not since it was made; in 1906.
+    /// When a staging file was written last that was not since it was made, or since ``hidden`` was taken; in
+    /// 1906.
     package static let unwritten = Timestamp(seconds: -2_000_000_000, nanoseconds: 0)
 
     package init(node: NodeNumber, base: ContentReference) {
@@ -194,10 +196,27 @@ package final class WriteSession: @unchecked Sendable {
             && modeSet.changed == status.changed
     }
 
-    /// Whether all that is staged, by its file's status, was there at an fsync. The times alone do not tell:
-    /// the next write can come at the same moment.
-    package func isSynchronized(_ status: FileStatus) -> Bool {
-        syncedStatus == status && syncedWrites == writes
+    /// Whether all that is staged, by its file's status, was there at an fsync.
+    package func isSynchronized(_ status: FileStatus) -> Bool { synced == moment(status) }
+
+    /// What is staged now, by its file's status.
+    package func moment(_ status: FileStatus) -> StagedMoment {
+        StagedMoment(status: status, writes: writes)
+    }
+
+    /// The staging file's status as it is told: with the times of the last write.
+    package func shown(_ status: FileStatus) -> FileStatus {
+        guard status.modified == Self.unwritten, let hidden else { return status }
+        var shown = status
+        (shown.modified, shown.changed) = (hidden.modified, hidden.changed)
+        return shown
+    }
+
+    /// The staging file, which was `before`, has got the time ``unwritten`` and is `after`. Its bytes are the
+    /// same.
+    package func noteHidden(_ before: FileStatus, as after: FileStatus) {
+        if modeSet == before { modeSet = after }
+        if suspectStatus == before { suspectStatus = after }
     }
 
     /// Whether `status`, the staging file's now, says that something was written.
@@ -209,5 +228,19 @@ package final class WriteSession: @unchecked Sendable {
         if status.size == 0, baseline.size == 0 { return false }
         return status.size != baseline.size || status.modified != baseline.modified
             || status.changed != baseline.changed
+    }
+}
+
+/// What a session has staged at one moment. Two are equal if nothing was written in between.
+package struct StagedMoment: Equatable, Sendable {
+    /// The staging file's. The times alone do not tell: the next write can come at the same moment.
+    package var status: FileStatus
+    /// How often something was written through the daemon. What the kernel writes by itself is told by the
+    /// status, if that had the time ``WriteSession/unwritten``.
+    package var writes: UInt64
+
+    package init(status: FileStatus, writes: UInt64) {
+        self.status = status
+        self.writes = writes
     }
 }

@@ -113,7 +113,10 @@ extension Volume {
             let position = try state.position(node)
             // Ended meanwhile, or not written yet: the record has the truth.
             var current = state.session(of: node, at: position) === session ? staged : nil
-            if let staged, session?.isChanged(staged) == false { current = nil }
+            if let staged, let session {
+                current = current.map(session.shown)
+                if !session.isChanged(staged) { current = nil }
+            }
             return state.entry(of: node, at: position, staged: current)
         }
     }

@@ -68,12 +68,12 @@ extension Volume {
     }
 
     /// Has what was written survive the daemon; what is to be drawn before others see it.
-    private func keep(_ session: WriteSession, _ status: FileStatus) throws(Errno)
+    private func keep(_ session: WriteSession, _ found: FileStatus) throws(Errno)
         -> PictureDrawing?
     {
         try checkWhole(session)
         try makeRoom { () throws(Errno) in try content.record(session.node) }
-        try keepSynchronized(session, status)
+        let status = try keepSynchronized(session, found)
         try log.admit()
         let (sequence, drawing) = try state.withLock {
             (state) throws(Errno) -> (ChangeSequence, PictureDrawing?) in
@@ -92,16 +92,22 @@ extension Volume {
 
     /// What an fsync returned for is not lost with what was written after it: a version that is not
     /// on the disk as a whole is given up after a power loss.
-    private func keepSynchronized(_ session: WriteSession, _ status: FileStatus) throws(Errno) {
+    ///
+    /// - Returns: the staging file's status now.
+    private func keepSynchronized(_ session: WriteSession, _ status: FileStatus) throws(Errno)
+        -> FileStatus
+    {
         let (isOwed, writes) = state.withLock { _ in
             (
                 session.isLeft && session.recorded?.synced == true
                     && !session.isSynchronized(status), session.writes
             )
         }
-        if !isOwed { return }
+        if !isOwed { return status }
+        let synced = StagedMoment(status: try distinctStatus(session), writes: writes)
         try content.synchronize(session.node, try content.openStaging(session.node))
-        state.withLock { _ in (session.syncedStatus, session.syncedWrites) = (status, writes) }
+        state.withLock { _ in session.synced = synced }
+        return synced.status
     }
 
     /// Whether it is the process that opened the handle which closes a descriptor of it, or that
@@ -271,6 +277,7 @@ extension VolumeState {
         let position = index.find(session.node.item)
         // Ended meanwhile: what it staged is published.
         if position == 0 || sessions[position] !== session { return log.head }
+        let status = session.shown(status)
         let row = SessionRow(
             item: session.node.item, ordinal: session.node.ordinal, author: session.author,
             size: status.size, modified: status.modified, changed: status.changed,
@@ -286,7 +293,7 @@ extension VolumeState {
         let lookups = session.lookups
         publishPicture(session, position, status)
         let unseen = unseenVersion(before: session, at: position)
-        var current = status
+        var current = session.shown(status)
         // Some disks change what a file has and leave its time.
         if current.modified == WriteSession.unwritten { current.modified = Self.now() }
         setCurrent(

@@ -40,7 +40,7 @@ extension Volume {
             return try synchronize(node, handle)
         }
         // Asked before: what others write from here on may not be on the disk, and shows as a difference.
-        let status = try file.status()
+        let status = try distinctStatus(session)
         try content.synchronize(session.node, file)
         try log.admit()
         let now = MonotonicClock.now
@@ -48,7 +48,7 @@ extension Volume {
             session.failure = nil
             // What is durable of a draft is no version yet.
             guard session.isChanged(status), !session.isDraft else { return }
-            (session.syncedStatus, session.syncedWrites) = (status, writes)
+            session.synced = StagedMoment(status: status, writes: writes)
             session.syncedAt = now
             _ = try state.acknowledge(session, status, synced: true)
         }
@@ -68,7 +68,7 @@ extension Volume {
         }
         try synchronize(node, handle)
         // Whoever answers counts it once more.
-        state.withLock { _ in session.syncedWrites += 1 }
+        state.withLock { _ in session.synced?.writes += 1 }
     }
 
     /// fsync(2) of a directory.
@@ -117,10 +117,10 @@ extension Volume {
 
     /// Publishes a copy of a session that has been quiet since its fsync and goes on.
     func publishQuiet(_ session: WriteSession) {
-        let synced = state.withLock { state -> FileStatus? in
+        let synced = state.withLock { state -> StagedMoment? in
             guard state.lasts(session), session.syncedAt != 0 else { return nil }
             session.syncedAt = 0
-            return session.syncedStatus
+            return session.synced
         }
         guard let synced, publishCopy(of: session, ifStill: synced) else { return }
         let now = MonotonicClock.now
@@ -130,17 +130,19 @@ extension Volume {
 
     /// Publishes a durable copy of what a session has staged, which goes on.
     ///
-    /// - Parameter expected: the staging file, if it is to be copied.
-    /// - Returns: whether nothing was published because the file is another now, or became one meanwhile.
-    func publishCopy(of session: WriteSession, ifStill expected: FileStatus) -> Bool {
+    /// - Parameter expected: what is to be copied.
+    /// - Returns: whether nothing was published because something else is staged now, or was meanwhile.
+    func publishCopy(of session: WriteSession, ifStill expected: StagedMoment) -> Bool {
         let item = session.node.item
-        let node = state.withLock { state -> NodeNumber? in
+        let (node, writes) = state.withLock { state -> (NodeNumber?, UInt64) in
             let position = state.index.find(item)
-            guard position != 0, state.sessions[position] === session else { return nil }
-            return NodeNumber(item, state.index[item: position].pointee.takeOrdinal())
+            guard position != 0, state.sessions[position] === session else { return (nil, 0) }
+            return (
+                NodeNumber(item, state.index[item: position].pointee.takeOrdinal()), session.writes
+            )
         }
         guard let node, let now = try? content.stagingStatus(session.node) else { return false }
-        if now != expected { return true }
+        if StagedMoment(status: now, writes: writes) != expected { return true }
         // One that had no file of its own has one now, with other times.
         guard let status = try? content.openStaging(session.node).status() else { return false }
         let staged = ContentReference(
@@ -152,7 +154,7 @@ extension Volume {
             content.removeStaging(node)
             return true
         }
-        try? content.setModified(node, status.modified)
+        try? content.setModified(node, state.withLock { _ in session.shown(status).modified })
         // The session may end without a version of its own: then only this one has what the fsync or the
         // rename promised.
         let isDurable: Void? = try? copy.with { (file) throws(Errno) in
@@ -177,7 +179,8 @@ extension Volume {
             if let unseen { state.markConflict(unseen, at: position, by: session.lastWriter) }
             session.base = state.content(position)
             session.baseline = status
-            session.touched = false
+            // What was written since the copy was begun may be in it or not.
+            session.touched = session.writes != writes
             return true
         }
         if !published { content.removeStaging(node) }

@@ -39,9 +39,9 @@ extension Volume {
         }
         let now = WallClock.now
         for session in writing {
-            guard let status = try? content.stagingStatus(session.node),
-                abs(now.seconds - status.modified.seconds) <= Self.filling
-            else { continue }
+            guard let status = try? content.stagingStatus(session.node) else { continue }
+            let written = state.withLock { _ in session.shown(status).modified }
+            if abs(now.seconds - written.seconds) > Self.filling { continue }
             state.withLock { _ in
                 session.isSuspect = true
                 session.suspectStatus = status

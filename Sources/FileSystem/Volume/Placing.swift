@@ -29,9 +29,12 @@ extension Volume {
         else { return }
         try checkWhole(session)
         try makeRoom { () throws(Errno) in try content.record(session.node) }
+        let writes = state.withLock { _ in session.writes }
+        // One that ends meanwhile has a version, too.
+        guard let status = try? distinctStatus(session) else { return }
         try log.admit()
         try state.withLock { (state) throws(Errno) in
-            session.placed = status
+            session.placed = StagedMoment(status: status, writes: writes)
             // In the journal before the change of the name, and with it.
             _ = try state.acknowledge(session, status, synced: false)
         }

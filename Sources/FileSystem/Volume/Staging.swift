@@ -27,6 +27,32 @@ extension Volume {
         try? content.setModified(session.node, WriteSession.unwritten)
     }
 
+    /// The staging file's status, from which every later write will differ: if the kernel writes by itself, the
+    /// file gets the time that no write gives it, and keeps its own in ``WriteSession/hidden``.
+    ///
+    /// What is written meanwhile differs, or is among what is staged now.
+    func distinctStatus(_ session: WriteSession) throws(Errno) -> FileStatus {
+        if !state.withLock({ _ in session.isWrittenUnseen }) {
+            return try content.stagingStatus(session.node)
+        }
+        return try session.staging.withLock { (_) throws(Errno) in
+            let before = try content.stagingStatus(session.node)
+            if before.modified == WriteSession.unwritten { return before }
+            let isChanged = state.withLock { _ -> Bool in
+                guard session.isChanged(before) else { return false }
+                // From now on its times do not say so any more.
+                session.touched = true
+                session.hidden = session.shown(before)
+                return true
+            }
+            if !isChanged { return before }
+            try content.setModified(session.node, WriteSession.unwritten)
+            let after = try content.stagingStatus(session.node)
+            state.withLock { _ in session.noteHidden(before, as: after) }
+            return after
+        }
+    }
+
     /// Begins to stage nothing without a file, if that is likely to do.
     private func beginPacked(_ session: WriteSession, size: Int64) -> Bool {
         size == 0 && state.withLock { _ in session.isLikelySmall }
