@@ -19,8 +19,9 @@ struct Entry {
     /// For what is being written: the kernel updates or drops the attributes as it writes, but for
     /// the times of a mapping.
     static let brief = 1.0
-    /// While a write may take set-user-id away.
-    static let never = 1e-9
+    /// While a write may take set-user-id away. Not 0, which is no session's; a nanosecond would be some
+    /// milliseconds to the kernel.
+    static let never = 1e-10
 }
 
 extension VolumeState {

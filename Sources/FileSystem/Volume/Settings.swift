@@ -134,8 +134,9 @@ extension Volume {
             return []
         }
         // Nothing at all is what a chown(2) sets that names neither owner nor group. The kernel does not
-        // ask who may, and asks the same before a write: that one takes the bits away by itself.
-        if settings.isBare, try !mayChangeMode(node, caller) { return [] }
+        // ask who may, and asks the same before a write: that one takes the bits away by itself, but where
+        // the kernel writes alone.
+        if settings.isBare, try !mayTakePrivileges(node, caller) { return [] }
         let modified = try setStagedTime(node, settings)
         let staged = try settings.mode.map { (_) throws(Errno) in try stagedStatus(node) }
         return try change { (state) throws(Errno) in
@@ -173,10 +174,12 @@ extension Volume {
         }
     }
 
-    private func mayChangeMode(_ node: NodeNumber, _ caller: Caller) throws(Errno) -> Bool {
+    private func mayTakePrivileges(_ node: NodeNumber, _ caller: Caller) throws(Errno) -> Bool {
         if caller.user == 0 { return true }
         return try read { (state) throws(Errno) in
-            state.index[item: try state.position(node)].pointee.user == caller.user
+            let position = try state.position(node)
+            return state.index[item: position].pointee.user == caller.user
+                || state.sessions[position]?.isWrittenUnseen == true
         }
     }
 
@@ -217,7 +220,7 @@ extension Volume {
             state.sessions[try state.position(node)].flatMap { $0.isStaged ? $0 : nil }
         }
         // Ended meanwhile: then there is no session that it would matter to.
-        return session.flatMap { try? content.stagingStatus($0.node) }
+        return session.flatMap { try? distinctStatus($0) }
     }
 
     private func dropPrivileges(_ node: NodeNumber) throws(Errno) {

@@ -247,6 +247,13 @@ struct OwnerTests {
             root.shell("setpriv --reuid=65534 --clear-groups sh -c 'printf x >&3' 3<> file")
             #expect(root.status("file").permissions == 0o755)
             #expect(root.content("file").bytes.prefix(2) == Array("xA".utf8)[...])
+            // Set when the descriptor is there already.
+            let writing = "setpriv --reuid=65534 --clear-groups sh -c 'printf y >&3'"
+            let file = "/proc/self/fd/3"
+            let modes = root.shell(
+                "exec 3<> file; for i in 1 2 3; do chmod 4755 \(file); \(writing); stat -L -c %a \(file); done; "
+                    + "exec 3>&-; stat -c %a file")
+            #expect(modes == "755\n755\n755\n755\n")
         }
     }
 
@@ -272,6 +279,11 @@ struct OwnerTests {
                     let again = owner.open("dir/file", O_RDWR)
                     owner.changeMode("dir/file", mode)
                     owner.write(again, "x")
+                    #expect(owner.status(again).permissions == 0o755, "\(size)")
+                    // By who looks it up as others do.
+                    root.changeMode("dir/file", mode)
+                    owner.write(again, "y")
+                    #expect(owner.status(again).permissions == 0o755, "\(size)")
                     owner.close(again)
                     #expect(root.status("dir/file").permissions == 0o755, "\(size)")
                     owner.unlink("dir/file")
