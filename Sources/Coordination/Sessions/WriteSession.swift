@@ -76,6 +76,8 @@ package final class WriteSession: @unchecked Sendable {
     package var synced: StagedMoment?
     /// The staging file before it got the time ``unwritten``.
     package var hidden: FileStatus?
+    /// The file that was made of what had been staged without one, and what that was.
+    package var spilled: (file: FileStatus, before: FileStatus)?
     /// The last fsync that has not been followed by a publish (monotonic nanoseconds), else 0.
     package var syncedAt: UInt64 = 0
     /// A look whether the session has become quiet is planned.
@@ -206,9 +208,15 @@ package final class WriteSession: @unchecked Sendable {
 
     /// The staging file's status as it is told: with the times of the last write.
     package func shown(_ status: FileStatus) -> FileStatus {
-        guard status.modified == Self.unwritten, let hidden else { return status }
+        var former: FileStatus?
+        if status.modified == Self.unwritten {
+            former = hidden
+        } else if let spilled, spilled.file == status {
+            former = spilled.before
+        }
+        guard let former else { return status }
         var shown = status
-        (shown.modified, shown.changed) = (hidden.modified, hidden.changed)
+        (shown.modified, shown.changed) = (former.modified, former.changed)
         return shown
     }
 

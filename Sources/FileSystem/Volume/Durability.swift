@@ -34,7 +34,7 @@ extension Volume {
         if let failure { throw failure }
         try checkRoom(session)
         let file: SharedDescriptor
-        do throws(Errno) { file = try content.openStaging(session.node) } catch {
+        do throws(Errno) { file = try openStaged(session) } catch {
             if state.withLock({ $0.lasts(session) }) { throw Self.lost(error) }
             // Ended meanwhile, without this handle having written: it is a version's now.
             return try synchronize(node, handle)

@@ -53,6 +53,19 @@ extension Volume {
         }
     }
 
+    /// The session's file, which is made if there is none yet: then it has been changed later than its content.
+    func openStaged(_ session: WriteSession) throws(Errno) -> SharedDescriptor {
+        let before = try? content.stagingStatus(session.node)
+        let file = try content.openStaging(session.node)
+        let status = try file.status()
+        if let before, before != status, before.modified == status.modified,
+            before.size == status.size
+        {
+            state.withLock { _ in session.spilled = (status, before) }
+        }
+        return file
+    }
+
     /// Begins to stage nothing without a file, if that is likely to do.
     private func beginPacked(_ session: WriteSession, size: Int64) -> Bool {
         size == 0 && state.withLock { _ in session.isLikelySmall }

@@ -32,6 +32,27 @@ import Testing
         }
     }
 
+    @Test(arguments: DataPath.posixOfAllUsers)
+    func `fsync changes no time`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let files = [10, 300_000].map { size in
+                let file = agent.open("\(size)", O_CREAT | O_RDWR, mode: 0o644)
+                agent.write(file, ByteString(repeating: "f", count: size))
+                return (file, agent.status(file))
+            }
+            // Until the kernel asks for the attributes again.
+            usleep(1_100_000)
+            for (file, written) in files {
+                agent.synchronize(file)
+                let status = agent.status(file)
+                #expect(status.size == written.size)
+                #expect(status.modified == written.modified, "\(status.size)")
+                #expect(status.changed == written.changed, "\(status.size)")
+            }
+        }
+    }
+
     /// The kernel stamps a file finer than its clock ticks when somebody has looked at it.
     @Test(arguments: DataPath.posixOfAllUsers)
     func `what is changed later is not older, however short the time between`(
