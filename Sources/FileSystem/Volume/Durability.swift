@@ -144,7 +144,14 @@ extension Volume {
         guard let node, let now = try? content.stagingStatus(session.node) else { return false }
         if StagedMoment(status: now, writes: writes) != expected { return true }
         // One that had no file of its own has one now, with other times.
-        guard let status = try? content.openStaging(session.node).status() else { return false }
+        guard let file = try? content.openStaging(session.node) else { return false }
+        // What a mapping writes into pages that it wrote before shows in no time until those are on the disk.
+        if state.withLock({ _ in session.mayBeMapped }),
+            (try? content.synchronize(session.node, file)) == nil
+        {
+            return false
+        }
+        guard let status = try? file.status() else { return false }
         let staged = ContentReference(
             node: session.node, place: .staged, hash: nil, size: status.size)
         guard let copy = try? content.createStaging(node, copyOf: staged, size: status.size),
