@@ -3,13 +3,16 @@ internal import SystemCalls
 /// A source that gives the last bytes away only if all of them have the blob's hash, so that wrong
 /// bytes never become a whole blob in a store.
 ///
-/// Hashes in the first pass; later passes over the same bytes are not hashed again.
+/// Hashes in the first pass; later passes over the same bytes are not hashed again, and get nothing if they
+/// were wrong.
 final class CheckedSource: BlobSource {
     private let source: any BlobSource
     private let blob: Blob
     private let address: String
     private let digest = RunningDigest(.sha256)
     private var hashed: Int64 = 0
+    /// Its bytes have another hash.
+    private(set) var isWrong = false
 
     /// Throws `corrupt` at once for an empty blob with another hash.
     init(_ source: any BlobSource, of blob: Blob, for address: String) throws(StoreError) {
@@ -22,6 +25,7 @@ final class CheckedSource: BlobSource {
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError)
         -> Int
     {
+        if isWrong { throw wrong }
         let wanted = Int(min(Int64(buffer.count), max(0, blob.size - offset)))
         guard wanted > 0 else { return 0 }
         let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
@@ -40,9 +44,11 @@ final class CheckedSource: BlobSource {
     }
 
     private func compare() throws(StoreError) {
-        guard digest.finish() == blob.hash.bytes else {
-            throw StoreError(
-                .corrupt, at: address, "what was to be stored as \(blob.hash) has another hash")
-        }
+        isWrong = digest.finish() != blob.hash.bytes
+        if isWrong { throw wrong }
+    }
+
+    private var wrong: StoreError {
+        StoreError(.corrupt, at: address, "what was to be stored as \(blob.hash) has another hash")
     }
 }

@@ -39,18 +39,54 @@ struct MultipartUpload {
     }
 
     func run() throws(StoreError) {
-        var known = try find()
-        if known == nil { known = try begin() }
-        guard let identifier = known else { return }
-        let stored = try storedParts(identifier)
-        var tags: [String] = []
-        for part in parts { tags.append(try put(part, identifier, stored[part.number])) }
-        try complete(identifier, tags)
+        if let found = try find() {
+            do throws(StoreError) { try finish(found, try storedParts(found)) } catch {
+                guard isRefused(error) else { throw error }
+                // It would be refused for ever: what the server has of it may be lost, or other than it says.
+                giveUp(found)
+                try beginAnew()
+            }
+        } else {
+            try finish(try begin(), [:])
+        }
         // The answer to a completion is not to be trusted alone: it may begin before it is done.
         guard try store.stat(blob.hash, call) == blob.size else {
             throw StoreError(
                 .corrupt, at: store.address, "\(blob.hash) has another size after it was put")
         }
+    }
+
+    /// Puts the parts that are not stored, and makes the blob of all.
+    private func finish(_ identifier: String, _ stored: [Int: StoredPart]) throws(StoreError) {
+        var tags: [String] = []
+        for part in parts { tags.append(try put(part, identifier, stored[part.number])) }
+        try complete(identifier, tags)
+    }
+
+    /// What is refused again is this blob's own trouble: not all of it is sent again each time that others are.
+    private func beginAnew() throws(StoreError) {
+        do throws(StoreError) { try finish(try begin(), [:]) } catch {
+            guard isRefused(error) else { throw error }
+            throw StoreError(
+                .corrupt, at: error.address, "\(error.reason); it was begun anew, and refused again"
+            )
+        }
+    }
+
+    /// Whether the server does not take an upload, for a reason that may lie with that upload.
+    private func isRefused(_ error: StoreError) -> Bool {
+        if source.isWrong { return false }
+        return switch error.kind {
+        case .refused, .corrupt, .absent: !error.isTransient
+        case .unreachable, .timedOut, .denied, .full, .cancelled, .local: false
+        }
+    }
+
+    /// Takes an upload and its parts away, so that nobody goes on with it; the newest counts if they stay.
+    private func giveUp(_ identifier: String) {
+        var request = S3Request(method: "DELETE", key: key)
+        request.query = [("uploadId", identifier)]
+        _ = try? store.transport.send(request, call)
     }
 
     private func send(_ request: S3Request, _ doing: String) throws(StoreError) -> HTTPAnswer {

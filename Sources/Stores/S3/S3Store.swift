@@ -34,6 +34,8 @@ package final class S3Store: ContentStore {
             case "NoSuchBucket": .unreachable
             case "BadDigest", "XAmzContentSHA256Mismatch", "InvalidDigest": .corrupt
             case "RequestTimeout": .timedOut
+            // Also in an answer whose status was sent before it was known.
+            case "InternalError", "ServiceUnavailable", "SlowDown": .refused(status: 503)
             case "QuotaExceeded", "EntityTooLarge", "StorageFull": .full
             default: general.kind
             }

@@ -131,6 +131,91 @@ import Testing
         #expect((1...3).contains(pages.withLock { $0 }))
     }
 
+    /// A server that has an upload which it never completes, whatever it says of its parts, and completes
+    /// others unless told not to.
+    private func refusing(
+        _ sample: Sample, all: Bool, _ seen: Lock<[String]>
+    ) throws -> HostileServer {
+        let key = "\(sample.blob.hash.fanOut)/\(sample.blob.hash)"
+        let completed = Lock(false)
+        return try HostileServer { connection in
+            let target = String(connection.head.prefix { $0 != "\r\n" })
+            func names(_ upload: String) -> Bool { target.contains("uploadId=\(upload) ") }
+            let body: String
+            if target.hasPrefix("GET"), target.contains("uploads=") {
+                body =
+                    "<ListMultipartUploadsResult><Upload><Key>\(key)</Key><UploadId>lost</UploadId>"
+                    + "</Upload></ListMultipartUploadsResult>"
+            } else if target.hasPrefix("POST"), target.contains("uploads=") {
+                body = "<R><UploadId>fresh</UploadId></R>"
+            } else if target.hasPrefix("GET") {
+                body = "<ListPartsResult><IsTruncated>false</IsTruncated></ListPartsResult>"
+            } else if target.hasPrefix("PUT") {
+                connection.send("HTTP/1.1 100 Continue\r\n\r\n")
+                _ = connection.take(connection.bodySize)
+                return connection.answer("200 OK", ["ETag: \"tag\""])
+            } else if target.hasPrefix("HEAD") {
+                guard target.contains(key) else { return connection.answer("200 OK") }
+                guard completed.withLock({ $0 }) else { return connection.answer("404 Not Found") }
+                return connection.answer("200 OK", [], sample.bytes)
+            } else if target.hasPrefix("POST") {
+                _ = connection.take(connection.bodySize)
+                seen.withLock { $0.append(names("lost") ? "lost" : "fresh") }
+                if names("lost") || all {
+                    let problem = "<Error><Code>InvalidPart</Code><Message>Gone.</Message></Error>"
+                    return connection.answer("400 Bad Request", [], Array(problem.utf8))
+                }
+                completed.withLock { $0 = true }
+                body = "<CompleteMultipartUploadResult/>"
+            } else {
+                seen.withLock { $0.append(target.hasPrefix("DELETE") ? "removed" : target) }
+                return connection.answer("204 No Content")
+            }
+            connection.answer("200 OK", [], Array(body.utf8))
+        }
+    }
+
+    @Test func `an upload in parts that the server does not complete is begun anew`() throws {
+        let sample = Sample([UInt8](repeating: 7, count: 17 << 20))
+        let seen = Lock<[String]>([])
+        let server = try refusing(sample, all: false, seen)
+        try connected(server).put(sample)
+        #expect(seen.withLock { $0 } == ["lost", "removed", "fresh"])
+    }
+
+    @Test func `an upload in parts that is refused anew as well fails by itself, and says why`()
+        throws
+    {
+        let sample = Sample([UInt8](repeating: 7, count: 17 << 20))
+        let seen = Lock<[String]>([])
+        let server = try refusing(sample, all: true, seen)
+        let store = try connected(server)
+        do throws(StoreError) {
+            try store.put(sample)
+            Issue.record("it was put")
+        } catch {
+            #expect(error.kind == .corrupt)
+            #expect(error.reason.contains("InvalidPart"), "\(error)")
+        }
+        #expect(seen.withLock { $0 } == ["lost", "removed", "fresh"])
+    }
+
+    @Test func `a completion that fails after its status was sent is tried again`() throws {
+        let server = try HostileServer { connection in
+            let problem = "<Error><Code>InternalError</Code><Message>Again.</Message></Error>"
+            connection.answer("200 OK", [], Array(problem.utf8))
+        }
+        let store = try connected(server)
+        let large = Blob(hash: Sample([8]).blob.hash, size: 17 << 20)
+        do throws(StoreError) {
+            // It is not begun: nothing is read.
+            try store.put(large, from: MemorySource([]), StoreCall())
+            Issue.record("it was put")
+        } catch {
+            #expect(error.isTransient, "\(error)")
+        }
+    }
+
     @Test func `a clock that is wrong is corrected`() throws {
         let seen = Lock<[String]>([])
         let server = try HostileServer { connection in
