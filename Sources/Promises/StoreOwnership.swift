@@ -54,7 +54,7 @@ package final class StoreOwnership: Sendable {
 
     /// Makes the container the owner of a store that nobody has used; before anything is put there.
     package func claim(_ call: StoreCall) throws(StoreError) {
-        if case .owner = known() { return }
+        if case .owner = known(markedBy: nil) { return }
         guard try mark(call) == nil,
             try store.list(after: nil, limit: 1, call).blobs.isEmpty
         else { return }
@@ -77,7 +77,9 @@ package final class StoreOwnership: Sendable {
 
     /// Whether the mark is still the one of this mount.
     func isStillOwner(_ call: StoreCall) throws(StoreError) -> Bool {
-        guard try isOwner(call), case .owner(let token, _) = known() else { return false }
+        guard try isOwner(call), case .owner(let token, _) = known(markedBy: nil) else {
+            return false
+        }
         if try mark(call) == token { return true }
         // Whose mark it is removes things perhaps: nothing there counts before they have noticed.
         verdict.withLock { $0 = nil }
@@ -86,7 +88,7 @@ package final class StoreOwnership: Sendable {
 
     private func look(_ call: StoreCall) throws(StoreError) -> Bool {
         let mark = try mark(call)
-        switch known() {
+        switch known(markedBy: mark) {
         case .owner(let token, let other) where mark == token || mark == other:
             let next = Self.token()
             try keep(.owner(mark ?? token, next))
@@ -141,8 +143,13 @@ package final class StoreOwnership: Sendable {
         return "\(status.st_ino)-\(Directories.birthTime(of: opened))"
     }
 
-    private func known() -> Known {
-        let words = lines().last { $0.first.map(String.init) == address } ?? []
+    /// - Parameter mark: the store's, if it has been looked at. A token is nobody else's, so that a store is
+    /// known by it whatever other spelling of its address leads there, and wherever it was moved.
+    private func known(markedBy mark: String?) -> Known {
+        let lines = lines()
+        let words =
+            lines.last { $0.count >= 3 && $0[1...2].contains { $0 == mark ?? "" } }
+            ?? lines.last { $0.first.map(String.init) == address } ?? []
         switch words.count {
         case 2: return .shared
         // Earlier releases did not keep the folder.
@@ -155,8 +162,12 @@ package final class StoreOwnership: Sendable {
     }
 
     private func keep(_ known: Known) throws(StoreError) {
-        var lines = lines().filter { $0.first.map(String.init) != address }
-            .map { $0.joined(separator: "\t") }
+        var tokens: [String] = []
+        if case .owner(let token, let other) = known { tokens = [token, other] }
+        var lines = lines().filter { words in
+            words.first.map(String.init) != address
+                && !words.dropFirst().prefix(2).contains { tokens.contains(String($0)) }
+        }.map { $0.joined(separator: "\t") }
         switch known {
         case .nothing, .ownerOfCopied: break
         case .shared: lines.append("\(address)\t\(Self.shared)")

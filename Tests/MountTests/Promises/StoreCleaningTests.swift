@@ -185,6 +185,31 @@ struct StoreCleaningTests {
         }
     }
 
+    @Test func `another spelling of a store's address leads to the store, which stays its own`()
+        throws
+    {
+        try withVolume(.passthrough, store: "folder", options: Self.brief) { volume in
+            let container = try #require(volume.container)
+            try volume.agent().shell("echo one > a; echo two > b")
+            try volume.settle()
+            let folder = container.storeFolder
+            #expect(symlink(folder, folder + ".link") == 0)
+            // Back to the first one as well, whose token is an old one then.
+            for spelling in ["\(folder)/.", "\(folder).link", folder, "\(folder)/."] {
+                volume.endAgents()
+                try container.unmount()
+                // Another container than the owner would wait for two minutes.
+                let moved = try container.command(
+                    "container", "move-store", container.name, "folder:\(spelling)")
+                #expect(moved.status == 0 && moved.errors.isEmpty, "\(moved)")
+                try container.mount()
+            }
+            try deleteForGood(volume, "a")
+            #expect(try comes(volume, to: 1))
+            #expect(try volume.agent().content("b") == "two\n")
+        }
+    }
+
     @Test func `a container that gives the store's owner time to notice it says so`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)
