@@ -73,8 +73,12 @@ package struct ContainerCheck {
             database.releaseRoom()
             content.holdReserve()
         }
-        let address = try? database.meta(Container.storeKey)
-        var check = ContainerCheck(database, content, stored: address.flatMap(stored))
+        var inStore: [ContentHash: Int64]?
+        do throws(Failure) {
+            // A container without a store has none that could have anything.
+            inStore = try database.meta(Container.storeKey).map(stored) ?? [:]
+        } catch {}
+        var check = ContainerCheck(database, content, stored: inStore)
         try check.run()
         return check.report
     }

@@ -23,7 +23,15 @@ extension Volume {
             }
         case "source": return sourceAddress(node.item)
         case "import": return importReport(node)
-        case "error": return reasons[currentNode(node)]
+        case "error":
+            if let reason = reasons[currentNode(node)] { return reason }
+            let state = try contentState(node)
+            // It waits behind another that the store did not take.
+            if state == "dirty", let problem = link?.uploads.problem {
+                return "it is not in the store yet: \(problem)"
+            }
+            return state == "promise" && isWithoutStore(node)
+                ? "the container has no store, and its last one had lost this content" : nil
         case "pin":
             return try read { (state) throws(Errno) in
                 let value = state.index.attributes[try state.position(node)]?[Self.pinAttribute]
@@ -51,9 +59,20 @@ extension Volume {
         if content.place == .promised, let hash = content.hash, self.content.hasBlob(hash) {
             return isHereForOthers(content.node, hash) ? "promise" : "local"
         }
-        guard let missing = missing(content.node) else { return "local" }
+        guard let missing = missing(content.node) else {
+            return isWithoutStore(content.node) ? "promise" : "local"
+        }
         // The last byte is not the end: a content is local when it has been verified and adopted.
         return missing.received == nil ? "promise" : "downloading"
+    }
+
+    /// Whether the content is a promise that only a store could keep, and there is none.
+    private func isWithoutStore(_ node: NodeNumber) -> Bool {
+        guard link == nil else { return false }
+        return state.withLock { state in
+            let position = state.index.find(node.item)
+            return position != 0 && state.index[item: position].pointee.place == .promised
+        }
     }
 
     /// Writing `state` brings the content or lets it go; writing `pin` says where it should be.

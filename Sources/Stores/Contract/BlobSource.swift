@@ -48,8 +48,10 @@ package final class MemorySink: BlobSink {
 }
 
 /// Keeps nothing of what comes.
-final class NoSink: BlobSink {
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {}
+package final class NoSink: BlobSink {
+    package init() {}
+
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StoreError) {}
 }
 
 /// An open file, which is read where it is now, as a source or a sink at the same offsets.

@@ -110,4 +110,108 @@ struct DamagedStoreTests {
             #expect(try volume.agent().shell("cat a b") == "content\nother\n")
         }
     }
+
+    /// A container whose store has lost the content of an earlier version, and one byte of a document.
+    private func withLoss(
+        _ body: (_ volume: Volume, _ container: Container, _ lost: [String]) throws -> Void
+    ) throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.shell("echo before > a; echo spoilt > b; echo whole > c; echo here > d")
+            try volume.settle()
+            let lost = agent.shell("sha256sum < a; sha256sum < b").split(separator: "\n").map {
+                "\(container.storeFolder)/\($0.prefix(2))/\($0.prefix(64))"
+            }
+            // Later than a version may be taken for the same save.
+            sleep(3)
+            try volume.shapeedit("evict", "@a")
+            agent.shell("echo after > a")
+            try volume.settle()
+            try volume.shapeedit("evict", "@a", "@b", "@c")
+            volume.endAgents()
+            try container.unmount()
+            #expect(rename(lost[0], lost[0] + ".away") == 0)
+            let spoilt = try Probing.run([
+                "sh", "-c",
+                """
+                cp -p "$1" "$1.away" && chmod u+w "$1" && printf X | dd of="$1" conv=notrunc
+                """, "sh", lost[1],
+            ])
+            #expect(spoilt.status == 0, "\(spoilt)")
+            try body(volume, container, lost)
+        }
+    }
+
+    @Test func `move-store takes along all that is there, and tells what the old store has lost`()
+        throws
+    {
+        try withLoss { volume, container, lost in
+            let (old, other) = (container.storeFolder, "\(container.base)/home/other")
+            let moved = try container.command(
+                "container", "move-store", container.name, "folder:\(other)")
+            #expect(moved.status == Int(EX_DATAERR), "\(moved)")
+            #expect(moved.errorText.contains("lost: work/a, version "), "\(moved)")
+            #expect(moved.errorText.contains("lost: work/b: "), "\(moved)")
+            #expect(!moved.errorText.contains("lost: work/c"), "\(moved)")
+            #expect(moved.errorText.contains("folder:\(old) is as it was"), "\(moved)")
+            // Nothing depends on the old store, and what is lost is no empty file.
+            #expect(rename(old, old + ".away") == 0)
+            try container.mount()
+            #expect(try volume.agent().shell("cat a c d") == "after\nwhole\nhere\n")
+            #expect(try volume.run("cat", "b").status != 0)
+            volume.endAgents()
+            try container.unmount()
+            // What comes back to the old store is found there, and the way back loses nothing.
+            #expect(rename(old + ".away", old) == 0)
+            for blob in lost { #expect(rename(blob + ".away", blob) == 0) }
+            let back = try container.command(
+                "container", "move-store", container.name, "folder:\(old)")
+            #expect(back.status == 0, "\(back)")
+            try container.mount()
+            #expect(try volume.agent().shell("cat a b c d") == "after\nspoilt\nwhole\nhere\n")
+        }
+    }
+
+    @Test func `move-store to none brings all that is there, and tells what is lost`() throws {
+        try withLoss { volume, container, lost in
+            let moved = try container.command("container", "move-store", container.name, "none")
+            #expect(moved.status == Int(EX_DATAERR), "\(moved)")
+            try container.mount()
+            #expect(try volume.agent().shell("cat a c d") == "after\nwhole\nhere\n")
+            let read = try volume.run("cat", "b")
+            #expect(read.status != 0 && read.errorText.contains("Input/output error"), "\(read)")
+            #expect(try volume.state("b") == "promise")
+            let reason = try volume.run("getfattr", "-n", "user.shapeedit.error", "b")
+            #expect(reason.text.contains("has no store"), "\(reason)")
+            volume.endAgents()
+            try container.unmount()
+            #expect(try container.check().status == 65)
+            for blob in lost { #expect(rename(blob + ".away", blob) == 0) }
+            let back = try container.command(
+                "container", "move-store", container.name, "folder:\(container.storeFolder)")
+            #expect(back.status == 0, "\(back)")
+            try container.mount()
+            #expect(try volume.agent().shell("cat a b c d") == "after\nspoilt\nwhole\nhere\n")
+        }
+    }
+
+    @Test func `move-store does not believe a store that has lost everything`() throws {
+        try withLoss { _, container, lost in
+            let store = container.storeFolder
+            let emptied = try Probing.run(
+                ["sh", "-c", "mkdir away && mv ?? away"], directory: store)
+            #expect(emptied.status == 0, "\(emptied)")
+            let refused = try container.command(
+                "container", "move-store", container.name, "folder:\(container.base)/home/other")
+            #expect(refused.status == Int(EX_UNAVAILABLE), "\(refused)")
+            #expect(refused.errorText.contains("nor anything else"), "\(refused)")
+            let info = try container.command("container", "info", container.name)
+            #expect(info.text.contains("its store: folder:\(store)"), "\(info)")
+            let back = try Probing.run(["sh", "-c", "mv away/* . && rmdir away"], directory: store)
+            #expect(back.status == 0, "\(back)")
+            for blob in lost { #expect(rename(blob + ".away", blob) == 0) }
+            try container.mount()
+        }
+    }
 }

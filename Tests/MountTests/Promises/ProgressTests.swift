@@ -52,7 +52,9 @@ struct ProgressTests {
             let result = try container.command(
                 "container", "move-store", container.name, "none", "--json")
             #expect(
-                result.text == "{\"name\": \"\(container.name)\", \"store\": null}\n", "\(result)")
+                result.text
+                    == "{\"name\": \"\(container.name)\", \"store\": null, \"lost\": []}\n",
+                "\(result)")
             let last =
                 "\"done\": 3, \"bytes\": 150000, \"doneBytes\": 150000, \"percent\": 100}\n"
             #expect(result.errorText.hasSuffix("{\"contents\": 3, \(last)"), "\(result)")

@@ -206,6 +206,10 @@ struct ContainerCommand: ParsableCommand {
                 anywhere, the next attempt goes on. The old store is left as it is. A container \
                 without a store gets one: its contents go there when it is mounted. If another \
                 container uses the new store, two minutes pass before the copying begins.
+
+                What the old store has lost, or has with other bytes, is told, and keeps nothing else from \
+                being moved: exit status 65. A store that does not answer is no such store: nothing is \
+                changed then.
                 """)
         @Argument(help: "The container; it must not be mounted.") var name: String
         @Argument(
@@ -227,16 +231,25 @@ struct ContainerCommand: ParsableCommand {
                 ContainerStore.claim(target, path)
                 try ContainerStore.join(target, path)
             }
-            try StoreMove(container, to: target).run(json: json)
+            let former = container.store
+            let lost = try StoreMove(container, to: target).run(json: json)
             if json {
                 Console.say(
                     JSONText.object([
                         ("name", JSONText.string(name)),
                         ("store", target.map(JSONText.string) ?? "null"),
+                        ("lost", "[" + lost.map(JSONText.string).joined(separator: ", ") + "]"),
                     ]))
             } else {
                 Console.say("\(name): its store is \(target ?? "none") now")
             }
+            if lost.isEmpty { return }
+            for line in lost { Console.complain("lost: \(line)") }
+            var words = "\(name): all has been moved but what is lost, which stays a promise"
+            if let former {
+                words += "; \(former) is as it was, for move-store to find what comes back"
+            }
+            throw Failure(.badData, words)
         }
     }
 }

@@ -12,7 +12,8 @@ import SystemCalls
 ///
 /// Everything the old store has, contents and their pictures, is put into the new one, got back from there
 /// and compared before the container changes over; cut off anywhere, it still has the old one, and the
-/// next attempt goes on. The old store is left as it is.
+/// next attempt goes on. The old store is left as it is. What that has lost itself keeps nothing else there:
+/// it stays a promise, and is told.
 struct StoreMove {
     private let container: Container
     private let old: (any ContentStore)?
@@ -28,7 +29,8 @@ struct StoreMove {
     }
 
     /// - Parameter json: how far it is, in lines of JSON.
-    func run(json: Bool) throws(Failure) {
+    /// - Returns: why contents did not come that the old store has lost, a line for each version.
+    func run(json: Bool) throws(Failure) -> [String] {
         let versions = try container.query { (database) throws(Failure) in
             var found: [VersionRow] = []
             try database.forEachVersion { version in
@@ -36,25 +38,47 @@ struct StoreMove {
             }
             return found
         }
+        let lost: [ContentHash: StoreError]
         do throws(Failure) {
-            try copy(versions, json)
-            // Everything is here: the versions count on nothing else any more.
-            if new == nil { try record(versions, as: .sealed) }
+            lost = try copy(versions, json)
+            // Everything else is here: those versions count on nothing else any more.
+            if new == nil {
+                try record(
+                    versions.filter { $0.hash.map { lost[$0] == nil } ?? true }, as: .sealed)
+            }
         } catch {
             if new == nil { keepWhatCame(of: versions) }
             throw error
         }
         try container.setStore(address)
+        return versions.compactMap { version in
+            version.hash.flatMap { lost[$0] }.map { "\(name(of: version)): \($0)" }
+        }.sorted()
+    }
+
+    /// A version for people.
+    private func name(of version: VersionRow) -> String {
+        let index = container.index
+        let position = index.find(version.item)
+        let path = position == 0 ? nil : index.path(of: position).map { String(path: $0) }
+        let name = path ?? "document \(version.document.rawValue), which was removed"
+        let isCurrent = position != 0 && index[item: position].pointee.node == version.node
+        return isCurrent ? name : "\(name), version \(version.ordinal)"
     }
 
     /// Puts everything into the new store, or brings it here.
-    private func copy(_ versions: [VersionRow], _ json: Bool) throws(Failure) {
+    ///
+    /// - Returns: what the old store has lost.
+    private func copy(_ versions: [VersionRow], _ json: Bool) throws(Failure)
+        -> [ContentHash: StoreError]
+    {
         let blobs = Set(
             versions.compactMap { version in
                 version.hash.map { Blob(hash: $0, size: version.size) }
             })
         let pictures = new == nil ? [:] : pictures(of: versions)
         var isOldSilent = false
+        var lost: [ContentHash: StoreError] = [:]
         let progress = Lock(
             TransferProgress(
                 "contents", count: blobs.count, bytes: blobs.reduce(0) { $0 + $1.size },
@@ -62,8 +86,14 @@ struct StoreMove {
         defer { progress.withLock { $0.end() } }
         for blob in blobs {
             progress.withLock { $0.show() }
-            let isHere = container.content.hasBlob(blob.hash)
-            try move(blob, progress)
+            let isHere = isHere(blob)
+            var isLost = false
+            do throws(StoreError) { try bring(blob, progress) } catch {
+                try believe(error)
+                if try !isInNew(blob) { lost[blob.hash] = error }
+                isLost = true
+            }
+            if !isLost { try move(blob, progress) }
             progress.withLock { $0.finish(blob.size) }
             if isHere, isOldSilent { continue }
             for picture in pictures[blob.hash] ?? [] {
@@ -78,26 +108,65 @@ struct StoreMove {
             }
         }
         progress.withLock { $0.show() }
+        return lost
     }
 
+    /// Throws if the trouble with a content is not that the old store has lost it, or has other bytes: a
+    /// server that answers everything like that has to list what it has, so that it is known for the store.
+    private func believe(_ error: StoreError) throws(Failure) {
+        let failure = Failure(.unavailable, "the store \(error)")
+        guard error.kind == .absent || error.kind == .corrupt else { throw failure }
+        guard let old else { return }
+        do throws(StoreError) {
+            guard try !old.list(after: nil, limit: 1, StoreCall()).blobs.isEmpty else {
+                let reason = "\(error.reason), nor anything else"
+                throw StoreError(error.kind, at: error.address, reason)
+            }
+        } catch {
+            throw Failure(.unavailable, "the store \(error)")
+        }
+    }
+
+    /// Whether the new store has a content that the old one has lost, as one that was left before has.
+    private func isInNew(_ blob: Blob) throws(Failure) -> Bool {
+        guard let new else { return false }
+        do throws(StoreError) {
+            try new.get(blob, into: NoSink(), StoreCall())
+            return true
+        } catch {
+            if error.kind == .absent || error.kind == .corrupt { return false }
+            throw Failure(.unavailable, "the store \(error)")
+        }
+    }
+
+    private func isHere(_ blob: Blob) -> Bool { container.content.hasBlob(blob.hash) }
+
+    private func steps(_ isHere: Bool) -> Int64 { (isHere ? 0 : 1) + (new == nil ? 0 : 2) }
+
+    /// Gets a content from the old store that is not here.
+    private func bring(_ blob: Blob, _ progress: Lock<TransferProgress>) throws(StoreError) {
+        if isHere(blob) { return }
+        let path = container.content.folder.incoming(blob.hash)
+        do throws(StoreError) {
+            try fetch(blob, path, call(0, of: steps(false), blob, progress))
+        } catch {
+            unlink(path)
+            throw error
+        }
+    }
+
+    /// Keeps what is here, or has come, and puts it into the new store.
     private func move(_ blob: Blob, _ progress: Lock<TransferProgress>) throws(Failure) {
         let content = container.content
-        let isHere = content.hasBlob(blob.hash)
-        let steps: Int64 = (isHere ? 0 : 1) + (new == nil ? 0 : 2)
-        let path: String
-        if isHere {
-            path = content.folder.blob(blob.hash)
-        } else {
-            path = content.folder.incoming(blob.hash)
-            try fetch(blob, path, call(0, of: steps, blob, progress))
-            if new == nil {
-                do throws(Errno) { try content.adopt(blob.hash) } catch {
-                    throw Failure(.inputOutput, "\(path): \(error)")
-                }
-                return
+        let isHere = isHere(blob)
+        let steps = steps(isHere)
+        let path = isHere ? content.folder.blob(blob.hash) : content.folder.incoming(blob.hash)
+        guard let new else {
+            if isHere { return }
+            do throws(Errno) { return try content.adopt(blob.hash) } catch {
+                throw Failure(.inputOutput, "\(path): \(error)")
             }
         }
-        guard let new else { return }
         do throws(StoreError) {
             try new.putCompared(
                 blob, from: FileTransfer(try Self.open(path), name: path),
@@ -167,22 +236,20 @@ struct StoreMove {
         }
     }
 
-    private func fetch(_ blob: Blob, _ path: String, _ call: StoreCall) throws(Failure) {
-        guard let old else { return }
+    private func fetch(_ blob: Blob, _ path: String, _ call: StoreCall) throws(StoreError) {
+        guard let old else {
+            throw StoreError(
+                .absent, at: container.folder.path, "it was lost before, and there is no store")
+        }
         // Blocks that came earlier are not trusted to be all.
         unlink(path + ContainerFolder.mapSuffix)
-        do throws(StoreError) {
-            let file: OwnedDescriptor
-            do throws(Errno) {
-                file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
-            } catch {
-                throw StoreError(.local, at: path, "\(error)")
-            }
-            let transfer = FileTransfer(file, name: path)
-            try old.get(blob, into: transfer, call)
+        let file: OwnedDescriptor
+        do throws(Errno) {
+            file = try OwnedDescriptor.open(path, O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
         } catch {
-            throw Failure(.unavailable, "the store \(error)")
+            throw StoreError(.local, at: path, "\(error)")
         }
+        try old.get(blob, into: FileTransfer(file, name: path), call)
     }
 
     private static func open(_ path: String) throws(StoreError) -> OwnedDescriptor {
