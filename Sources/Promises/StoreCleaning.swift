@@ -5,7 +5,8 @@ package import Model
 package import Stores
 internal import SystemCalls
 
-/// Removes blobs from the store that no version has needed for a while, and as long after it was seen
+/// Lists the store now and then. What it has lost and is here goes there again, so that nothing is let go for
+/// a copy that is gone. Blobs that no version has needed for a while are removed, and as long after it was seen
 /// first what cut-off puts left there, if the container owns the store (``StoreOwnership``). A thread of its
 /// own; nobody waits for it.
 package final class StoreCleaning: Sendable {
@@ -16,6 +17,8 @@ package final class StoreCleaning: Sendable {
     private static let pace: Int64 = 86_400
     /// The first time not before this, in seconds.
     private static let first: Int64 = 600
+    /// Contents that a listing may leave out though they are there: then it is not worth comparing.
+    private static let patience = 100
     /// The word of a remnant's line, which no hash is.
     private static let remnant = "remnant"
 
@@ -27,6 +30,10 @@ package final class StoreCleaning: Sendable {
     private let logger: Logger
     /// Which of these a version refers to; `nil` if that cannot be said.
     private let needed: @Sendable ([ContentHash]) -> [Bool]?
+    /// Contents that are here and count as stored, the next ones after a hash; none after the last.
+    private let stored: @Sendable (ContentHash?) -> [Blob]
+    /// The store does not have one of them.
+    private let lost: @Sendable (Blob) -> Void
     private let cancellation = Cancellation()
     private let isRunning = Monitor(false)
 
@@ -35,7 +42,10 @@ package final class StoreCleaning: Sendable {
     ///   - grace: seconds that a blob stays after that; 0: for ever.
     package init(
         _ store: any ContentStore, _ ownership: StoreOwnership, _ uploads: Uploads, path: String,
-        grace: Int64, logger: Logger, needed: @escaping @Sendable ([ContentHash]) -> [Bool]?
+        grace: Int64, logger: Logger,
+        stored: @escaping @Sendable (_ after: ContentHash?) -> [Blob] = { _ in [] },
+        lost: @escaping @Sendable (Blob) -> Void = { _ in },
+        needed: @escaping @Sendable ([ContentHash]) -> [Bool]?
     ) {
         self.store = store
         self.ownership = ownership
@@ -43,22 +53,23 @@ package final class StoreCleaning: Sendable {
         self.path = path
         self.grace = grace
         self.logger = logger
+        self.stored = stored
+        self.lost = lost
         self.needed = needed
     }
 
-    /// Begins; nothing without a grace.
     package func start() {
-        guard grace > 0 else { return }
         isRunning.withLock { $0 = true }
         Threads.start("cleaning", yielding: true) { [self] in
-            var pause = min(Self.first, max(1, grace / 2))
+            let least = grace > 0 ? max(1, grace / 2) : .max
+            var pause = min(Self.first, least)
             while rests(pause) {
                 do throws(StoreError) { try look() } catch {
                     if error.kind != .cancelled {
-                        logger.info("the store was not cleaned: \(error)")
+                        logger.info("the store was not looked through: \(error)")
                     }
                 }
-                pause = min(Self.pace, max(1, grace / 2))
+                pause = min(Self.pace, least)
             }
             isRunning.signal { $0 = false }
         }
@@ -79,14 +90,21 @@ package final class StoreCleaning: Sendable {
 
     private func look() throws(StoreError) {
         let call = StoreCall(cancellation: cancellation, urgency: Urgency(awaited: false))
-        guard try ownership.isStillOwner(call) else { return }
+        let removes = grace > 0 ? try ownership.isStillOwner(call) : false
         let known = remembered()
         let now = WallClock.now.seconds
         var found = Since()
         var last: ContentHash?
+        var wrong = 0
         while true {
             let page = try store.list(after: last, limit: Self.page, call)
+            try compare(page, after: last, &wrong, call)
             let hashes = page.blobs.map(\.hash)
+            guard removes else {
+                if page.isLast { return }
+                last = hashes.last ?? last
+                continue
+            }
             guard let needed = needed(hashes) else { return }
             for (hash, isNeeded) in zip(hashes, needed) where !isNeeded {
                 if found.blobs.count < Self.most {
@@ -112,6 +130,33 @@ package final class StoreCleaning: Sendable {
         }
         try remember(found)
         try remove(found.blobs.filter { $0.value <= now - grace }.map(\.key), call)
+    }
+
+    /// Looks for what counts as stored and is not in a page of the listing that should have it.
+    ///
+    /// - Parameter wrong: how often the store had what it did not list.
+    private func compare(
+        _ page: BlobPage, after start: ContentHash?, _ wrong: inout Int, _ call: StoreCall
+    ) throws(StoreError) {
+        let sizes = Dictionary(page.blobs.map { ($0.hash, $0.size) }) { first, _ in first }
+        let end = page.isLast ? nil : page.blobs.last?.hash
+        var last = start
+        while wrong < Self.patience {
+            let blobs = stored(last)
+            for blob in blobs where sizes[blob.hash] != blob.size {
+                if let end, blob.hash.description > end.description { return }
+                // It may have been put since.
+                guard try store.stat(blob.hash, call) != blob.size else {
+                    wrong += 1
+                    continue
+                }
+                logger.warning("\(store.address) has lost \(blob.hash)")
+                lost(blob)
+            }
+            guard let next = blobs.last?.hash else { return }
+            if let end, next.description >= end.description { return }
+            last = next
+        }
     }
 
     /// Whether nobody is putting the blob of a remnant, and nobody will go on with it. Another put may

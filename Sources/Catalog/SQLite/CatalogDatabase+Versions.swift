@@ -184,6 +184,28 @@ extension CatalogDatabase {
         return nodes
     }
 
+    /// The contents of versions that are here and in the store, whose hashes come after `hash`, in their order;
+    /// from the first on if it is `nil`.
+    package func storedContents(after hash: ContentHash?, limit: Int) throws(Failure)
+        -> [(hash: ContentHash, size: Int64)]
+    {
+        let select = try connection.statement(
+            """
+            SELECT hash, max(size) FROM version WHERE hash > ? AND place = 4
+            GROUP BY hash ORDER BY hash LIMIT ?
+            """)
+        defer { select.reset() }
+        // Before all hashes, and not nothing, which would be NULL.
+        select.bind(1, hash.map(\.bytes) ?? [0])
+        select.bind(2, Int64(limit))
+        var contents: [(hash: ContentHash, size: Int64)] = []
+        while try select.step() {
+            guard let hash = try select.hash(0) else { continue }
+            contents.append((hash, select.integer(1)))
+        }
+        return contents
+    }
+
     /// The hashes of all versions that are promised and of which no version is a blob here.
     package func promisedHashes() throws(Failure) -> [ContentHash] {
         let select = try connection.statement(

@@ -27,7 +27,11 @@ extension Volume {
             if reason == nil { found = state.release(position) }
         }
         if let reason {
-            reasons.note(reason.text, for: current)
+            var text = reason.text
+            if case .isNotStored = reason, let problem = link.uploads.problem {
+                text += ": " + problem
+            }
+            reasons.note(text, for: current)
             throw Errno(EBUSY)
         }
         guard let found else { return }

@@ -49,7 +49,8 @@ extension Volume {
             })
         let cleaning = StoreCleaning(
             store, ownership, uploads, path: content.folder.storeUnneeded, grace: grace,
-            logger: logger
+            logger: logger, stored: { [weak self] hash in self?.storedContents(after: hash) ?? [] },
+            lost: { [weak self] blob in self?.putAgain(blob) }
         ) { [weak self] hashes in self?.needed(hashes) }
         link = StoreLink(
             address: store.address, downloads: downloads, uploads: uploads,

@@ -252,6 +252,40 @@ struct StoreCleaningTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `what a mounted container's store has lost goes there again before it is let go`(
+        _ isShared: Bool
+    ) throws {
+        try withVolume(.passthrough, store: "folder", options: Self.brief) { volume in
+            let container = try #require(volume.container)
+            if isShared {
+                // As if another container had used the store before.
+                volume.endAgents()
+                try container.unmount()
+                let shared = try Probing.run(
+                    [
+                        "sh", "-c",
+                        "printf '%s\\tshared\\n' 'folder:\(container.storeFolder)' > store-owner && "
+                            + "printf shared | tee '\(container.storeFolder)'/pictures/00/*-owner",
+                    ], directory: container.folder)
+                #expect(shared.status == 0, "\(shared)")
+                try container.mount()
+                try volume.remount()
+            }
+            let agent = try volume.agent()
+            agent.shell("echo one > a; cp a same; echo two > b; echo three > c")
+            try volume.settle()
+            let blobs = try volume.blobs().store
+            #expect(blobs.count == 3)
+            for blob in blobs { #expect(unlink(blob) == 0) }
+            #expect(try comes(volume, to: 3))
+            #expect(try Set(volume.blobs().store) == Set(blobs))
+            try volume.evictAll()
+            #expect(try volume.blobs().local.isEmpty)
+            #expect(agent.shell("cat a same b c") == "one\none\ntwo\nthree\n")
+        }
+    }
+
     @Test func `the check tells what the store lost, and puts there what is here`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)

@@ -188,6 +188,28 @@ struct StoreFaultTests {
         }
     }
 
+    @Test func `what waits for the store tells why, also when it is to be let go`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let store = try #require(volume.container).storeFolder
+            #expect(rename(store, store + ".away") == 0)
+            let agent = try volume.agent()
+            func reason(_ name: String) throws -> String {
+                try volume.run("getfattr", "--only-values", "-n", "user.shapeedit.error", name).text
+            }
+            let words = "is its disk mounted?"
+            agent.shell("echo one > a; sync a")
+            #expect(try waitUntil { try reason("a").contains(words) })
+            // Nothing has been tried of it yet: the store is left alone for a while.
+            agent.shell("echo two > b")
+            #expect(try reason("b").contains(words))
+            let refused = try volume.shapeedit("evict", "@b", fails: EX_TEMPFAIL)
+            #expect(refused.errorText.contains(words), "\(refused)")
+            #expect(rename(store + ".away", store) == 0)
+            try volume.evictAll()
+            #expect(try reason("b").isEmpty)
+        }
+    }
+
     @Test func `a content that cannot be opened for a while goes up afterwards`() throws {
         try withVolume(.passthrough, store: "folder", options: Self.impatient) { volume in
             let store = try #require(volume.container).storeFolder

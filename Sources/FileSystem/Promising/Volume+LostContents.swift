@@ -1,0 +1,47 @@
+internal import Catalog
+internal import Model
+internal import Promises
+internal import Stores
+
+/// What the store had and has lost: as long as it is here, nothing is.
+extension Volume {
+    /// Contents asked of the catalog at a time.
+    private static let portion = 1_000
+
+    /// Contents that are here and count as stored, the next ones after a hash.
+    func storedContents(after hash: ContentHash?) -> [Blob] {
+        let found: [Blob]? = try? container.query { (database) throws(Failure) in
+            try database.storedContents(after: hash, limit: Self.portion).map {
+                Blob(hash: $0.hash, size: $0.size)
+            }
+        }
+        return found ?? []
+    }
+
+    /// The store does not have a content that counts as stored: what is here has to stay, and goes there
+    /// again if it is current.
+    func putAgain(_ blob: Blob) {
+        // Under the lock of removals: what is let go meanwhile sees that it is needed.
+        let current = blobs.withLock { _ -> [NodeNumber] in
+            guard content.hasBlob(blob.hash) else { return [] }
+            let versions: [VersionRow]? = try? container.query { (database) throws(Failure) in
+                try database.versions(content: blob.hash)
+            }
+            return state.withLock { state in
+                (versions ?? []).filter { $0.place == .stored }.map(\.node).filter { node in
+                    let position = state.index.find(node.item)
+                    let isCurrent =
+                        position != 0 && state.index[item: position].pointee.node == node
+                    // The catalog may be behind.
+                    if isCurrent, state.index[item: position].pointee.place != .stored {
+                        return false
+                    }
+                    state.place(node, .sealed, blob.hash, .repaired)
+                    return isCurrent
+                }
+            }
+        }
+        log.announce()
+        link?.uploads.add(current.map { Uploads.Job(node: $0, blob: blob) })
+    }
+}
