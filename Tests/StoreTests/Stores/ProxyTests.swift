@@ -84,6 +84,25 @@ import Testing
         #expect(asked.withLock { $0 } == "store.invalid")
     }
 
+    @Test func `a SOCKS proxy that does not reach the server for now may later`() throws {
+        let proxy = try HostileServer(isTunnel: true) { connection in
+            guard let methods = connection.take(2).last else { return }
+            _ = connection.take(Int(methods))
+            connection.send([5, 0])
+            guard let length = connection.take(5).last else { return }
+            _ = connection.take(Int(length) + 2)
+            // The host is unreachable.
+            connection.send([5, 4, 0, 1, 0, 0, 0, 0, 0, 0])
+        }
+        let problem = try withEnvironment(["all_proxy": "socks5h://127.0.0.1:\(proxy.port)"]) {
+            let address = try StoreAddress(parsing: "dav://store.invalid/x?netrc=/nonexistent")
+            return kind { () throws(StoreError) in
+                _ = try address.connect().stat(sample.blob.hash, StoreCall())
+            }
+        }
+        #expect(problem == .unreachable)
+    }
+
     @Test(arguments: ["odd://me:geheim@proxy.invalid", "http://me:geheim@pro xy.invalid"])
     func `a proxy that cannot be used is not repeated with its password`(_ proxy: String) throws {
         try withEnvironment(["http_proxy": proxy]) {
