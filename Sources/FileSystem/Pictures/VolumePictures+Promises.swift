@@ -9,10 +9,8 @@ extension VolumePictures {
     /// Whether there may be a picture of a promise: one in the store or, unless only that counts, the
     /// preview in its content.
     func mayFetch(_ subject: PictureSubject, onlyStored: Bool) -> Bool {
-        // What there is of it came from there, or is being made of the content before it goes.
-        if contents.holds(subject.node) || shelf.head(subject.node, subject.type) != nil {
-            return false
-        }
+        // Or it is being made of the content before that goes.
+        if contents.holds(subject.node) { return false }
         if subject.away == .promised, volume.link?.pictures.mayHave(subject.node) == true {
             return true
         }

@@ -121,18 +121,26 @@ final class VolumePictures: Sendable {
 
     /// Has the version drawn, if that can be.
     ///
-    /// - Parameter onlyStored: of the content of a promise nothing is read for it.
+    /// - Parameters:
+    ///   - onlyStored: of the content of a promise nothing is read for it.
+    ///   - looks: at the disk, for what there is of it. If not, the queue finds that out in its turn.
     @discardableResult
-    func ask(_ subject: PictureSubject, isLasting: Bool, onlyStored: Bool = false) -> Bool {
+    func ask(
+        _ subject: PictureSubject, isLasting: Bool, onlyStored: Bool = false, looks: Bool = true
+    ) -> Bool {
+        let head =
+            looks
+            ? shelf.head(subject.node, subject.type)
+            : shelf.knownHead(subject.node, subject.type)
         if subject.isPromise {
-            guard mayHavePicture(subject), mayFetch(subject, onlyStored: onlyStored) else {
-                return false
-            }
+            // What there is of it came from the store, or was made of the content before that went.
+            guard head == nil, mayHavePicture(subject), mayFetch(subject, onlyStored: onlyStored)
+            else { return false }
             var order = subject.order(staged: nil)
             order.isOnlyStored = onlyStored
             return fetching.queue.ask(order, isLasting: false)
         }
-        guard let order = drawableOrder(subject) else { return false }
+        guard let order = drawableOrder(subject, head) else { return false }
         return queue.ask(order, isLasting: isLasting)
     }
 
@@ -141,11 +149,11 @@ final class VolumePictures: Sendable {
     }
 
     /// The order for what is to be drawn of a version; nil if that cannot be.
-    private func drawableOrder(_ subject: PictureSubject) -> PictureOrder? {
+    private func drawableOrder(_ subject: PictureSubject, _ head: PictureFile?) -> PictureOrder? {
         let canDraw = maker.canDraw(
             subject.type, fileName: String(decoding: subject.fileName, as: UTF8.self))
         guard mayHavePicture(subject), canDraw else { return nil }
-        let order = order(subject)
+        let order = order(subject, head)
         if order.isCompletion, incompletable.withLock({ $0[subject.node] }) != nil { return nil }
         return order
     }
@@ -154,15 +162,13 @@ final class VolumePictures: Sendable {
     func missing(_ subject: PictureSubject) -> PictureOrder? {
         let file = shelf.head(subject.node, subject.type)
         if let file, file.failure != nil || file.missing.isEmpty { return nil }
-        return drawableOrder(subject)
+        return drawableOrder(subject, file)
     }
 
     /// What is drawn of a version as it was staged, or is there, is not to be drawn again.
-    private func order(_ subject: PictureSubject) -> PictureOrder {
+    private func order(_ subject: PictureSubject, _ head: PictureFile?) -> PictureOrder {
         var order = subject.order(staged: staged.awaited(subject.node))
-        if order.staged == nil, let file = shelf.head(subject.node, subject.type) {
-            order.sizes = file.missing
-        }
+        if order.staged == nil, let head { order.sizes = head.missing }
         return order
     }
 
@@ -208,7 +214,7 @@ final class VolumePictures: Sendable {
     /// What there is to say about a version's picture, as `user.shapeedit.thumbnail.state` does.
     func describe(_ subject: PictureSubject) -> String {
         if let kept = describeKept(subject) { return kept }
-        let order = order(subject)
+        let order = order(subject, shelf.head(subject.node, subject.type))
         // A photo is not asked for twice: while its preview is on its way, only the queue knows.
         if ask(subject, isLasting: false) || queue.isPending(order) || queue.isBehind(order)
             || fetching.queue.isPending(order)
@@ -263,7 +269,7 @@ final class VolumePictures: Sendable {
     }
 
     /// Has a version drawn that is seen from now on; who looks at its picture waits a moment. If
-    /// there is a picture already the queue finds that out. Under the volume's lock.
+    /// there is a picture already the queue finds that out. Under the volume's lock, so not from the disk.
     func askAtOnce(_ subject: PictureSubject) {
         let now = MonotonicClock.now
         publishes.withLock { publishes in
@@ -272,7 +278,7 @@ final class VolumePictures: Sendable {
             }
             publishes[subject.item] = (subject.node, now)
         }
-        ask(subject, isLasting: true)
+        ask(subject, isLasting: true, looks: false)
     }
 
     /// Nobody needs pictures of the document any more. Who waits for one is called back.

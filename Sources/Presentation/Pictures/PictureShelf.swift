@@ -55,6 +55,12 @@ package final class PictureShelf: Sendable {
         return head?.file.type == type ? head?.file : nil
     }
 
+    /// The same as far as memory tells, without a look at the disk.
+    package func knownHead(_ node: NodeNumber, _ type: PictureType) -> PictureFile? {
+        let known = state.withLock { $0.heads[node] } ?? nil
+        return known?.type == type ? known : nil
+    }
+
     /// The type that a version's pictures were drawn as; nil if there are none.
     package func type(_ node: NodeNumber) -> PictureType? {
         let known = state.withLock { $0.heads[node] } ?? folder.head(node)?.file
