@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,6 +17,8 @@
 #include <sys/uio.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+int shim_memory_file(void) { return memfd_create("shapeedit", MFD_CLOEXEC); }
 
 int shim_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 

@@ -17,6 +17,11 @@ public struct AllocationMode: OptionSet, Sendable {
 }
 
 extension OwnedDescriptor {
+    /// A new file that is in memory and has no name.
+    public static func inMemory() throws(Errno) -> OwnedDescriptor {
+        OwnedDescriptor(adopting: try check { shim_memory_file() })
+    }
+
     /// Writes `bytes` behind all that the file has by then, whoever else appends; how many were
     /// written, at least one.
     public func append(_ bytes: ArraySlice<UInt8>) throws(Errno) -> Int {

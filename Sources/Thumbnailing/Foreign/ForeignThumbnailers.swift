@@ -95,7 +95,7 @@ public struct ForeignThumbnailers: Sendable {
         let ends = fileName.split(separator: ".").dropFirst().suffix(2)
             .map { $0.filter { $0.isLetter || $0.isNumber } }
             .filter { $0.utf8.count <= Self.endLimit }
-        let output = try namelessFile()
+        let output = try outputFile()
         let input = Sandbox.Shown(
             path: path, inside: (["/tmp/document"] + ends).joined(separator: "."))
         let command = entry.arguments(input: input.inside, output: Sandbox.picture, size: size)
@@ -156,11 +156,12 @@ public struct ForeignThumbnailers: Sendable {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// A file that has lost its name: nothing is left of it, also where this process is killed.
-    private func namelessFile() throws(ThumbnailFailure) -> OwnedDescriptor {
-        let folder = try temporaryFolder()
-        defer { try? Directories.removeTree(folder) }
-        return try newFile(folder + "/picture.png")
+    /// What the program leaves, in memory: on a full disk the document would be blamed. Nothing is left of it, also
+    /// where this process is killed.
+    private func outputFile() throws(ThumbnailFailure) -> OwnedDescriptor {
+        do throws(Errno) { return try OwnedDescriptor.inMemory() } catch {
+            throw .unavailable("no file can be made in memory: \(error)")
+        }
     }
 
     private func newFile(_ path: String) throws(ThumbnailFailure) -> OwnedDescriptor {

@@ -62,6 +62,21 @@ struct ForeignPictureTests {
         }
     }
 
+    @Test(.enabled(if: canSandbox && geteuid() == 0, "needs bubblewrap and root"))
+    func `where temporary files have no room documents are drawn all the same`() throws {
+        let temporary = try TemporaryDirectory.make()
+        defer { TemporaryDirectory.remove(temporary) }
+        let words = ["mount", "-t", "tmpfs", "-o", "size=16k", "none", temporary]
+        try #require(try run(words).status == 0)
+        defer { umount2(temporary, Int32(MNT_DETACH)) }
+        try PictureDesk.write([UInt8](repeating: 1, count: 16 << 10), to: temporary + "/full")
+        try withProgram("cp $1 $2", temporary: temporary) { desk in
+            let picture = try desk.reference(PictureDesk.slide(1), "slide", 128)
+            desk.agent.store("a.test", picture)
+            #expect(state(desk.agent, "a.test") == "ready")
+        }
+    }
+
     /// Also of photos, whose previews are not looked for then.
     @Test(.enabled(if: canSandbox, "needs bubblewrap"), arguments: ["test", "jpg"])
     func `a listing brings the pictures of promises from the store, and nothing of their contents`(

@@ -52,6 +52,8 @@ int shim_remove_path_attribute(const char *path, const char *name);
 /* When the file named so in a directory was made, in nanoseconds since 1970; 0 if its disk does not
    tell. Symlinks are not followed. An empty name means the open file itself. */
 uint64_t shim_birth_time(int directory, const char *name);
+/* A new file in memory without a name, closed on exec. */
+int shim_memory_file(void);
 /* Gives freed memory back to the system. */
 void shim_trim_memory(void);
 
