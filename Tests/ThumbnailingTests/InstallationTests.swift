@@ -79,6 +79,21 @@ import Thumbnailing
             try files().contains("./home/.local/share/thumbnailers/shapeedit.thumbnailer"))
     }
 
+    @Test func `a unit that was enabled is not looked for any more`() throws {
+        let units = "\(folder.path)/home/.config/systemd/user"
+        try script("install", "--user --build '\(folder.path)/build'")
+        _ = try Surroundings.run(
+            """
+            mkdir '\(units)/default.target.wants' && cd '\(units)/default.target.wants' \
+            && ln -s '\(units)/shapeedit@.service' shapeedit@work.service \
+            && ln -s /nonexistent other@work.service
+            """)
+        try script("uninstall", "--user")
+        #expect(
+            try files().filter { $0.hasSuffix(".service") }
+                == ["./home/.config/systemd/user/default.target.wants/other@work.service"])
+    }
+
     @Test func `a staged system installation has its helper where mount looks`() throws {
         let stage = folder.path + "/stage"
         setenv("DESTDIR", stage, 1)
