@@ -23,6 +23,7 @@ internal import SystemCalls
 /// pictures/ab/<node>  pictures of versions, where there are any
 /// drawing/<node>    contents that are being drawn, or stay until they were
 /// lost/<name>       contents of changes that went with the journal, when somebody removed that
+/// desktop-places    where it was mounted, as long as the desktop's cache may have entries of that
 /// scratch/<owner>   of an app: what programs made beside the documents that were granted to it
 /// ```
 package struct ContainerFolder: Sendable {
@@ -56,6 +57,7 @@ package struct ContainerFolder: Sendable {
     package var drawing: String { path + "/drawing" }
     package var lost: String { path + "/lost" }
     package var scratch: String { path + "/scratch" }
+    package var desktopPlaces: String { path + "/desktop-places" }
     package var storeOwner: String { path + "/store-owner" }
     package var storeDamaged: String { path + "/store-damaged" }
     package var storeUnneeded: String { path + "/store-unneeded" }
@@ -67,7 +69,7 @@ package struct ContainerFolder: Sendable {
         "drawing", "scratch", "lost",
         "texts.sqlite", "texts.sqlite-wal", "texts.sqlite-shm",
         "store-owner", "store-owner.new", "store-unneeded", "store-unneeded.new",
-        "store-damaged",
+        "store-damaged", "desktop-places", "desktop-places.new",
     ]
 
     /// Fails if there is nothing at the path, or something else than a container or what is left of one.

@@ -20,29 +20,39 @@ extension DesktopEntries {
     func list(_ directory: ItemNumber, after cursor: UInt64, _ pictures: VolumePictures) -> UInt64?
     {
         var last: UInt64?
-        var folder: LinkedPaths.Path = []
-        var links: [LinkedPaths.Path: ItemNumber] = [:]
+        /// By the folder in whose listing they are seen.
+        var links: [LinkedPaths.Path: [LinkedPaths.Path: ItemNumber]] = [:]
+        var folders: [(path: LinkedPaths.Path, item: ItemNumber)] = []
         let documents = volume.state.withLock { state -> [(Named, hasOthers: Bool)] in
             let position = state.index.find(directory)
             guard position != 0, state.index[item: position].pointee.isDirectory,
                 let path = state.index.path(of: position)
             else { return [] }
-            folder = path
+            let others = otherPaths(of: position, state.index)
             var found: [(Named, hasOthers: Bool)] = []
             var name = state.index.child(of: position, after: cursor)
             for _ in 0..<Self.listLimit where name != 0 {
                 last = state.index.cursor(name)
                 let item = state.index[name: name].pointee.item
                 let bytes = Array(state.index.nameBytes(name))
-                if let promise = promise(ledToBy: item, in: path, state.index) {
-                    links[(path.isEmpty ? [] : path + [47]) + bytes] = promise
+                let whole = (path.isEmpty ? [] : path + [47]) + bytes
+                if state.index[item: item].pointee.isSymlink {
+                    switch target(ofLinkAt: whole, state.index) {
+                    case .promise(let promise): links[path, default: [:]][whole] = promise
+                    case .folder(let folder): folders.append((whole, folder))
+                    case nil: break
+                    }
                 }
                 if let subject = state.pictureSubject(item, named: bytes),
                     !subject.type.end.isEmpty, !isTemporaryName(bytes),
                     reader.mayRead(item, in: position, state.index)
                 {
                     let hasOthers = state.index[item: item].pointee.links > 1
-                    let whole = (path.isEmpty ? [] : path + [47]) + bytes
+                    if subject.isPromise {
+                        for other in others {
+                            links[other, default: [:]][other + [47] + bytes] = subject.item
+                        }
+                    }
                     found.append(
                         (Named(subject: subject, path: whole, isReadable: true), hasOthers))
                 }
@@ -55,7 +65,13 @@ extension DesktopEntries {
             serveLookups(pictures)
             seeTo(document, hasOthers: hasOthers, pictures)
         }
-        let linked = state.withLock { $0.links.add(links, of: folder, losses: $0.losses) }
+        let linked = state.withLock { state in
+            for (path, item) in folders { Self.add(path, to: item, &state) }
+            return links.reduce(into: Set<ItemNumber>()) { items, folder in
+                items.formUnion(
+                    state.links.add(folder.value, of: folder.key, losses: state.losses))
+            }
+        }
         seeToLinked(linked, pictures)
         return last
     }

@@ -7,6 +7,11 @@ internal import SystemCalls
 // The entries of promises by the paths of links: a file manager that shows those would bring the content of each
 // to draw it.
 extension DesktopEntries {
+    /// Links to directories that are followed at most.
+    private static let folderLinkLimit = 1_000
+    /// Links that are looked at while others wait for the volume.
+    private static let checkedAtOnce = 1_000
+
     /// Somebody lists a folder of links: those that lead to promises get entries. `then` is called when they
     /// have them, or at `end` (of `MonotonicClock`), whichever comes first.
     func listed(
@@ -53,30 +58,36 @@ extension DesktopEntries {
         }
     }
 
-    /// Sees to the promise that a symlink leads to, where its directory was listed. False for other items.
+    /// Sees to what a symlink leads to, where its directory was listed. False for other items.
     func followLink(_ item: ItemNumber, _ pictures: VolumePictures) -> Bool {
         let (isLink, found) = volume.state.withLock {
-            state -> (Bool, [(directory: ItemNumber, path: LinkedPaths.Path, target: ItemNumber)])
-            in
+            state -> (Bool, [(directory: ItemNumber, path: LinkedPaths.Path, target: Target)]) in
             let position = state.index.find(item)
             guard position != 0, state.index[item: position].pointee.isSymlink else {
                 return (false, [])
             }
             let names = state.names(of: position).compactMap {
-                name -> (directory: ItemNumber, path: LinkedPaths.Path, target: ItemNumber)? in
+                name -> (directory: ItemNumber, path: LinkedPaths.Path, target: Target)? in
                 let directory = NodeNumber(rawValue: name.parent).item
-                guard let above = state.index.path(of: state.index.find(directory)),
-                    let target = promise(ledToBy: position, in: above, state.index)
-                else { return nil }
-                return (directory, (above.isEmpty ? [] : above + [47]) + name.name, target)
+                guard let above = state.index.path(of: state.index.find(directory)) else {
+                    return nil
+                }
+                let path = (above.isEmpty ? [] : above + [47]) + name.name
+                return target(ofLinkAt: path, state.index).map { (directory, path, $0) }
             }
             return (true, names)
         }
         for (directory, path, target) in found {
             let items = state.withLock { state -> Set<ItemNumber> in
                 guard state.listed[directory] != nil else { return [] }
-                return state.links.add(
-                    [path: target], of: LinkedPaths.folder(of: path), losses: state.losses)
+                switch target {
+                case .promise(let item):
+                    return state.links.add(
+                        [path: item], of: LinkedPaths.folder(of: path), losses: state.losses)
+                case .folder(let item):
+                    Self.add(path, to: item, &state)
+                    return []
+                }
             }
             seeToLinked(items, pictures)
         }
@@ -88,10 +99,17 @@ extension DesktopEntries {
     /// - Parameter isReadable: whether the user may read it by any of its names.
     func linkedNames(of subject: PictureSubject, isReadable: Bool, _ index: MemoryIndex) -> [Named]
     {
-        let paths = state.withLock { $0.links.paths(of: subject.item) }
+        let ways = subject.isPromise ? paths(of: subject.item, throughFoldersIn: index) : []
+        let paths = state.withLock { state in
+            for path in ways {
+                _ = state.links.add(
+                    [path: subject.item], of: LinkedPaths.folder(of: path), losses: state.losses)
+            }
+            return state.links.paths(of: subject.item)
+        }
         let leading = paths.filter { leads($0, to: subject.item, index) }
         let others = paths.subtracting(leading)
-        if !others.isEmpty { state.withLock { state in others.forEach { state.links.remove($0) } } }
+        forget(others)
         return leading.prefix(Self.nameLimit).map {
             Named(subject: subject, path: $0, isReadable: isReadable, isLink: true)
         }
@@ -100,27 +118,107 @@ extension DesktopEntries {
     /// Whether there is still a link: of those in virtual folders it is told when they go.
     private func leads(_ path: LinkedPaths.Path, to item: ItemNumber, _ index: MemoryIndex) -> Bool
     {
-        let link = index.item(at: path)
-        if link == 0 { return path.starts(with: ".shapeedit/".utf8) }
-        guard index[item: link].pointee.isSymlink else { return false }
-        let folder = LinkedPaths.folder(of: path)
-        let file = index.file(ledToBy: link, in: folder, of: mountPoints)
-        return file != 0 && index[item: file].pointee.number == item.rawValue
+        let file = index.follow(path, of: mountPoints)
+        if file == 0 { return path.starts(with: ".shapeedit/".utf8) }
+        return index[item: file].pointee.number == item.rawValue
     }
 
-    /// The promise that a symlink leads to; `nil` for all else. Under the volume's lock.
-    func promise(
-        ledToBy link: MemoryIndex.Position, in folder: LinkedPaths.Path, _ index: MemoryIndex
-    ) -> ItemNumber? {
-        guard index[item: link].pointee.isSymlink else { return nil }
-        let file = index.file(ledToBy: link, in: folder, of: mountPoints)
-        guard file != 0, index[item: file].pointee.place.isAway else { return nil }
-        return ItemNumber(rawValue: index[item: file].pointee.number)
+    /// What a symlink leads to that matters here.
+    enum Target {
+        case promise(ItemNumber)
+        case folder(ItemNumber)
+    }
+
+    /// Where the symlink at a path leads; `nil` if there is none, or it leads to something else. Under the
+    /// volume's lock.
+    func target(ofLinkAt path: LinkedPaths.Path, _ index: MemoryIndex) -> Target? {
+        let found = index.follow(path, of: mountPoints)
+        guard found != 0 else { return nil }
+        let (record, item) = (
+            index[item: found].pointee, ItemNumber(rawValue: index[item: found].pointee.number)
+        )
+        if record.isRegular { return record.place.isAway ? .promise(item) : nil }
+        // Without a store or a source there are no promises.
+        guard record.isDirectory, volume.link != nil || volume.sources != nil,
+            let folder = index.path(of: found)
+        else { return nil }
+        // Within itself everything would be again.
+        let isLoop = folder.isEmpty || path.starts(with: folder + [47])
+        return isLoop ? nil : .folder(item)
+    }
+
+    /// A document's paths that lead through links to a directory above it. Under the volume's lock.
+    private func paths(of item: ItemNumber, throughFoldersIn index: MemoryIndex)
+        -> [LinkedPaths.Path]
+    {
+        if state.withLock({ $0.folderLinks.isEmpty }) { return [] }
+        var found: [LinkedPaths.Path] = []
+        var name = index[item: index.find(item)].pointee.firstName
+        while name != 0, found.count < Self.nameLimit {
+            let directory = index[name: name].pointee.parent
+            let bytes = Array(index.nameBytes(name))
+            found += otherPaths(of: directory, index).map { $0 + [47] + bytes }
+            name = index[name: name].pointee.nextOfItem
+        }
+        return found
+    }
+
+    /// A directory's paths by links to it, or to one above it. Under the volume's lock.
+    func otherPaths(of directory: MemoryIndex.Position, _ index: MemoryIndex)
+        -> [LinkedPaths.Path]
+    {
+        guard let path = index.path(of: directory) else { return [] }
+        return state.withLock { $0.folderLinks.others(than: path, in: directory, index) }
+    }
+
+    /// There is a link to a directory: promises in that have further paths when it is listed next.
+    static func add(_ link: LinkedPaths.Path, to directory: ItemNumber, _ state: inout DesktopNotes)
+    {
+        guard state.folderLinks.count < folderLinkLimit,
+            state.folderLinks.add(link, of: directory)
+        else { return }
+        // Or one below it.
+        state.listed = [:]
+    }
+
+    /// Links that lead elsewhere now: their entries go.
+    private func forget(_ links: Set<LinkedPaths.Path>) {
+        if links.isEmpty { return }
+        let gone = links.flatMap { texts($0) }.map(\.pathBytes)
+        state.withLock { state in
+            for path in links { state.links.remove(path) }
+            state.strays += gone
+        }
+    }
+
+    /// A directory has another path: links to it, or through it, may lead nowhere.
+    func checkLinks() {
+        let known = state.withLock { $0.folderLinks.isEmpty ? [] : $0.links.all }
+        for start in stride(from: 0, to: known.count, by: Self.checkedAtOnce) {
+            let part = known[start..<min(start + Self.checkedAtOnce, known.count)]
+            let gone = volume.state.withLock { state in
+                part.filter { !leads($0.path, to: $0.item, state.index) }
+            }
+            forget(Set(gone.map(\.path)))
+        }
+    }
+
+    /// A path may have been a link to a directory.
+    func removeFolderLink(_ path: LinkedPaths.Path) {
+        let gone = state.withLock { state in
+            state.folderLinks.remove(path) ? state.links.removeAll(below: path) : []
+        }
+        for path in gone { clear(path) }
     }
 
     /// A document is gone: so are the entries by its links, though the folders have not been listed since.
     func removeLinked(_ item: ItemNumber) {
-        for path in state.withLock({ $0.links.paths(of: item) }) { clear(path) }
+        let paths = state.withLock { state in
+            let paths = state.links.paths(of: item)
+            for path in paths { state.links.remove(path) }
+            return paths
+        }
+        for path in paths { clear(path) }
     }
 }
 

@@ -10,15 +10,19 @@ extension DesktopEntries {
     /// only as far as their times tell.
     static let noteLimit = 65_536
 
+    private func hasRoom(_ state: inout DesktopNotes) -> Bool {
+        if state.notes.count < Self.noteLimit { return true }
+        state.hasLostNotes = true
+        return false
+    }
+
     /// The document's version, name or time is another one.
     ///
     /// - Parameter document: given if that matters only to a document that has entries, or had.
     func changed(_ item: ItemNumber, of document: DocumentID? = nil) {
         let isNew = state.withLock { state -> Bool in
-            if let document, state.written[document] == nil { return false }
-            guard state.notes.count < Self.noteLimit, state.changed.insert(item).inserted else {
-                return false
-            }
+            if let document, !state.mayHaveEntries(document) { return false }
+            guard hasRoom(&state), state.changed.insert(item).inserted else { return false }
             state.notes.append(.changed(item))
             return true
         }
@@ -36,7 +40,7 @@ extension DesktopEntries {
         state.signal { state in
             // Its entries are still where a directory above it was, if nobody has looked since.
             for path in [path] + state.formerPaths.others(than: path, in: directory, index) {
-                guard state.notes.count < Self.noteLimit else { return }
+                guard hasRoom(&state) else { return }
                 state.notes.append(.left(path, now: item, isDirectory: isDirectory))
                 if isDirectory, let item { state.formerPaths.add(path, of: item) }
             }

@@ -64,7 +64,7 @@ extension DesktopEntries {
 
     /// The content of a promise has come. Under the volume's lock.
     func arrived(_ item: ItemNumber, of document: DocumentID) {
-        if state.withLock({ $0.written[document]?.ordinal == 0 }) { changed(item) }
+        if state.withLock({ $0.mayBeStoodFor(document) }) { changed(item) }
     }
 
     /// There is another promise in a directory. Under the volume's lock.

@@ -51,7 +51,7 @@ extension DesktopEntries {
     func hasEntries(_ item: ItemNumber) -> Bool {
         let names = names(of: item)
         return state.withLock { state in
-            names.contains { state.written[$0.subject.document] != nil }
+            names.contains { state.mayHaveEntries($0.subject.document) }
         }
     }
 
@@ -84,7 +84,7 @@ extension DesktopEntries {
         }
         // Also where not all of them can be written: those that are there have to follow.
         for path in texts(name.path) { try? cache.write(entries, for: facts(path, subject)) }
-        let isFirst = state.withLock { $0.written[subject.document]?.ordinal == 0 }
+        let isFirst = state.withLock { $0.mayBeStoodFor(subject.document) }
         remember(subject.document, subject.node)
         standIn(for: name, beside: entries)
         guard isFirst else { return }
@@ -125,7 +125,10 @@ extension DesktopEntries {
 
     func remember(_ document: DocumentID, _ version: NodeNumber) {
         state.withLock { state in
-            if state.written.count >= Self.rememberedLimit { state.written = [:] }
+            if state.written.count >= Self.rememberedLimit {
+                state.written = [:]
+                state.hasForgottenWritten = true
+            }
             state.written[document] = version
         }
     }
@@ -144,19 +147,6 @@ extension DesktopEntries {
             for name in names(of: item) where name.isReadable { replace(of: name.subject, had) }
         }
         if let other = occupant(of: path) { write(other) }
-    }
-
-    /// After an unclean end the notes of what went before it are lost: its entries go now.
-    func removeLost() {
-        let goesOn = { [state] in !state.withLock { $0.ended } }
-        for path in cache.paths(ofVersionsWith: volume.container.name + "/", while: goesOn) {
-            guard goesOn() else { return }
-            let points = mountPoints.map { ($0 + "/").pathBytes }
-            guard let point = points.first(where: { path.starts(with: $0) }),
-                occupant(of: Array(path.dropFirst(point.count))) == nil
-            else { continue }
-            remove(String(path: path))
-        }
     }
 
     func occupant(of path: [UInt8]) -> ItemNumber? {

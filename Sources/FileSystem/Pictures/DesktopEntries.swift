@@ -32,7 +32,10 @@ final class DesktopEntries: Sendable {
     /// - Parameter mountPoints: all paths of the mount that file managers use; none for a cache that is
     ///   left alone.
     init?(_ volume: Volume, _ shelf: PictureShelf, mountPoints: [String]) {
-        guard !mountPoints.isEmpty, let cache = DesktopCache.ofUser else { return nil }
+        guard !mountPoints.isEmpty, let cache = DesktopCache.ofUser else {
+            DesktopPlaces(volume.container.folder).leaveRemnant()
+            return nil
+        }
         self.volume = volume
         self.shelf = shelf
         self.cache = cache
@@ -43,13 +46,15 @@ final class DesktopEntries: Sendable {
 
     func start(_ pictures: VolumePictures) {
         state.withLock { $0.done = false }
+        removeLeftovers()
         Threads.start("desktop") { [self] in
             losses?.follow()
-            if volume.container.recovered != nil { removingOwn { removeLost() } }
             while let note = take() {
                 look(at: note, pictures)
                 losses?.follow()
             }
+            let isLeft = state.withLock { $0.isUnfinished }
+            if isLeft { DesktopPlaces(volume.container.folder).leaveRemnant() }
             state.signal { $0.done = true }
         }
     }
@@ -66,7 +71,7 @@ final class DesktopEntries: Sendable {
         }
         for answer in answers { answer.make() }
         let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 5_000)) {
-            $0.done ? true : nil
+            $0.done && !$0.isSearching ? true : nil
         }
     }
 
@@ -85,8 +90,10 @@ final class DesktopEntries: Sendable {
                 return .listed(state.directories.removeFirst())
             }
             guard state.next < state.notes.count else {
-                guard let (directory, cursor) = state.unfinished.first else { return nil }
-                return .further(directory, after: cursor)
+                if let (directory, cursor) = state.unfinished.first {
+                    return .further(directory, after: cursor)
+                }
+                return state.strays.popLast().map { .stray($0) }
             }
             let note = state.notes[state.next]
             state.next += 1
@@ -108,9 +115,15 @@ final class DesktopEntries: Sendable {
             if followLink(item, pictures) { return }
             removingOwn { if !followRights(below: item) { write(item) } }
         case .left(let path, let item, let isDirectory):
-            if !isDirectory { return removingOwn { clear(path, of: item) } }
+            if !isDirectory {
+                return removingOwn {
+                    removeFolderLink(path)
+                    clear(path, of: item)
+                }
+            }
             guard let item else { return }
             removingOwn { moveTree(path, item) }
+            checkLinks()
             state.withLock { $0.formerPaths.remove(path, of: item) }
         case .lookedUp(let item, let answer):
             seeTo(item, pictures)
@@ -123,6 +136,8 @@ final class DesktopEntries: Sendable {
             let answers = state.withLock { $0.answers.removeValue(forKey: directory) }
             for answer in answers ?? [] { answer.make() }
         case .further(let directory, let cursor): goOn(directory, after: cursor, pictures)
+        case .stray(let path):
+            removingOwn { if isStray(path) { remove(String(path: path)) } }
         }
     }
 

@@ -15,6 +15,8 @@ enum DesktopNote {
     case lookedUp(ItemNumber, SingleCall)
     /// Somebody lists links that lead to the documents, and waits.
     case linked(Set<ItemNumber>, SingleCall)
+    /// An absolute path has entries that an earlier mount made, and was no document's.
+    case stray([UInt8])
 
     fileprivate var isGone: Bool {
         if case .left = self { return true }
@@ -41,20 +43,43 @@ struct DesktopNotes {
     var next = 0
     var changed: Set<ItemNumber> = []
     /// Of the directories in notes that wait, or that is looked at.
-    var formerPaths = FormerPaths()
+    var formerPaths = OtherPaths()
+    /// Of directories that links lead to which were listed.
+    var folderLinks = OtherPaths()
     /// Documents that have entries, or had in this mount, and the last version that these were of:
     /// whatever is in its place gets others.
     var written: [DocumentID: NodeNumber] = [:]
+    /// Whether there were too many of them, so that others may have entries, too.
+    var hasForgottenWritten = false
     /// Directories that were listed, and what ``losses`` was then.
     var listed: [ItemNumber: Int] = [:]
     /// Documents that were looked up in directories that were not listed, and what ``losses`` was then.
     var lookedUp: [ItemNumber: Int] = [:]
     /// How often somebody else has removed entries, as far as was looked.
     var losses = 0
+    /// Absolute paths with entries that may be an earlier mount's; served last.
+    var strays: [[UInt8]] = []
+    /// Whether such are looked for.
+    var isSearching = false
+    /// Whether there were more notes than could be kept.
+    var hasLostNotes = false
     var ended = false
     /// When the thread ends whatever waits, of `MonotonicClock`.
     var end = UInt64.max
     var done = true
+
+    /// Whether a document may have entries.
+    func mayHaveEntries(_ document: DocumentID) -> Bool {
+        hasForgottenWritten || written[document] != nil
+    }
+
+    /// Whether a document may have entries with what stands for its picture.
+    func mayBeStoodFor(_ document: DocumentID) -> Bool {
+        written[document].map { $0.ordinal == 0 } ?? hasForgottenWritten
+    }
+
+    /// Whether there is more that might be wrong.
+    var isUnfinished: Bool { next < notes.count || !strays.isEmpty || hasLostNotes }
 
     /// Puts first what nobody would look at after the end: what is gone.
     mutating func sortLastNotes() {

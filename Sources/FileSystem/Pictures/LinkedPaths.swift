@@ -22,6 +22,13 @@ struct LinkedPaths {
     private var paths: [ItemNumber: Set<Path>] = [:]
     private var count = 0
 
+    func contains(_ path: Path) -> Bool { folders[Self.folder(of: path)]?.links[path] != nil }
+
+    /// Every link, in no order.
+    var all: [(path: Path, item: ItemNumber)] {
+        folders.values.flatMap { $0.links.map { (path: $0.key, item: $0.value) } }
+    }
+
     func paths(of item: ItemNumber) -> Set<Path> { paths[item] ?? [] }
 
     /// A virtual folder was listed.
@@ -65,6 +72,15 @@ struct LinkedPaths {
         return items
     }
 
+    /// Forgets the links below a folder that is none any more; their paths.
+    mutating func removeAll(below folder: Path) -> [Path] {
+        let beginning = folder + [UInt8(ascii: "/")]
+        let gone = folders.filter { $0.key == folder || $0.key.starts(with: beginning) }
+            .values.flatMap(\.links.keys)
+        for path in gone { remove(path) }
+        return gone
+    }
+
     /// A path is no link any more, or one to something else.
     mutating func remove(_ path: Path) { remove(path, of: Self.folder(of: path)) }
 
@@ -86,32 +102,44 @@ struct LinkedPaths {
 }
 
 extension MemoryIndex {
-    /// The file that a symlink leads to, by the names in it as they are; 0 if that is none, or is not in this
-    /// mount.
+    /// How many links the kernel follows in a path.
+    private static let mostFollowed = 40
+
+    /// What a path from the root leads to, with the symlinks in it and at its end followed; 0 if that is nothing,
+    /// or not in this mount.
     ///
-    /// - Parameters:
-    ///   - folder: the path of the directory that the link is in.
-    ///   - points: paths of the mount.
-    func file(ledToBy link: Position, in folder: [UInt8], of points: [String]) -> Position {
+    /// - Parameter points: paths of the mount.
+    func follow(_ path: [UInt8], of points: [String]) -> Position {
         let slash = UInt8(ascii: "/")
-        var target = Array(self.target(link))[...]
-        var names: [ArraySlice<UInt8>] = []
-        if target.first == slash {
-            let roots = points.lazy.map { ($0 + "/").pathBytes }
-            guard let root = roots.first(where: { target.starts(with: $0) }) else { return 0 }
-            target = target.dropFirst(root.count)
-        } else {
-            names = folder.split(separator: slash)
-        }
-        for name in target.split(separator: slash) {
+        var names = Array(path.split(separator: slash).reversed())
+        var found: [Position] = [find(.root)]
+        var followed = 0
+        while let name = names.popLast(), let above = found.last {
             if name.elementsEqual(".".utf8) { continue }
             if name.elementsEqual("..".utf8) {
-                if names.popLast() == nil { return 0 }
-            } else {
-                names.append(name)
+                found.removeLast()
+                if found.isEmpty { return 0 }
+                continue
             }
+            let entry = name.withUnsafeBytes { lookup(above, $0) }
+            guard entry != 0 else { return 0 }
+            let item = self[name: entry].pointee.item
+            guard self[item: item].pointee.isSymlink else {
+                found.append(item)
+                continue
+            }
+            followed += 1
+            guard followed <= Self.mostFollowed else { return 0 }
+            var target = self.target(item)[...]
+            if target.first == slash {
+                let roots = points.lazy.map { ($0 + "/").pathBytes }
+                guard let root = roots.first(where: { (target + [slash]).starts(with: $0) })
+                else { return 0 }
+                target = target.dropFirst(root.count)
+                found = [find(.root)]
+            }
+            names += target.split(separator: slash).reversed()
         }
-        let position = item(at: Array(names.joined(separator: [slash])))
-        return position != 0 && self[item: position].pointee.isRegular ? position : 0
+        return found.last ?? 0
     }
 }

@@ -15,20 +15,29 @@ public enum Directories {
 
     /// The names in `path` without `.` and `..`, in no order.
     public static func names(in path: String) throws(Errno) -> [String] {
+        var names: [String] = []
+        try forEachName(in: path) { name in
+            names.append(name)
+            return true
+        }
+        return names
+    }
+
+    /// Shows the names in `path` without `.` and `..`, in no order, until `body` says that it is enough.
+    package static func forEachName(in path: String, _ body: (String) -> Bool) throws(Errno) {
         guard let directory = opendir(path.cPath) else { throw Errno.last }
         defer { closedir(directory) }
-        var names: [String] = []
         while true {
             // Only so an error is told from the end.
             Glibc.errno = 0
             guard let entry = readdir(directory) else {
                 if Glibc.errno != 0 { throw Errno.last }
-                return names
+                return
             }
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cPath: $0) }
             }
-            if name != "." && name != ".." { names.append(name) }
+            if name != ".", name != "..", !body(name) { return }
         }
     }
 

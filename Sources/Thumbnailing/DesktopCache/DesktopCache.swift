@@ -75,7 +75,7 @@ public struct DesktopCache: Sendable {
     /// tumbler the first.
     private static let timeKey = "Thumb::MTime"
     /// The key of ``Subject/version``.
-    private static let versionKey = "ShapeEdit::Version"
+    static let versionKey = "ShapeEdit::Version"
 
     /// The folder with a folder for each size.
     public let folder: String
@@ -208,27 +208,6 @@ public struct DesktopCache: Sendable {
             && texts[Self.timeKey] == Self.time(subject.modified)
             && (subject.version == nil || texts[Self.versionKey] == subject.version)
         return isCurrent ? bytes : nil
-    }
-
-    /// The paths of files that have entries, right or not, whose ``Subject/version`` begins with a text.
-    /// Looks at the whole cache, which takes a while, as long as `goesOn` says so.
-    package func paths(
-        ofVersionsWith beginning: String, while goesOn: () -> Bool = { true }
-    ) -> [[UInt8]] {
-        var seen: Set<String> = []
-        var paths: [[UInt8]] = []
-        for size in Size.allCases {
-            for name in (try? Directories.names(in: "\(folder)/\(size.rawValue)")) ?? []
-            where name.hasSuffix(".png") && seen.insert(name).inserted {
-                guard goesOn() else { return paths }
-                guard let texts = read(size, name).map({ PNGFile.texts(of: $0) }),
-                    texts[Self.versionKey]?.hasPrefix(beginning) == true,
-                    let path = texts["Thumb::URI"].flatMap({ FileURI.path(ofAddress: $0) })
-                else { continue }
-                paths.append(path)
-            }
-        }
-        return paths
     }
 
     /// A time as GLib compares it: before 1970 as what the same 64 bits are without a sign.

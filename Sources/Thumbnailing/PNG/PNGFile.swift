@@ -35,8 +35,17 @@ public struct PNGFile: Sendable {
 
     /// The entries of text that a PNG file has under keys of Latin-1.
     public static func texts(of bytes: [UInt8]) -> [String: String] {
+        texts(in: split(bytes) ?? [])
+    }
+
+    /// The same, as far as they stand at the beginning of a file that there is not more of.
+    static func texts(ofBeginning bytes: [UInt8]) -> [String: String] {
+        texts(in: split(bytes, isWhole: false) ?? [])
+    }
+
+    private static func texts(in chunks: [Chunk]) -> [String: String] {
         var result: [String: String] = [:]
-        for chunk in split(bytes) ?? [] where chunk.type == "tEXt" {
+        for chunk in chunks where chunk.type == "tEXt" {
             guard let zero = chunk.data.firstIndex(of: 0) else { continue }
             let key = String(decoding: chunk.data[..<zero], as: UTF8.self)
             result[key] = String(decoding: chunk.data[(zero + 1)...], as: UTF8.self)
@@ -80,14 +89,15 @@ public struct PNGFile: Sendable {
         return changed
     }
 
-    private static func split(_ bytes: [UInt8]) -> [Chunk]? {
+    /// - Parameter isWhole: if not, what is not there whole is left out.
+    private static func split(_ bytes: [UInt8], isWhole: Bool = true) -> [Chunk]? {
         guard bytes.starts(with: signature) else { return nil }
         var chunks: [Chunk] = []
         var place = signature.count
         while place < bytes.count {
-            guard bytes.count - place >= 12 else { return nil }
+            guard bytes.count - place >= 12 else { return isWhole ? nil : chunks }
             let count = number(bytes[...], at: place)
-            guard count <= bytes.count - place - 12 else { return nil }
+            guard count <= bytes.count - place - 12 else { return isWhole ? nil : chunks }
             let end = place + 8 + count
             guard
                 bytes[(place + 4)..<end].withUnsafeBytes(CRC32.of)

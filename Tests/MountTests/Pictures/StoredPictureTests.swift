@@ -35,6 +35,19 @@ struct StoredPictureTests {
         agent.attribute(name, "user.shapeedit.thumbnail.state")
     }
 
+    /// Whether file managers find a picture of what a path leads to.
+    private func isSeen(_ desk: PictureDesk, _ path: String) throws -> Bool {
+        let found = try run(
+            ["gio", "info", "-a", "thumbnail::*", "\(desk.container.mountPoint)/\(path)"],
+            environment: desk.container.environment)
+        return found.text.contains("thumbnail::is-valid: TRUE")
+    }
+
+    private func entries(_ desk: PictureDesk) throws -> Int {
+        let folder = "\(desk.container.base)/home/cache/thumbnails"
+        return try run(["find", folder, "-type", "f"]).text.split(separator: "\n").count
+    }
+
     private func count(_ agent: Agent, _ field: String) -> Int {
         let text = agent.content(".shapeedit/status.json").text
         guard let place = text.firstRange(of: "\"\(field)\": ") else { return -1 }
@@ -65,12 +78,7 @@ struct StoredPictureTests {
     {
         try #require(isInstalled("gio"))
         try withPromises { desk, agent in
-            func hasPicture(_ path: String) throws -> Bool {
-                let found = try run(
-                    ["gio", "info", "-a", "thumbnail::*", "\(desk.container.mountPoint)/\(path)"],
-                    environment: desk.container.environment)
-                return found.text.contains("thumbnail::is-valid: TRUE")
-            }
+            func hasPicture(_ path: String) throws -> Bool { try isSeen(desk, path) }
             for number in 0..<3 {
                 #expect(waitUntil { state(agent, ByteString("\(number).slide")) == "ready" })
             }
@@ -95,15 +103,40 @@ struct StoredPictureTests {
             agent.shell("rm own/other.slide; ln -s ../2.slide own/later.slide")
             try #expect(waitUntil { try hasPicture("own/later.slide") })
             #expect(count(agent, "fetchedBytes") == 0)
-            let folder = "\(desk.container.base)/home/cache/thumbnails"
-            func entries() throws -> Int {
-                try run(["find", folder, "-type", "f"]).text.split(separator: "\n").count
-            }
-            try #expect(waitUntil { try entries() == 4 * (3 + 6) })
+            try #expect(waitUntil { try entries(desk) == 4 * (3 + 6) })
             agent.unlink("1.slide")
-            try #expect(waitUntil { try entries() == 4 * (2 + 3) })
+            try #expect(waitUntil { try entries(desk) == 4 * (2 + 3) })
             agent.shell("rmdir .shapeedit/queries/all")
-            try #expect(waitUntil { try entries() == 4 * (2 + 1) })
+            try #expect(waitUntil { try entries(desk) == 4 * (2 + 1) })
+        }
+    }
+
+    @Test func `promises seen through a link to their folder have pictures for file managers`()
+        throws
+    {
+        try #require(isInstalled("gio"))
+        try withPromises { desk, agent in
+            agent.shell("mkdir -p folder/deep other; mv 0.slide 1.slide folder")
+            agent.shell("mv 2.slide folder/deep")
+            agent.shell("ls . folder folder/deep; ln -s $PWD/folder link; ln -s ../link other/far")
+            for folder in ["link", "other/far"] {
+                agent.shell("ls . other; ls \(folder)/ \(folder)/deep/")
+                for name in ["0.slide", "1.slide", "deep/2.slide"] {
+                    try #expect(waitUntil { try isSeen(desk, "\(folder)/\(name)") }, "\(name)")
+                }
+            }
+            try #expect(waitUntil { try entries(desk) == 4 * 3 * 3 })
+            agent.shell("mv folder/0.slide folder/deep/new.slide; rm folder/1.slide")
+            for folder in ["link", "other/far", "folder"] {
+                try #expect(waitUntil { try isSeen(desk, "\(folder)/deep/new.slide") })
+            }
+            try #expect(waitUntil { try entries(desk) == 4 * 2 * 3 })
+            agent.shell("rm other/far")
+            try #expect(waitUntil { try entries(desk) == 4 * 2 * 2 })
+            agent.shell("mv folder moved")
+            agent.shell("ls moved moved/deep")
+            try #expect(waitUntil { try entries(desk) == 4 * 2 })
+            #expect(count(agent, "fetchedBytes") == 0)
         }
     }
 

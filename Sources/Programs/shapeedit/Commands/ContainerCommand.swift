@@ -3,6 +3,7 @@ import Content
 import Coordination
 import DocumentFiles
 import DocumentKit
+import FileSystem
 import Glibc
 import Model
 import PathText
@@ -134,6 +135,8 @@ struct ContainerCommand: ParsableCommand {
             let lock = try Container.lock(name, at: path, holder: "being deleted")
             let last = ContainerFolder(path: path).lock
             let identity = Container.identity(at: path)
+            let removePictures = DesktopPlaces(ContainerFolder(path: path))
+                .removal(ofContainer: name)
             do throws(Errno) {
                 for entry in try Directories.names(in: path).map({ path + "/" + $0 })
                 where entry != last {
@@ -144,6 +147,7 @@ struct ContainerCommand: ParsableCommand {
                 throw Failure(.inputOutput, "\(path): \(error)")
             }
             withExtendedLifetime(lock) {}
+            removePictures()
             if let identity { DocumentHistories.remove(ofContainer: name, identity: identity) }
             if json {
                 Console.say(
