@@ -93,7 +93,8 @@ private struct SheetLayers {
             context: context, scaleX: Double(size.width) / sheet.width,
             scaleY: Double(size.height) / sheet.height, width: Double(size.width),
             height: Double(size.height), rows: 0..<Double(size.height),
-            fonts: sheet.hasManyFonts ? .shared(asOutlines: false) : .ofEachHeight)
+            fonts: sheet.fonts.areMany(at: Double(size.height) / sheet.height)
+                ? .shared(asOutlines: false) : .ofEachHeight)
         if isFirst { painter.paint(sheet.background) }
         isFirst = false
         try painter.paint(marks, &work)

@@ -14,9 +14,8 @@ struct Sheet {
     var background: Color
     /// Those painted first come first. They may be made as they are gone through, each time anew.
     var marks: AnySequence<Mark>
-    /// Whether its texts have so many heights that a font of the library for each, with the glyphs it keeps,
-    /// would take too much memory.
-    var hasManyFonts = false
+    /// What fonts its texts need.
+    var fonts = SheetFonts()
 }
 
 /// A path with its paint: first the stroke, then the fill over it.

@@ -4,7 +4,7 @@ import Documents
 /// Paints marks with cairo, onto pixels or into a PDF.
 struct Painter {
     /// Glyphs higher than this, in pixels, are painted as paths.
-    private static let largestCached = 256.0
+    static let largestCached = 256.0
     /// Heights of fonts that are painted, in pixels: lower ones cannot be seen, and higher ones
     /// are more than FreeType can scale.
     private static let fontHeights = 0.05...16_384.0

@@ -46,7 +46,8 @@ struct SheetPainting: RowSource {
             scaleY: Double(size.height) / sheet.height, width: Double(size.width),
             height: Double(size.height),
             rows: Double(rows.lowerBound)..<Double(rows.upperBound),
-            fonts: sheet.hasManyFonts ? .shared(asOutlines: true) : .ofEachHeight)
+            fonts: sheet.fonts.areMany(at: Double(size.height) / sheet.height)
+                ? .shared(asOutlines: true) : .ofEachHeight)
         try painter.paint(sheet)
         cairo_surface_flush(surface)
     }

@@ -14,23 +14,11 @@ extension Sheet {
         width = Double(slide.canvas.width)
         height = Double(slide.canvas.height)
         background = (slide.background ?? .white).over(.white)
-        hasManyFonts = slide.hasManyFonts
+        for element in slide.elements where element.shapeType == "text" {
+            fonts.add(element.json["text"]?.string, height: element.json["fontHeight"]?.double)
+        }
         let made = SlideMarks(slide: slide, mode: mode)
         marks = count <= Self.mostKept ? AnySequence(Array(made)) : AnySequence(made)
-    }
-}
-
-extension Slide {
-    /// So many heights of fonts take 10 MiB.
-    private static let mostFonts = 64
-
-    fileprivate var hasManyFonts: Bool {
-        var heights: Set<Double> = []
-        for element in elements where element.shapeType == "text" {
-            if let height = element.json["fontHeight"]?.double { heights.insert(height) }
-            if heights.count > Self.mostFonts { return true }
-        }
-        return false
     }
 }
 
