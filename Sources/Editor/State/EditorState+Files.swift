@@ -64,6 +64,7 @@ extension EditorState {
         isQuitting = true
         if isUnsaved || isStepping {
             save(&effects)
+            if tone != .bad { say("Saving; Q leaves without") }
         } else {
             if isGone { say("It was deleted and is not written anew", .bad) }
             effects.append(.quit)

@@ -47,7 +47,7 @@ struct BrowseCommand: ParsableCommand {
             throw Self.failure(error)
         }
         var run = BrowserRun(device, tree, wanted, inbox)
-        run.loop()
+        try run.loop()
     }
 
     private func resolved() throws(Failure) -> String {

@@ -25,8 +25,10 @@ final class BrowserHand: Sendable {
 
     private struct Work: Sendable {
         var jobs: [Job] = []
-        /// The one that is under way.
-        var current: Job?
+        /// Whether one that changes something is under way.
+        var isChanging = false
+        /// Whether there is a second thread, as the first may hang.
+        var isFinishing = false
     }
 
     private let work = Monitor(Work())
@@ -35,46 +37,61 @@ final class BrowserHand: Sendable {
 
     init(_ tree: BrowsedTree, _ inbox: EventInbox<BrowserEvent>) {
         (self.tree, self.inbox) = (tree, inbox)
-        let work = work
+        start()
+    }
+
+    private func start() {
+        let (work, tree, inbox) = (work, tree, inbox)
         Threads.start("folder") {
             while true {
                 let job = work.wait { work -> Job? in
-                    guard !work.jobs.isEmpty else { return nil }
-                    work.current = work.jobs.removeFirst()
-                    return work.current
-                }
-                switch job {
-                case .look:
-                    do throws(Errno) {
-                        inbox.put(.listed(try tree.list(), problem: nil))
-                    } catch {
-                        inbox.put(.listed([], problem: "\(tree.path): \(error)"))
+                    guard let job = work.jobs.first, !(job.isChange && work.isChanging) else {
+                        return nil
                     }
-                case .inspect(let entries): Self.inspect(entries, tree, inbox)
-                case .effect(let effect):
-                    if let event = Self.perform(effect, tree) { inbox.put(event) }
-                case nil: break
+                    if job.isChange { work.isChanging = true }
+                    return work.jobs.removeFirst()
                 }
-                work.signal { $0.current = nil }
+                guard let job else { continue }
+                Self.perform(job, tree, inbox)
+                work.signal { if job.isChange { $0.isChanging = false } }
             }
         }
     }
 
-    /// How long ``finish()`` waits for what is under way, in milliseconds.
-    private static let patience: UInt64 = 10_000
+    private static func perform(
+        _ job: Job, _ tree: BrowsedTree, _ inbox: EventInbox<BrowserEvent>
+    ) {
+        switch job {
+        case .look:
+            do throws(Errno) {
+                inbox.put(.listed(try tree.list(), problem: nil))
+            } catch {
+                inbox.put(.listed([], problem: "\(tree.path): \(error)"))
+            }
+        case .inspect(let entries): inspect(entries, tree, inbox)
+        case .effect(let effect):
+            if let event = perform(effect, tree) { inbox.put(event) }
+        }
+    }
 
-    /// Makes the changes that are asked for and not made yet, before the process ends. What came of
-    /// them is in the inbox then.
-    func finish() {
-        let end = MonotonicClock.after(milliseconds: Self.patience)
-        let left = work.wait(until: end) { work -> [Job]? in
-            if work.current?.isChange == true { return nil }
-            defer { work.jobs = [] }
-            return work.jobs.filter(\.isChange)
+    /// Has the changes made that are asked for and not made yet, before the process ends, and waits for
+    /// that, but no longer than this. What came of them is in the inbox then.
+    ///
+    /// - Returns: whether they are made.
+    func finish(within milliseconds: UInt64) -> Bool {
+        let end = MonotonicClock.after(milliseconds: milliseconds)
+        let isBusy = work.signal { work in
+            work.jobs.removeAll { !$0.isChange }
+            let isWaiting = !work.jobs.isEmpty && !work.isChanging && !work.isFinishing
+            if isWaiting { work.isFinishing = true }
+            return isWaiting
         }
-        for case .effect(let effect) in left ?? [] {
-            if let event = Self.perform(effect, tree) { inbox.put(event) }
+        // What is under way may be long in coming, and changes nothing.
+        if isBusy { start() }
+        let isDone = work.wait(until: end) { work in
+            work.jobs.isEmpty && !work.isChanging ? true : nil
         }
+        return isDone == true
     }
 
     /// Looks at the folder; asked several times while busy, it looks once.

@@ -1,6 +1,7 @@
 import Browser
 import Editor
 import Glibc
+import Model
 import SystemCalls
 import Terminal
 
@@ -17,7 +18,7 @@ struct BrowserRun: ScreenRun, ~Copyable {
     private let titles: BrowserTitles
     private var lastLook = 0
     private var lastInspection = 0
-    private var ending: Int32?
+    private(set) var ending: Int32?
     private var isOver = false
     private var hasNews = false
 
@@ -44,7 +45,7 @@ struct BrowserRun: ScreenRun, ~Copyable {
 
     /// Until the user leaves or a signal ends it; then the terminal is given back. Does not return
     /// after a signal.
-    mutating func loop() {
+    mutating func loop() throws(Failure) {
         listener.ask()
         look()
         while !isOver {
@@ -52,12 +53,20 @@ struct BrowserRun: ScreenRun, ~Copyable {
             if !isAsking { draw() }
             wait(isAsking: isAsking)
         }
-        hand.finish()
+        let finish = finish { hand.finish(within: $0) }
+        if case .interrupted(let signal) = finish { ending = signal }
         let last = inbox.takeAll()
         device.close()
         // What nobody can see on the screen any more.
         for case .done(let problem, isBad: true, select: _) in last { Console.complain(problem) }
-        if let ending { device.die(of: ending) }
+        let failure = Failure(
+            .temporary,
+            "\(name): what was done last may not have been made: the folder did not answer")
+        if let ending {
+            if finish != .done { Console.complain(failure.message) }
+            device.die(of: ending)
+        }
+        if finish != .done { throw failure }
     }
 
     private mutating func draw() {
@@ -120,6 +129,7 @@ struct BrowserRun: ScreenRun, ~Copyable {
         take(listener.shape)
     }
 
+    var name: String { tree.name }
     var laidOutFor: TerminalShape { state.shape }
     mutating func take(_ input: InputEvent) { take(.input(input)) }
     mutating func take(_ shape: TerminalShape) { take(.resized(shape)) }

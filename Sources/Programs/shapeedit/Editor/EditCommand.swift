@@ -39,7 +39,7 @@ struct EditCommand: ParsableCommand {
             throw Self.failure(error)
         }
         var run = EditorRun(device, document, loaded, wanted, inbox)
-        run.loop()
+        try run.loop()
     }
 
     private static func failure(_ error: TerminalError) -> Failure {

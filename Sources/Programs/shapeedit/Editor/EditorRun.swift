@@ -1,6 +1,8 @@
 import DocumentFiles
+import DocumentKit
 import Editor
 import Glibc
+import Model
 import PathText
 import SystemCalls
 import Terminal
@@ -16,7 +18,11 @@ struct EditorRun: ScreenRun, ~Copyable {
     private let pictures: PictureWorker
     private var watch: FileWatch
     private var lastLook = 0
-    private var ending: Int32?
+    private(set) var ending: Int32?
+    /// When it was asked for by a signal.
+    private var endingSince = 0
+    /// Where the document was found last.
+    private var path: String
     private var isOver = false
 
     /// How often the file is looked at without being told of changes, in milliseconds.
@@ -32,6 +38,7 @@ struct EditorRun: ScreenRun, ~Copyable {
         self.inbox = inbox
         file = FileWorker(document, loaded.stamp, inbox)
         pictures = PictureWorker(inbox)
+        path = document.path
         watch = FileWatch(document.path)
         let name = String(document.path.lastName)
         state = EditorState(
@@ -41,7 +48,7 @@ struct EditorRun: ScreenRun, ~Copyable {
 
     /// Until the user leaves or a signal ends it; then the terminal is given back. Does not return
     /// after a signal.
-    mutating func loop() {
+    mutating func loop() throws(Failure) {
         listener.ask()
         while !isOver {
             let isAsking = listener.isAsking
@@ -49,11 +56,32 @@ struct EditorRun: ScreenRun, ~Copyable {
             if !isAsking, ending == nil { draw() }
             wait(isAsking: isAsking)
         }
-        file.finish()
+        let isEnding = ending != nil
+        let finish = finish { file.finish(within: $0) }
+        if case .interrupted(let signal) = finish { ending = signal }
         let last = inbox.takeAll()
         device.close()
         report(last)
-        if let ending { device.die(of: ending) }
+        let failure = Failure(
+            .temporary,
+            "\(name): what was done last may not be in it: the file or its mount did not answer"
+        )
+        if finish != .done, isEnding { keepAside() }
+        if let ending {
+            if finish != .done { Console.complain(failure.message) }
+            device.die(of: ending)
+        }
+        if finish != .done { throw failure }
+    }
+
+    /// Keeps what is shown where no mount that does not answer is in the way.
+    private func keepAside() {
+        do throws(Failure) {
+            let name = try ConflictCopy.keep(of: path, isMounted: false) { (path) throws(Failure) in
+                try DocumentFile.create(path, state.document)
+            }
+            report([.keptCopy(name)])
+        } catch { report([.copyFailed(error.message)]) }
     }
 
     private mutating func draw() {
@@ -73,6 +101,7 @@ struct EditorRun: ScreenRun, ~Copyable {
         let now = TerminalListener.now()
         var next = lastLook + EditorRun.lookTime
         if let deadline = state.deadline { next = min(next, deadline) }
+        if ending != nil { next = min(next, endingSince + Finish.patience) }
         next = listener.deadline(before: next, isAsking: isAsking)
         var waits = [
             device.isGone ? -1 : device.input, device.signalDescriptor, inbox.descriptor,
@@ -90,6 +119,7 @@ struct EditorRun: ScreenRun, ~Copyable {
         }
         takeRipeInput()
         let later = TerminalListener.now()
+        if ending != nil, later - endingSince >= Finish.patience { isOver = true }
         if later - lastLook >= EditorRun.lookTime {
             lastLook = later
             file.look()
@@ -99,7 +129,10 @@ struct EditorRun: ScreenRun, ~Copyable {
 
     private mutating func takeFromThreads() {
         for event in inbox.takeAll() {
-            if case .moved(let path) = event { watch = FileWatch(path) }
+            if case .moved(let path) = event {
+                self.path = path
+                watch = FileWatch(path)
+            }
             take(event)
         }
     }
@@ -107,16 +140,19 @@ struct EditorRun: ScreenRun, ~Copyable {
     mutating func end(by signal: Int32) {
         guard ending == nil else { return }
         ending = signal
+        endingSince = TerminalListener.now()
         take(.end)
     }
 
     mutating func suspend() {
-        file.finish()
+        // Who stopped with the document locked would keep others from it.
+        _ = file.finish(within: Finish.shortPatience)
         device.suspend()
         display.forget()
         take(listener.shape)
     }
 
+    var name: String { state.name }
     var laidOutFor: TerminalShape { state.shape }
     mutating func take(_ input: InputEvent) { take(.input(input)) }
     mutating func take(_ shape: TerminalShape) { take(.resized(shape)) }

@@ -11,11 +11,22 @@ final class FileWorker: Sendable {
     private enum Job: Sendable {
         case look
         case effect(EditorEffect)
+
+        /// Whether something would be lost without it, and not only seen later.
+        var isChange: Bool {
+            switch self {
+            case .effect(.save), .effect(.create), .effect(.keepCopy), .effect(.undo),
+                .effect(.redo):
+                true
+            case .effect, .look: false
+            }
+        }
     }
 
     private struct Work: Sendable {
         var jobs: [Job] = []
-        var isBusy = false
+        /// The one that is under way.
+        var current: Job?
     }
 
     private let work = Monitor(Work())
@@ -27,15 +38,15 @@ final class FileWorker: Sendable {
             while true {
                 let job = work.wait { work -> Job? in
                     guard !work.jobs.isEmpty else { return nil }
-                    work.isBusy = true
-                    return work.jobs.removeFirst()
+                    work.current = work.jobs.removeFirst()
+                    return work.current
                 }
                 switch job {
                 case .look: hand.look()
                 case .effect(let effect): hand.perform(effect)
                 case nil: break
                 }
-                work.signal { $0.isBusy = false }
+                work.signal { $0.current = nil }
             }
         }
     }
@@ -50,10 +61,16 @@ final class FileWorker: Sendable {
 
     func perform(_ effect: EditorEffect) { work.signal { $0.jobs.append(.effect(effect)) } }
 
-    /// Waits until all is done.
-    func finish() {
-        let work = work
-        _ = work.wait { $0.jobs.isEmpty && !$0.isBusy ? true : nil }
+    /// Waits until all changes are made, but no longer than this: whoever keeps the document may never
+    /// answer, such as a mount whose daemon is stopped.
+    ///
+    /// - Returns: whether they are.
+    func finish(within milliseconds: UInt64) -> Bool {
+        let end = MonotonicClock.after(milliseconds: milliseconds)
+        let isDone = work.wait(until: end) { work in
+            work.current?.isChange != true && !work.jobs.contains(where: \.isChange) ? true : nil
+        }
+        return isDone == true
     }
 }
 

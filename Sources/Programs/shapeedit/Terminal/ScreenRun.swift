@@ -1,5 +1,6 @@
 import Editor
 import Glibc
+import SystemCalls
 import Terminal
 
 /// The run of a program that takes over the screen: what it hears from the terminal, and the signals that
@@ -7,6 +8,10 @@ import Terminal
 protocol ScreenRun: ~Copyable {
     var device: TerminalDevice { get }
     var listener: TerminalListener { get set }
+    /// What it works on, for messages.
+    var name: String { get }
+    /// The signal that asked for the end.
+    var ending: Int32? { get }
     /// The terminal that the screen is laid out for.
     var laidOutFor: TerminalShape { get }
 
@@ -20,7 +25,40 @@ protocol ScreenRun: ~Copyable {
     mutating func end(by signal: Int32)
 }
 
+/// How it ended that changes were waited for.
+enum Finish: Equatable {
+    case done
+    /// Whoever has the file did not answer.
+    case late
+    /// The user did not want to wait.
+    case interrupted(Int32)
+
+    /// How long changes that are under way are waited for before the terminal is given back, in
+    /// milliseconds.
+    static let shortPatience: UInt64 = 1_000
+    /// How long then, and after a signal: longer than a lock of others is waited for.
+    static let patience = 15_000
+}
+
 extension ScreenRun where Self: ~Copyable {
+    /// Waits for the changes that are under way, bounded. Who waits long has the terminal back meanwhile,
+    /// and can end it.
+    ///
+    /// - Parameter isDone: waits so many milliseconds at most, and tells whether all changes are made.
+    func finish(_ isDone: (UInt64) -> Bool) -> Finish {
+        if isDone(Finish.shortPatience) { return .done }
+        device.close()
+        // Then that has been waited for already.
+        if ending != nil { return .late }
+        Console.complain("\(name): it is still being written to; Ctrl-C ends the waiting")
+        let end = MonotonicClock.after(milliseconds: UInt64(Finish.patience))
+        while MonotonicClock.now < end {
+            if isDone(50) { return .done }
+            for case .end(let signal) in device.signals() { return .interrupted(signal) }
+        }
+        return .late
+    }
+
     mutating func takeInput() {
         let heard = listener.read()
         if device.isGone { end(by: SIGHUP) }
