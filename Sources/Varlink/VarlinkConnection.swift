@@ -18,7 +18,7 @@ final class VarlinkConnection {
     /// What came and is not looked at.
     var input = VarlinkInput()
     /// What the client has not taken.
-    var output: [UInt8] = []
+    var output = VarlinkOutput()
     /// How much that may be.
     var room = 0
     /// When it took something last, or there was nothing to take (monotonic nanoseconds).
@@ -78,9 +78,9 @@ final class VarlinkConnection {
     func write() -> Bool {
         while !output.isEmpty {
             let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
-            let count = send(number, output, output.count, flags)
+            let number = number
+            let count = output.give { send(number, $0.baseAddress, $0.count, flags) }
             if count < 0 { return errno == EAGAIN || errno == EINTR }
-            output.removeFirst(count)
             lastRead = MonotonicClock.now
         }
         return true

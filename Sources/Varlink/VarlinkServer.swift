@@ -153,7 +153,7 @@ package final class VarlinkServer: @unchecked Sendable {
             guard user == geteuid() || user == 0 else { continue }
             guard connections.count < limits.clients else {
                 // It reads that as the reply to its first call, also if it calls after the end.
-                connection.output = service.refusal(limits.clients).bytes
+                connection.output.append(service.refusal(limits.clients).bytes)
                 _ = connection.write()
                 continue
             }
@@ -263,7 +263,7 @@ package final class VarlinkServer: @unchecked Sendable {
             // One reply may be as long as it has to be.
             connection.room = max(limits.unread, bytes.count)
         }
-        connection.output += bytes
+        connection.output.append(bytes)
         if !connection.write() {
             close(id)
         } else if isLast, connection.isBusy {
