@@ -211,9 +211,8 @@ struct ContainerCommand: ParsableCommand {
                 without a store gets one: its contents go there when it is mounted. If another \
                 container uses the new store, two minutes pass before the copying begins.
 
-                What the old store has lost, or has with other bytes, is told, and keeps nothing else from \
-                being moved: exit status 65. A store that does not answer is no such store: nothing is \
-                changed then.
+                What the old store has lost of earlier versions is told, and keeps nothing else from being \
+                moved: exit status 65. Where it does not answer, or has lost a document, nothing is changed.
                 """)
         @Argument(help: "The container; it must not be mounted.") var name: String
         @Argument(

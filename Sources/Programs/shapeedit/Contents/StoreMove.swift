@@ -12,8 +12,8 @@ import SystemCalls
 ///
 /// Everything the old store has, contents and their pictures, is put into the new one, got back from there
 /// and compared before the container changes over; cut off anywhere, it still has the old one, and the
-/// next attempt goes on. The old store is left as it is. What that has lost itself keeps nothing else there:
-/// it stays a promise, and is told.
+/// next attempt goes on. The old store is left as it is. What that has lost of earlier versions keeps nothing
+/// else there: it stays a promise, and is told. A document that it has lost ends the move, and nothing changes.
 struct StoreMove {
     private let container: Container
     private let old: (any ContentStore)?
@@ -62,8 +62,13 @@ struct StoreMove {
         let position = index.find(version.item)
         let path = position == 0 ? nil : index.path(of: position).map { String(path: $0) }
         let name = path ?? "document \(version.document.rawValue), which was removed"
-        let isCurrent = position != 0 && index[item: position].pointee.node == version.node
-        return isCurrent ? name : "\(name), version \(version.ordinal)"
+        return "\(name), version \(version.ordinal)"
+    }
+
+    private func isCurrent(_ version: VersionRow) -> Bool {
+        let position = container.index.find(version.item)
+        return position != 0
+            && container.index[item: position].pointee.node == version.node
     }
 
     /// Puts everything into the new store, or brings it here.
@@ -76,6 +81,7 @@ struct StoreMove {
             versions.compactMap { version in
                 version.hash.map { Blob(hash: $0, size: version.size) }
             })
+        let current = Set(versions.filter(isCurrent).compactMap(\.hash))
         let pictures = new == nil ? [:] : pictures(of: versions)
         var isOldSilent = false
         var lost: [ContentHash: StoreError] = [:]
@@ -89,6 +95,7 @@ struct StoreMove {
             let isHere = isHere(blob)
             var isLost = false
             do throws(StoreError) { try bring(blob, progress) } catch {
+                if current.contains(blob.hash) { throw Failure(.unavailable, "the store \(error)") }
                 try believe(error)
                 if try !isInNew(blob) { lost[blob.hash] = error }
                 isLost = true
