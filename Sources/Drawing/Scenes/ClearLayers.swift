@@ -5,6 +5,8 @@ struct ClearLayers: ~Copyable {
         var index: Int
         var meeting: Meeting
         var opacity: Double
+        /// What it and all before it let through.
+        var light = 1.0
     }
 
     /// What is seen of something through layers that let through less is less than a thousandth of a shade.
@@ -29,13 +31,12 @@ struct ClearLayers: ~Copyable {
         var place = layers.count
         while place > 0, layers[place - 1].meeting.distance > meeting.distance { place -= 1 }
         layers.insert(Layer(index: index, meeting: meeting, opacity: opacity), at: place)
-        var light = 1.0
-        for layer in layers {
-            light *= 1 - layer.opacity
-            if light < Self.leastLight {
-                reach = layer.meeting.distance
-                return
-            }
+        // Solids are asked about in the order in which they can be met: most surfaces come last.
+        var light = place > 0 ? layers[place - 1].light : 1
+        for place in place..<layers.count {
+            light *= 1 - layers[place].opacity
+            layers[place].light = light
+            if light < Self.leastLight { reach = min(reach, layers[place].meeting.distance) }
         }
     }
 
