@@ -28,7 +28,8 @@ extension DesktopEntries {
             guard position != 0, state.index[item: position].pointee.isDirectory,
                 let path = state.index.path(of: position)
             else { return [] }
-            let others = otherPaths(of: position, state.index)
+            // Each is one more for every promise, made while all wait.
+            let others = otherPaths(of: position, state.index).prefix(Self.nameLimit)
             var found: [(Named, hasOthers: Bool)] = []
             var name = state.index.child(of: position, after: cursor)
             for _ in 0..<Self.listLimit where name != 0 {

@@ -22,11 +22,10 @@ extension DesktopEntries {
             cache.search(forVersionsWith: volume.container.name + "/", while: goesOn) { path in
                 if folders.contains(where: { path.starts(with: $0) }), isStray(path) { note(path) }
             }
-            let isDone = state.signal { state in
+            state.signal { state in
                 state.isSearching = false
-                return !state.ended
+                state.isSearched = !state.ended
             }
-            if isDone { places.settle(at: mountPoints) }
         }
     }
 

@@ -93,7 +93,9 @@ final class DesktopEntries: Sendable {
                 if let (directory, cursor) = state.unfinished.first {
                     return .further(directory, after: cursor)
                 }
-                return state.strays.popLast().map { .stray($0) }
+                if let path = state.strays.popLast() { return .stray(path) }
+                defer { state.isSearched = false }
+                return state.isSearched ? .searched : nil
             }
             let note = state.notes[state.next]
             state.next += 1
@@ -138,6 +140,7 @@ final class DesktopEntries: Sendable {
         case .further(let directory, let cursor): goOn(directory, after: cursor, pictures)
         case .stray(let path):
             removingOwn { if isStray(path) { remove(String(path: path)) } }
+        case .searched: DesktopPlaces(volume.container.folder).settle(at: mountPoints)
         }
     }
 

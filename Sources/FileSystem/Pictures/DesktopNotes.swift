@@ -17,6 +17,8 @@ enum DesktopNote {
     case linked(Set<ItemNumber>, SingleCall)
     /// An absolute path has entries that an earlier mount made, and was no document's.
     case stray([UInt8])
+    /// All that an earlier mount may have left has been looked for, and at.
+    case searched
 
     fileprivate var isGone: Bool {
         if case .left = self { return true }
@@ -61,6 +63,8 @@ struct DesktopNotes {
     var strays: [[UInt8]] = []
     /// Whether such are looked for.
     var isSearching = false
+    /// The search has come to its end.
+    var isSearched = false
     /// Whether there were more notes than could be kept.
     var hasLostNotes = false
     var ended = false
