@@ -1,6 +1,6 @@
 package import Documents
 package import Editing
-internal import Glibc
+package import Glibc
 package import Model
 package import SystemCalls
 
@@ -217,12 +217,16 @@ package struct DocumentFile: Sendable {
     }
 
     /// Makes a new file with the document. Never overwrites: kind ``Failure/Kind/cannotCreate``.
-    package static func create(_ name: String, _ document: EditableDocument) throws(Failure) {
+    ///
+    /// - Parameter mode: its permissions, less what the process's umask takes.
+    package static func create(
+        _ name: String, _ document: EditableDocument, mode: mode_t = 0o666
+    ) throws(Failure) {
         let bytes: [UInt8]
         do throws(DocumentError) { bytes = try document.bytes(replacing: nil) } catch {
             throw Failure(name, error)
         }
-        do throws(Errno) { try WholeFile.create(name, bytes) } catch {
+        do throws(Errno) { try WholeFile.create(name, bytes, mode: mode) } catch {
             if error.code == EEXIST {
                 throw Failure(.cannotCreate, "\(name) exists already and is left as it is")
             }

@@ -1,4 +1,4 @@
-internal import Glibc
+package import Glibc
 package import Model
 internal import PathText
 internal import SystemCalls
@@ -26,12 +26,16 @@ extension DocumentVersions {
     }
 
     /// Makes a new file with a version's content; fails where there is one.
-    package func copy(_ version: DocumentVersion, to path: String) throws(Failure) {
+    ///
+    /// - Parameter mode: the permissions that it may have; others than the version's it has not.
+    package func copy(
+        _ version: DocumentVersion, to path: String, mode: mode_t = 0o777
+    ) throws(Failure) {
         let source = try content(of: version)
         do throws(Errno) {
             let status = try source.status()
             let target = try OwnedDescriptor.open(
-                path, O_WRONLY | O_CREAT | O_EXCL, mode: status.st_mode & 0o777 | 0o200)
+                path, O_WRONLY | O_CREAT | O_EXCL, mode: status.st_mode & mode & 0o777 | 0o200)
             do throws(Errno) {
                 try WholeFile.copy(source, to: target, size: Int64(status.st_size))
             } catch {

@@ -1,4 +1,4 @@
-internal import Glibc
+package import Glibc
 package import Model
 internal import PathText
 internal import SystemCalls
@@ -11,20 +11,25 @@ package enum ConflictCopy {
     /// - Parameters:
     ///   - isMounted: beside the document is the document's container, and no empty folder where that
     ///     will be mounted again and hide the copy.
-    ///   - create: makes a file; fails where there is one, so that nothing is overwritten.
+    ///   - create: makes a file with these permissions; fails where there is one, so that nothing is
+    ///     overwritten.
     package static func keep(
-        of path: String, isMounted: Bool = true, _ create: (String) throws(Failure) -> Void
+        of path: String, isMounted: Bool = true, _ create: (String, mode_t) throws(Failure) -> Void
     ) throws(Failure) -> String {
         let name = path.lastName
         let folder = String(path[..<name.startIndex])
         do throws(Failure) {
             guard isMounted else { throw Failure(.temporary, "\(path): it is not mounted") }
-            return try keep(named: String(name), in: folder, create)
+            return try keep(named: String(name), in: folder) { (copy) throws(Failure) in
+                try create(copy, 0o666)
+            }
         } catch {
             let other = (getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp") + "/"
-            do throws(Failure) {
-                return other + (try keep(named: String(name), in: other, create))
-            } catch { throw error }
+            // Others use that folder, too.
+            let kept = try keep(named: String(name), in: other) { (copy) throws(Failure) in
+                try create(copy, 0o600)
+            }
+            return other + kept
         }
     }
 

@@ -229,8 +229,8 @@ extension Document {
         let bytes = try contents.contents()
         do throws(Failure) {
             let name = try ConflictCopy.keep(of: core.path, isMounted: isHere(core)) {
-                (copy) throws(Failure) in
-                do throws(Errno) { try WholeFile.create(copy, bytes) } catch {
+                (copy, mode) throws(Failure) in
+                do throws(Errno) { try WholeFile.create(copy, bytes, mode: mode) } catch {
                     throw Failure(.cannotCreate, "\(copy): \(error)")
                 }
             }

@@ -229,10 +229,12 @@ package enum WholeFile {
     }
 
     /// Makes a new file; EEXIST if the name is taken. No half-written file is ever seen under it.
-    package static func create(_ path: String, _ bytes: [UInt8]) throws(Errno) {
+    package static func create(
+        _ path: String, _ bytes: [UInt8], mode: mode_t = 0o666
+    ) throws(Errno) {
         try checkLength(bytes.count)
         _ = try create(
-            path, mode: 0o666, write: { (file) throws(Errno) in try file.write(bytes, at: 0) })
+            path, mode: mode, write: { (file) throws(Errno) in try file.write(bytes, at: 0) })
     }
 
     /// As the other one.

@@ -94,6 +94,8 @@ import Testing
             #expect(terminal.end() == 128 + Int(SIGTERM))
             let copies = try run(["ls", aside]).text.split(separator: "\n")
             try #require(copies.count == 1 && copies[0].contains("conflict of"))
+            // Others use the folder for temporary files, too.
+            #expect(try run(["stat", "-c", "%a", "\(aside)/\(copies[0])"]).text == "600\n")
             let copy = try Scene.read(Workplace.bytes("\(aside)/\(copies[0])"))
             guard case .solid(let solid) = copy.nodes.first else { return }
             #expect(solid.shape.kind == .pyramid)

@@ -1,5 +1,6 @@
 import DocumentFiles
 import DocumentKit
+import Editing
 import Editor
 import Glibc
 import Model
@@ -66,7 +67,12 @@ struct EditorRun: ScreenRun, ~Copyable {
             .temporary,
             "\(name): what was done last may not be in it: the file or its mount did not answer"
         )
-        if finish != .done, isEnding { keepAside() }
+        if finish != .done {
+            // What is shown has become the others' by the time a copy is to be kept.
+            let unkept = file.unkept
+            for document in unkept { keepAside(document) }
+            if isEnding, unkept.isEmpty { keepAside(state.document) }
+        }
         if let ending {
             if finish != .done { Console.complain(failure.message) }
             device.die(of: ending)
@@ -74,11 +80,12 @@ struct EditorRun: ScreenRun, ~Copyable {
         if finish != .done { throw failure }
     }
 
-    /// Keeps what is shown where no mount that does not answer is in the way.
-    private func keepAside() {
+    /// Keeps a document where no mount that does not answer is in the way.
+    private func keepAside(_ document: EditableDocument) {
         do throws(Failure) {
-            let name = try ConflictCopy.keep(of: path, isMounted: false) { (path) throws(Failure) in
-                try DocumentFile.create(path, state.document)
+            let name = try ConflictCopy.keep(of: path, isMounted: false) {
+                (path, mode) throws(Failure) in
+                try DocumentFile.create(path, document, mode: mode)
             }
             report([.keptCopy(name)])
         } catch { report([.copyFailed(error.message)]) }

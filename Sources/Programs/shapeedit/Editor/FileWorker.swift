@@ -61,6 +61,15 @@ final class FileWorker: Sendable {
 
     func perform(_ effect: EditorEffect) { work.signal { $0.jobs.append(.effect(effect)) } }
 
+    /// Documents that were to be kept beside the one that others changed, and are not yet.
+    var unkept: [EditableDocument] {
+        work.withLock { work in
+            ([work.current].compactMap { $0 } + work.jobs).compactMap { job in
+                if case .effect(.keepCopy(let document)) = job { document } else { nil }
+            }
+        }
+    }
+
     /// Waits until all changes are made, but no longer than this: whoever keeps the document may never
     /// answer, such as a mount whose daemon is stopped.
     ///
@@ -138,7 +147,8 @@ private struct FileHand: ~Copyable {
                 if whereabouts == .moved { inbox.put(.moved(to: file.path)) }
                 let isMounted = whereabouts != .unmounted
                 let name = try ConflictCopy.keep(of: file.path, isMounted: isMounted) {
-                    (path) throws(Failure) in try DocumentFile.create(path, document)
+                    (path, mode) throws(Failure) in
+                    try DocumentFile.create(path, document, mode: mode)
                 }
                 inbox.put(.keptCopy(name))
             } catch { inbox.put(.copyFailed(error.message)) }

@@ -136,8 +136,8 @@ struct ResolveCommand: ParsableCommand {
     private func copy(
         _ version: DocumentVersion, _ document: DocumentVersions
     ) throws(Failure) -> String {
-        let name = try ConflictCopy.keep(of: file) { (path) throws(Failure) in
-            try document.copy(version, to: path)
+        let name = try ConflictCopy.keep(of: file) { (path, mode) throws(Failure) in
+            try document.copy(version, to: path, mode: mode)
         }
         let folder = String(file[..<file.lastName.startIndex])
         return name.hasPrefix("/") ? name : folder + name
