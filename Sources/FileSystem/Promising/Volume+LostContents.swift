@@ -28,17 +28,19 @@ extension Volume {
                 try database.versions(content: blob.hash)
             }
             return state.withLock { state in
-                (versions ?? []).filter { $0.place == .stored }.map(\.node).filter { node in
+                (versions ?? []).filter { version in
+                    let node = version.node
                     let position = state.index.find(node.item)
                     let isCurrent =
                         position != 0 && state.index[item: position].pointee.node == node
                     // The catalog may be behind.
-                    if isCurrent, state.index[item: position].pointee.place != .stored {
-                        return false
-                    }
+                    let place =
+                        isCurrent ? state.index[item: position].pointee.place : version.place
+                    // What is current and was let go a moment ago still has its bytes here: the last ones.
+                    guard place == .stored || isCurrent && place == .promised else { return false }
                     state.place(node, .sealed, blob.hash, .repaired)
                     return isCurrent
-                }
+                }.map(\.node)
             }
         }
         log.announce()

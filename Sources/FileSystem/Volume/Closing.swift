@@ -153,6 +153,10 @@ extension Volume {
             return (thaw, reading)
         }
         if let thaw { self.thaw(thaw) }
+        if handle.isDirect, handle.isCached {
+            // What a mapping wrote is in the pages of the version, which has its own bytes.
+            notifier.post { [self] in channel?.invalidate(node: node.rawValue, pages: true) }
+        }
         if let reading {
             reading.end()
             // What came of it may be too much.

@@ -61,6 +61,9 @@ extension Volume {
             state.frozen.add(content.node)
             state.modes[node.rawValue]?.passthrough += 1
         }
+        // A mapping of it has the kernel cache the node until the handle is closed.
+        let mayCache = backing == 0 && channel?.mapsDirectly == true
+        if mayCache { state.modes[node.rawValue, default: OpenMode()].cached += 1 }
         noteOpener(node, process, state)
         state.serial &+= 1
         var raw = Handle(
@@ -68,6 +71,7 @@ extension Volume {
             way: .direct, process: process, serial: state.serial
         ).rawValue
         if backing != 0 { raw |= Handle.Way.passthrough.rawValue }
+        if mayCache { raw |= Handle.Way.cached.rawValue }
         return Opened(handle: Handle(rawValue: raw), backing: backing)
     }
 

@@ -34,13 +34,16 @@ extension Volume {
         if let failure { throw failure }
         try checkRoom(session)
         let file: SharedDescriptor
-        do throws(Errno) { file = try openStaged(session) } catch {
+        let status: FileStatus
+        do throws(Errno) {
+            file = try openStaged(session)
+            // Asked before: what others write from here on may not be on the disk, and shows as a difference.
+            status = try distinctStatus(session)
+        } catch {
             if state.withLock({ $0.lasts(session) }) { throw Self.lost(error) }
             // Ended meanwhile, without this handle having written: it is a version's now.
             return try synchronize(node, handle)
         }
-        // Asked before: what others write from here on may not be on the disk, and shows as a difference.
-        let status = try distinctStatus(session)
         try content.synchronize(session.node, file)
         try log.admit()
         let now = MonotonicClock.now
@@ -86,7 +89,7 @@ extension Volume {
             guard let volume = self else { return }
             let isQuiet = volume.state.withLock { _ in
                 session.isQuietPlanned = false
-                return MonotonicClock.now >= session.syncedAt + Self.quiet * 1_000_000
+                return volume.isQuiet(session)
             }
             if isQuiet {
                 volume.publishSoon(session)
@@ -94,6 +97,11 @@ extension Volume {
                 volume.planQuietPublish(session)
             }
         }
+    }
+
+    /// Whether nothing has been synced for two seconds. Under the volume's lock.
+    private func isQuiet(_ session: WriteSession) -> Bool {
+        MonotonicClock.now >= session.syncedAt + Self.quiet * 1_000_000
     }
 
     /// Copying takes time; the scheduler has none.
@@ -117,11 +125,14 @@ extension Volume {
 
     /// Publishes a copy of a session that has been quiet since its fsync and goes on.
     func publishQuiet(_ session: WriteSession) {
-        let synced = state.withLock { state -> StagedMoment? in
-            guard state.lasts(session), session.syncedAt != 0 else { return nil }
+        let (synced, isBusy) = state.withLock { state -> (StagedMoment?, Bool) in
+            guard state.lasts(session), session.syncedAt != 0 else { return (nil, false) }
+            // Others may have been copied first, and it may have gone on meanwhile.
+            if !isQuiet(session) { return (nil, true) }
             session.syncedAt = 0
-            return session.synced
+            return (session.synced, false)
         }
+        if isBusy { return planQuietPublish(session) }
         guard let synced, publishCopy(of: session, ifStill: synced) else { return }
         let now = MonotonicClock.now
         state.withLock { _ in if session.syncedAt == 0 { session.syncedAt = now } }
@@ -134,11 +145,12 @@ extension Volume {
     /// - Returns: whether nothing was published because something else is staged now, or was meanwhile.
     func publishCopy(of session: WriteSession, ifStill expected: StagedMoment) -> Bool {
         let item = session.node.item
-        let (node, writes) = state.withLock { state -> (NodeNumber?, UInt64) in
+        let (node, writes, hidden) = state.withLock { state -> (NodeNumber?, UInt64, FileStatus?) in
             let position = state.index.find(item)
-            guard position != 0, state.sessions[position] === session else { return (nil, 0) }
+            guard position != 0, state.sessions[position] === session else { return (nil, 0, nil) }
             return (
-                NodeNumber(item, state.index[item: position].pointee.takeOrdinal()), session.writes
+                NodeNumber(item, state.index[item: position].pointee.takeOrdinal()), session.writes,
+                session.hidden
             )
         }
         guard let node, let now = try? content.stagingStatus(session.node) else { return false }
@@ -187,7 +199,7 @@ extension Volume {
             session.base = state.content(position)
             session.baseline = status
             // What was written since the copy was begun may be in it or not.
-            session.touched = session.writes != writes
+            session.touched = session.writes != writes || session.hidden != hidden
             return true
         }
         if !published { content.removeStaging(node) }

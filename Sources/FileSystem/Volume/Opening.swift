@@ -51,7 +51,9 @@ extension Volume {
             switch decision {
             case .wait:
                 afterClosing(node.item) { [self] in
-                    open(node, flags: flags, caller, waited: true, reply: reply)
+                    open(
+                        node, flags: flags, caller, waited: true, asksAgain: asksAgain, reply: reply
+                    )
                 }
             case .redirect(let names, let isListed):
                 let answer: @Sendable () -> Void = { reply(.failure(Errno(ESTALE))) }

@@ -146,6 +146,12 @@ extension Volume {
             if let mode = settings.mode {
                 record.pointee.mode = record.pointee.mode & S_IFMT | mode & 0o7777
                 state.sessions[position]?.modeSet = staged ?? nil
+                // The file's own time of its last write is hidden now.
+                if let session = state.sessions[position], session.recorded != nil,
+                    let status = staged ?? nil
+                {
+                    _ = try state.acknowledge(session, status, synced: false)
+                }
             }
             if settings.user != nil || settings.group != nil || settings.isBare {
                 // As Linux does for everybody, root too.

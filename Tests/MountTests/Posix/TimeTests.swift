@@ -53,6 +53,27 @@ import Testing
         }
     }
 
+    @Test(arguments: DataPath.mounts)
+    func `what comes back after the daemon's death has the time of its last write`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            let file = agent.open("file", O_CREAT | O_RDWR, mode: 0o644)
+            agent.write(file, ByteString(repeating: "f", count: 300_000))
+            agent.synchronize(file)
+            usleep(1_100_000)
+            agent.write(file, "second", offset: 0)
+            agent.changeMode(file, 0o600)
+            let written = agent.status(file)
+            try #require(volume.container).killDaemon()
+            try volume.remountAfterCrash()
+            let after = try volume.agent()
+            #expect(after.content("file").bytes.prefix(6).elementsEqual("second".utf8))
+            #expect(after.status("file").modified == written.modified)
+        }
+    }
+
     /// The kernel stamps a file finer than its clock ticks when somebody has looked at it.
     @Test(arguments: DataPath.posixOfAllUsers)
     func `what is changed later is not older, however short the time between`(
