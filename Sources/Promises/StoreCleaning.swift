@@ -58,6 +58,7 @@ package final class StoreCleaning: Sendable {
         self.needed = needed
     }
 
+    /// Begins to look through the store now and then; without a grace nothing is removed.
     package func start() {
         isRunning.withLock { $0 = true }
         Threads.start("cleaning", yielding: true) { [self] in

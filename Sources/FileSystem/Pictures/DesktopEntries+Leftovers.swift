@@ -31,12 +31,7 @@ extension DesktopEntries {
 
     /// Has a path looked at when there is nothing else to do.
     private func note(_ path: [UInt8]) {
-        while true {
-            let isOver = state.withLock { state -> Bool in
-                guard !state.ended, state.strays.count >= Self.strayLimit else { return true }
-                return false
-            }
-            if isOver { break }
+        while state.withLock({ !$0.ended && $0.strays.count >= Self.strayLimit }) {
             let _: Bool? = state.wait(until: MonotonicClock.after(milliseconds: 20)) {
                 $0.ended ? true : nil
             }

@@ -28,7 +28,8 @@ extension Volume {
                 try database.versions(content: blob.hash)
             }
             return state.withLock { state in
-                (versions ?? []).filter { version in
+                var current: [NodeNumber] = []
+                for version in versions ?? [] {
                     let node = version.node
                     let position = state.index.find(node.item)
                     let isCurrent =
@@ -37,10 +38,11 @@ extension Volume {
                     let place =
                         isCurrent ? state.index[item: position].pointee.place : version.place
                     // What is current and was let go a moment ago still has its bytes here: the last ones.
-                    guard place == .stored || isCurrent && place == .promised else { return false }
+                    guard place == .stored || isCurrent && place == .promised else { continue }
                     state.place(node, .sealed, blob.hash, .repaired)
-                    return isCurrent
-                }.map(\.node)
+                    if isCurrent { current.append(node) }
+                }
+                return current
             }
         }
         log.announce()

@@ -38,6 +38,19 @@ import Testing
         terminal.wait { String(decoding: terminal.output, as: UTF8.self).contains(text) }
     }
 
+    /// A program that waits for the daemon has given its terminal back, and Ctrl-C ends it.
+    private func expectInterruptEndsWaiting(
+        of terminal: PseudoTerminal, _ send: (Int32) -> Void,
+        at location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(says("Ctrl-C ends the waiting", terminal), sourceLocation: location)
+        #expect(terminal.isRestored, sourceLocation: location)
+        terminal.type("\u{3}")
+        #expect(isLeft(terminal), sourceLocation: location)
+        send(SIGCONT)
+        #expect(terminal.end() == 128 + Int(SIGINT), sourceLocation: location)
+    }
+
     @Test func `who has nothing unsaved leaves at once`() throws {
         try withFrozenMount { place, send in
             let terminal = try place.start()
@@ -64,12 +77,7 @@ import Testing
             terminal.type("6q")
             #expect(terminal.shows("Q leaves without"))
             terminal.type("Q")
-            #expect(says("Ctrl-C ends the waiting", terminal))
-            #expect(terminal.isRestored)
-            terminal.type("\u{3}")
-            #expect(isLeft(terminal))
-            send(SIGCONT)
-            #expect(terminal.end() == 128 + Int(SIGINT))
+            expectInterruptEndsWaiting(of: terminal, send)
         }
     }
 
@@ -115,12 +123,7 @@ import Testing
             // It has asked for what is shown by then, and waits for an answer.
             usleep(1_300_000)
             terminal.type("y\u{11}")
-            #expect(says("Ctrl-C ends the waiting", terminal))
-            #expect(terminal.isRestored)
-            terminal.type("\u{3}")
-            #expect(isLeft(terminal))
-            send(SIGCONT)
-            #expect(terminal.end() == 128 + Int(SIGINT))
+            expectInterruptEndsWaiting(of: terminal, send)
         }
     }
 }

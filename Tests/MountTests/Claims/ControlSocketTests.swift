@@ -124,6 +124,22 @@ import Testing
         }
     }
 
+    /// Runs a Python program that claims an item while others run.
+    private func runClaiming(
+        _ claiming: String, on name: String, beside others: [String], _ volume: Volume
+    ) throws -> ProgramResult {
+        let container = try #require(volume.container)
+        let path = "\(volume.directory)/\(name)".dropFirst(container.mountPoint.utf8.count + 1)
+        let programs = try others.map { try volume.start(["python3", "-c", $0]) }
+        defer {
+            for program in programs {
+                program.kill(signal: SIGKILL)
+                _ = program.wait(seconds: 10)
+            }
+        }
+        return try volume.run("python3", "-c", claiming, try Self.socket(volume), String(path))
+    }
+
     @Test(.enabled(if: isInstalled("python3"), "needs python3"))
     func `nothing that was renamed before a claim shows under it`() throws {
         let saving = """
@@ -151,18 +167,9 @@ import Testing
             print(others)
             """
         try withVolume(.passthrough) { volume in
-            let container = try #require(volume.container)
             try volume.agent().store("file", "x")
-            let path = "\(volume.directory)/file".dropFirst(container.mountPoint.utf8.count + 1)
-            let programs = try (0..<3).map { _ in try volume.start(["python3", "-c", saving]) }
-            defer {
-                for program in programs {
-                    program.kill(signal: SIGKILL)
-                    _ = program.wait(seconds: 10)
-                }
-            }
-            let result = try volume.run(
-                "python3", "-c", claiming, try Self.socket(volume), String(path))
+            let result = try runClaiming(
+                claiming, on: "file", beside: [saving, saving, saving], volume)
             // On a busy machine one may take longer than a claim waits for it: there were ten or twenty.
             let others = Int(result.text.dropLast()) ?? 150
             #expect(others <= 5, "\(result)")
@@ -199,15 +206,7 @@ import Testing
             print(others)
             """
         try withVolume(.passthrough) { volume in
-            let container = try #require(volume.container)
-            let path = "\(volume.directory)/file".dropFirst(container.mountPoint.utf8.count + 1)
-            let program = try volume.start(["python3", "-c", changing])
-            defer {
-                program.kill(signal: SIGKILL)
-                _ = program.wait(seconds: 10)
-            }
-            let result = try volume.run(
-                "python3", "-c", claiming, try Self.socket(volume), String(path))
+            let result = try runClaiming(claiming, on: "file", beside: [changing], volume)
             // On a busy machine the kernel may take longer than a claim waits for it: there were two to five.
             let others = Int(result.text.dropLast()) ?? 600
             #expect(others <= 1, "\(result)")

@@ -143,6 +143,24 @@ struct DamagedStoreTests {
         }
     }
 
+    /// What comes back to a store is found there when the container moves to it again.
+    private func expectWayBack(
+        of lost: [String], to store: String, _ container: Container, _ volume: Volume,
+        at location: SourceLocation = #_sourceLocation
+    ) throws {
+        for blob in lost {
+            #expect(rename(blob + ".away", blob) == 0, sourceLocation: location)
+        }
+        let back = try container.command(
+            "container", "move-store", container.name, "folder:\(store)")
+        #expect(back.status == 0, "\(back)", sourceLocation: location)
+        try container.mount()
+        let versions = "\(volume.root)/.shapeedit/versions/work"
+        #expect(
+            try volume.agent().shell("cat \(versions)/[ab]/*") == "before\nspoilt\n",
+            sourceLocation: location)
+    }
+
     @Test func `move-store takes along all that is there, and tells what the old store has lost`()
         throws
     {
@@ -163,13 +181,7 @@ struct DamagedStoreTests {
             try container.unmount()
             // What comes back to the old store is found there, and the way back loses nothing.
             #expect(rename(old + ".away", old) == 0)
-            for blob in lost { #expect(rename(blob + ".away", blob) == 0) }
-            let back = try container.command(
-                "container", "move-store", container.name, "folder:\(old)")
-            #expect(back.status == 0, "\(back)")
-            try container.mount()
-            let versions = "\(volume.root)/.shapeedit/versions/work"
-            #expect(try volume.agent().shell("cat \(versions)/[ab]/*") == "before\nspoilt\n")
+            try expectWayBack(of: lost, to: old, container, volume)
         }
     }
 
@@ -182,13 +194,7 @@ struct DamagedStoreTests {
             volume.endAgents()
             try container.unmount()
             #expect(try container.check().status == 65)
-            for blob in lost { #expect(rename(blob + ".away", blob) == 0) }
-            let back = try container.command(
-                "container", "move-store", container.name, "folder:\(container.storeFolder)")
-            #expect(back.status == 0, "\(back)")
-            try container.mount()
-            let versions = "\(volume.root)/.shapeedit/versions/work"
-            #expect(try volume.agent().shell("cat \(versions)/[ab]/*") == "before\nspoilt\n")
+            try expectWayBack(of: lost, to: container.storeFolder, container, volume)
         }
     }
 

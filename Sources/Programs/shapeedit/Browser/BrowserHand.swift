@@ -80,14 +80,14 @@ final class BrowserHand: Sendable {
     /// - Returns: whether they are made.
     func finish(within milliseconds: UInt64) -> Bool {
         let end = MonotonicClock.after(milliseconds: milliseconds)
-        let isBusy = work.signal { work in
+        let needsThread = work.signal { work in
             work.jobs.removeAll { !$0.isChange }
             let isWaiting = !work.jobs.isEmpty && !work.isChanging && !work.isFinishing
             if isWaiting { work.isFinishing = true }
             return isWaiting
         }
         // What is under way may be long in coming, and changes nothing.
-        if isBusy { start() }
+        if needsThread { start() }
         let isDone = work.wait(until: end) { work in
             work.jobs.isEmpty && !work.isChanging ? true : nil
         }

@@ -54,19 +54,13 @@ struct BrowserRun: ScreenRun, ~Copyable {
             wait(isAsking: isAsking)
         }
         let finish = finish { hand.finish(within: $0) }
-        if case .interrupted(let signal) = finish { ending = signal }
         let last = inbox.takeAll()
         device.close()
         // What nobody can see on the screen any more.
         for case .done(let problem, isBad: true, select: _) in last { Console.complain(problem) }
-        let failure = Failure(
-            .temporary,
-            "\(name): what was done last may not have been made: the folder did not answer")
-        if let ending {
-            if finish != .done { Console.complain(failure.message) }
-            device.die(of: ending)
-        }
-        if finish != .done { throw failure }
+        try leave(
+            finish,
+            complaint: "what was done last may not have been made: the folder did not answer")
     }
 
     private mutating func draw() {

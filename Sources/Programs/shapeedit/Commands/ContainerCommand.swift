@@ -54,7 +54,7 @@ struct ContainerCommand: ParsableCommand {
         func run() throws {
             let names = try Containers.names()
             if json {
-                Console.say("[" + names.map(PathText.quoted).joined(separator: ", ") + "]")
+                Console.say(JSONText.array(names.map(PathText.quoted)))
             } else {
                 for name in names { Console.say(name) }
             }
@@ -241,7 +241,7 @@ struct ContainerCommand: ParsableCommand {
                     JSONText.object([
                         ("name", JSONText.string(name)),
                         ("store", target.map(JSONText.string) ?? "null"),
-                        ("lost", "[" + lost.map(JSONText.string).joined(separator: ", ") + "]"),
+                        ("lost", JSONText.array(lost.map(JSONText.string))),
                     ]))
             } else {
                 Console.say("\(name): its store is \(target ?? "none") now")

@@ -57,27 +57,19 @@ struct EditorRun: ScreenRun, ~Copyable {
             if !isAsking, ending == nil { draw() }
             wait(isAsking: isAsking)
         }
-        let isEnding = ending != nil
         let finish = finish { file.finish(within: $0) }
-        if case .interrupted(let signal) = finish { ending = signal }
         let last = inbox.takeAll()
         device.close()
         report(last)
-        let failure = Failure(
-            .temporary,
-            "\(name): what was done last may not be in it: the file or its mount did not answer"
-        )
         if finish != .done {
             // What is shown has become the others' by the time a copy is to be kept.
             let unkept = file.unkept
             for document in unkept { keepAside(document) }
-            if isEnding, unkept.isEmpty { keepAside(state.document) }
+            if ending != nil, unkept.isEmpty { keepAside(state.document) }
         }
-        if let ending {
-            if finish != .done { Console.complain(failure.message) }
-            device.die(of: ending)
-        }
-        if finish != .done { throw failure }
+        try leave(
+            finish,
+            complaint: "what was done last may not be in it: the file or its mount did not answer")
     }
 
     /// Keeps a document where no mount that does not answer is in the way.

@@ -1,5 +1,6 @@
 import Editor
 import Glibc
+import Model
 import SystemCalls
 import Terminal
 
@@ -57,6 +58,19 @@ extension ScreenRun where Self: ~Copyable {
             for case .end(let signal) in device.signals() { return .interrupted(signal) }
         }
         return .late
+    }
+
+    /// Ends the run, whose terminal is closed, as ``finish(_:)`` came out: with the signal that asked for it,
+    /// or by throwing that not all changes are known to be made.
+    func leave(_ finish: Finish, complaint: String) throws(Failure) {
+        var signal = ending
+        if case .interrupted(let later) = finish { signal = later }
+        let failure = finish == .done ? nil : Failure(.temporary, "\(name): \(complaint)")
+        if let signal {
+            if let failure { Console.complain(failure.message) }
+            device.die(of: signal)
+        }
+        if let failure { throw failure }
     }
 
     mutating func takeInput() {
