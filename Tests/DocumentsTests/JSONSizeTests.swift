@@ -29,6 +29,23 @@ import Testing
         #expect(error?.kind == .tooLarge)
     }
 
+    /// Every value is in a line of its own behind many blanks, unless there is no room for those.
+    @Test func `a document that was read is written without layout rather than not at all`()
+        throws
+    {
+        let (depth, count) = (60, 140_000)
+        let values = Array(repeating: "\"\"", count: count).joined(separator: ",")
+        let levels = String(repeating: "[", count: depth) + values
+        let repaired = levels + String(repeating: "]", count: depth)
+        let text = Array("{\"elements\":[],\"deep\":\(repaired),}".utf8)
+        var slide = try Slide.read(text).slide
+        slide.title = "changed"
+        let written = try slide.text(replacing: text)
+        #expect(try Slide.read(written).slide == slide)
+        #expect(try JSONValue.read(written).object?.keys == ["elements", "deep", "title"])
+        #expect(written.count < text.count + 64)
+    }
+
     @Test func `an object of many keys is read as it stands, and of a key twice the last value`()
         throws
     {

@@ -77,10 +77,24 @@ struct JSONMemory {
 }
 
 extension JSONValue {
+    /// The bytes of a document of it, laid out as `text(replacing:)` tells; without any layout if they would
+    /// not be read again otherwise. An error if they would not be even so.
+    func document(replacing original: [UInt8]?) throws(DocumentError) -> [UInt8] {
+        let text = text(replacing: original)
+        do throws(DocumentError) {
+            try check(writtenAs: text)
+            return text
+        } catch {
+            let short = shortest
+            try check(writtenAs: short)
+            return short
+        }
+    }
+
     /// Checks that a document of it would be read again.
     ///
     /// - Parameter text: its bytes.
-    func check(writtenAs text: [UInt8]) throws(DocumentError) {
+    private func check(writtenAs text: [UInt8]) throws(DocumentError) {
         guard text.count <= Limits.jsonBytes else {
             throw DocumentError(.tooLarge, "more than \(Limits.jsonBytes) bytes")
         }

@@ -115,7 +115,7 @@ struct JSONRewriter {
             return original[piece.blanksStart..<piece.start]
         }
         guard pieces.entries.count > 1 else {
-            return first.isEmpty && style.colon.count > 1 ? [UInt8(ascii: " ")] : first
+            return first.isEmpty && style.isSpaced ? [UInt8(ascii: " ")] : first
         }
         return original[pieces.entries[1].blanksStart..<pieces.entries[1].start]
     }

@@ -8,14 +8,17 @@ extension JSONValue {
         if let original, let rewriter = JSONRewriter(original) {
             return rewriter.rewritten(as: self)
         }
-        var writer = JSONWriter(style: JSONStyle())
-        writer.write(self, indentation: [])
-        return writer.output + [UInt8(ascii: "\n")]
+        return written(in: JSONStyle()) + [UInt8(ascii: "\n")]
     }
 
     /// Strict JSON in one line, without a line end.
-    public var line: [UInt8] {
-        var writer = JSONWriter(style: JSONStyle(indentation: nil))
+    public var line: [UInt8] { written(in: JSONStyle(indentation: nil)) }
+
+    /// Strict JSON without any blanks.
+    var shortest: [UInt8] { written(in: JSONStyle(indentation: nil, colon: [UInt8(ascii: ":")])) }
+
+    private func written(in style: JSONStyle) -> [UInt8] {
+        var writer = JSONWriter(style: style)
         writer.write(self, indentation: [])
         return writer.output
     }
@@ -27,6 +30,9 @@ struct JSONStyle {
     var indentation: [UInt8]? = Array("  ".utf8)
     /// What is between a key and its value.
     var colon: [UInt8] = Array(": ".utf8)
+
+    /// Whether there are blanks between what stands in one line.
+    var isSpaced: Bool { colon.count > 1 }
 }
 
 /// Writes values as strict JSON.
@@ -73,7 +79,7 @@ struct JSONWriter {
             if isBroken {
                 output.append(UInt8(ascii: "\n"))
                 output += inner
-            } else if index > 0 {
+            } else if index > 0, style.isSpaced {
                 output.append(UInt8(ascii: " "))
             }
             write(&self, entry, inner)

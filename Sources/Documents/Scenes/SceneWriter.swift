@@ -5,9 +5,7 @@ extension Scene {
     public func text(replacing original: [UInt8]? = nil) throws(DocumentError) -> [UInt8] {
         let json = json
         _ = try Scene(json)
-        let bytes = json.text(replacing: original)
-        try json.check(writtenAs: bytes)
-        return bytes
+        return try json.document(replacing: original)
     }
 
     /// The JSON of the document. Of a new object only what differs from the defaults is in it.

@@ -55,10 +55,7 @@ extension Slide {
     /// The bytes of the document as strict JSON. With the bytes it was read from, what did not
     /// change stays as it is; see `JSONValue.text(replacing:)`.
     public func text(replacing original: [UInt8]? = nil) throws(DocumentError) -> [UInt8] {
-        let json = json
-        let bytes = json.text(replacing: original)
-        try json.check(writtenAs: bytes)
-        return bytes
+        try json.document(replacing: original)
     }
 
     /// Every key of the slide and its elements that does not hold what it should, at most
