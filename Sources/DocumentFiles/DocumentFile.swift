@@ -51,13 +51,7 @@ package struct DocumentFile: Sendable {
             self.type = known
             return
         }
-        let bytes = try Self.read(path, name).bytes
-        guard let known = DocumentType(content: bytes) else {
-            throw Failure(
-                .badData,
-                "\(name): neither a shape, a slide nor a list; say what it is with --type")
-        }
-        self.type = known
+        self.type = try DocumentType(content: try Self.read(path, name).bytes, of: name)
     }
 
     /// The same document at the absolute path where it is now.

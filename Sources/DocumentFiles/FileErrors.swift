@@ -23,7 +23,8 @@ extension Failure {
             default: .inputOutput
             }
         self.init(
-            kind, "\(path): \(error)", isDiskFull: error.code == ENOSPC || error.code == EDQUOT)
+            kind, "\(path.isEmpty ? "''" : path): \(error)",
+            isDiskFull: error.code == ENOSPC || error.code == EDQUOT)
     }
 
     /// Reading the document `path` failed: what is too large is told how large it may be.
@@ -59,5 +60,20 @@ extension Failure {
             default: .badData
             }
         self.init(kind, "\(path): \(error)")
+    }
+}
+
+extension DocumentType {
+    /// The type of the document `name` by what it holds, or a failure that tells why it has none.
+    package init(content bytes: [UInt8], of name: String) throws(Failure) {
+        let type: DocumentType?
+        do throws(DocumentError) { type = try DocumentType(content: bytes) } catch {
+            throw Failure(name, error)
+        }
+        guard let type else {
+            throw Failure(
+                .badData, "\(name): neither a shape, a slide nor a list; say which with --type")
+        }
+        self = type
     }
 }

@@ -40,7 +40,7 @@ package enum WrittenFile {
             case EEXIST:
                 throw Failure(.cannotCreate, "\(path) exists already and is left as it is")
             case ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG, ELOOP:
-                throw Failure(.cannotCreate, "\(path): \(error)")
+                throw Failure(.cannotCreate, Failure(path, error).message)
             default: throw Failure(writing: path, error)
             }
         }
@@ -62,7 +62,7 @@ package enum WrittenFile {
         guard let file = try? OwnedDescriptor.open(target, O_RDONLY),
             let bytes = try? WholeFile.read(file)
         else { return false }
-        return DocumentType(content: bytes) != nil
+        return (try? DocumentType(content: bytes)) != nil
     }
 
     /// Whether two paths lead to one file.

@@ -21,11 +21,38 @@ import Testing
             ("three.shape", DocumentType.shape), ("torus.shapeFile", .shapeFile),
             ("no-camera.shapeFile", .shapeFile), ("repairs.slide", .slide),
             ("groceries.list", .list),
-            ("xml.list", .list), ("bomb.plist", nil), ("tasks.txt", nil), ("deep.json", nil),
+            ("xml.list", .list), ("tasks.txt", nil), ("deep.json", nil),
             ("inline.bulk", nil), ("all.plist", nil),
         ] as [(String, DocumentType?)])
     func `the content tells the type`(name: String, type: DocumentType?) throws {
-        #expect(DocumentType(content: try Samples.read(name)) == type)
+        #expect(try DocumentType(content: try Samples.read(name)) == type)
+    }
+
+    @Test func `other files have no type by their content, whatever they begin with`() throws {
+        let texts = [
+            "", " ", "hello", "{}", "[]", "null", "<!DOCTYPE html>\n<html></html>", "bplist",
+            "/* h */ h1 { color: red }", "{\"version\": 1}",
+        ]
+        for text in texts { #expect(try DocumentType(content: Array(text.utf8)) == nil) }
+        let large = [UInt8](repeating: UInt8(ascii: "b"), count: Limits.propertyListBytes + 1)
+        #expect(try DocumentType(content: large) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("{\"elements\": [], \"x\": \(String(repeating: "[", count: 65))", .tooLarge),
+            (" \n{\"elements\": [}", .malformed),
+            ("// a slide\n[\(String(repeating: "[", count: 65))", .tooLarge),
+            ("bplist00" + String(repeating: "x", count: Limits.propertyListBytes), .tooLarge),
+            ("<plist><dict><key>shape</key></dict></plist>", .malformed),
+        ] as [(String, DocumentError.Kind)])
+    func `what begins as a document and cannot be read tells why, not that it is none`(
+        text: String, kind: DocumentError.Kind
+    ) {
+        let error = #expect(throws: DocumentError.self) {
+            try DocumentType(content: Array(text.utf8))
+        }
+        #expect(error?.kind == kind)
     }
 
     @Test func `of a text that is longer than what is kept for searching the beginning is`() throws

@@ -14,7 +14,7 @@ import Testing
         var (slide, repairs) = try Slide.read(bytes)
         #expect(slide.title == Self.title)
         #expect(repairs.map(\.kind) == [.otherEncoding])
-        #expect(DocumentType(content: bytes) == .slide)
+        #expect(try DocumentType(content: bytes) == .slide)
         // What is not changed is laid out as it was.
         #expect(try slide.text(replacing: bytes) == Array(Self.text.utf8))
         slide.title = "a"

@@ -23,25 +23,36 @@ public enum DocumentType: String, CaseIterable, Hashable, Sendable {
 
     /// The type by what a file holds; nil if it is no document of these. It is read as far as
     /// telling takes; that it has a type does not mean that it is sound.
-    public init?(content bytes: [UInt8]) {
-        if let list = try? PropertyList.read(bytes) {
-            if list["$archiver"] != nil, (try? TaskList.read(bytes)) != nil {
-                self = .list
-            } else if list["shape"] != nil {
-                self = .shapeFile
-            } else {
-                return nil
-            }
-        } else if let object = (try? JSONValue.readTolerantly(bytes))?.value.object {
-            if object["elements"]?.array != nil {
-                self = .slide
-            } else if object[SceneKey.nodes]?.array != nil, object[SceneKey.version] != nil {
-                self = .shape
-            } else {
-                return nil
-            }
-        } else {
-            return nil
+    ///
+    /// - Throws: why it cannot be read, if it begins as one of them does.
+    public init?(content bytes: [UInt8]) throws(DocumentError) {
+        // In every encoding, whatever mark is before it.
+        let first = bytes.first { (0x21..<0x7f).contains($0) }
+        do throws(DocumentError) {
+            guard let type = try Self.told(by: bytes, beginningWith: first) else { return nil }
+            self = type
+        } catch {
+            // Other programs' files begin so too, and very many of them with a comment.
+            let isOther = error.kind == .malformed && first == UInt8(ascii: "/")
+            if isOther || error.kind == .otherFormat || error.kind == .unknown { return nil }
+            throw error
         }
+    }
+
+    private static func told(
+        by bytes: [UInt8], beginningWith first: UInt8?
+    ) throws(DocumentError) -> DocumentType? {
+        if bytes.starts(with: BinaryPropertyListReader.magic) || first == UInt8(ascii: "<") {
+            let list = try PropertyList.read(bytes)
+            guard list["$archiver"] != nil else { return list["shape"] != nil ? .shapeFile : nil }
+            _ = try TaskList.read(bytes)
+            return .list
+        }
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "/"),
+            let object = try JSONValue.readTolerantly(bytes).value.object
+        else { return nil }
+        if object["elements"]?.array != nil { return .slide }
+        let isScene = object[SceneKey.nodes]?.array != nil && object[SceneKey.version] != nil
+        return isScene ? .shape : nil
     }
 }

@@ -12,7 +12,7 @@ extension FuzzRun {
             try json(input), try scene(input), try slide(input), try propertyList(input),
             try list(input), try shapeFile(input),
         ]
-        _ = DocumentType(content: input)
+        _ = try? DocumentType(content: input)
         _ = try? DocumentType.allCases[number % DocumentType.allCases.count].facts(of: input)
         let text = String(decoding: input, as: UTF8.self)
         _ = Color(text)

@@ -28,10 +28,7 @@ enum DocumentSource {
         }
         let source = isInput ? "standard input" : name
         let bytes = isInput ? try standardInput() : try bytes(of: name)
-        guard let type = type ?? DocumentType(content: bytes) else {
-            throw Failure(
-                .badData, "\(source): neither a shape, a slide nor a list; say which with --type")
-        }
+        let type = if let type { type } else { try DocumentType(content: bytes, of: source) }
         do throws(DocumentError) {
             let read = try EditableDocument.repaired(bytes, as: type)
             return Content(document: read.document, repairs: read.repairs, bytes: bytes)
