@@ -10,6 +10,9 @@ public enum DrawingError: Error, Sendable, Equatable {
     /// The parts of the document would be painted over each other more often than
     /// ``PictureLimits/overdraw`` allows.
     case tooMuchOverdraw
+    /// The document is sound, but a file of the format asked for cannot hold it; with where that is
+    /// and why.
+    case notRepresentable(String)
     /// The receiver of the bytes did not take them.
     case refusedBySink
     /// The graphics library gave up, with its own words.
@@ -30,6 +33,7 @@ extension DrawingError: CustomStringConvertible {
             "the document has \(count) parts to draw; \(limit) is the limit"
         case .tooMuchOverdraw:
             "the parts of the document cover each other more than \(PictureLimits.overdraw) times"
+        case .notRepresentable(let words): words
         case .refusedBySink: "the picture could not be written"
         case .library(let words): "the picture could not be drawn: \(words)"
         }

@@ -43,8 +43,8 @@ struct ExportedSolids {
             let mesh = solid.mesh
             // Programs cannot read a file with infinite numbers in it.
             guard mesh.positions.allSatisfy(Self.isWithinReals) else {
-                throw .library(
-                    "the solid '\(solid.name)' reaches beyond the 32-bit numbers of such files")
+                throw .notRepresentable(
+                    "solid.\(place.number): it reaches beyond the 32-bit numbers of such files")
             }
             placements.append(place)
             summaries.append(

@@ -16,12 +16,13 @@ public struct ModelFile {
     private let solids: ExportedSolids
     private let format: Format
 
-    /// - Throws: ``DrawingError/tooManyParts(count:limit:)``, and ``DrawingError/library(_:)`` for a solid
+    /// - Throws: ``DrawingError/tooManyParts(count:limit:)``, and ``DrawingError/notRepresentable(_:)`` for a solid
     ///   that is larger or farther away than the file can say, and for such a camera if it is in the file.
     public init(_ scene: Scene, as format: Format) throws(DrawingError) {
         solids = try ExportedSolids(scene)
         guard format != .glb || ExportedSolids.isWithinReals(Vector(scene.camera.position)) else {
-            throw .library("the camera is beyond the 32-bit numbers of such files")
+            throw .notRepresentable(
+                "camera.position: beyond the 32-bit numbers of such files")
         }
         self.format = format
     }

@@ -3,6 +3,8 @@ import Documents
 /// A solid of a scene in space, with the transforms of all groups around it applied.
 struct SolidPlacement {
     var name: String
+    /// Its place among all solids of the scene, counted from 1, by which edits call it.
+    var number: Int
     var body: Body
     /// From the solid's space to the scene's.
     var place: Affine
@@ -30,7 +32,7 @@ extension Scene {
                     guard opacity > 0 else { continue }
                     visible.append(
                         SolidPlacement(
-                            name: solid.name, body: body, place: place,
+                            name: solid.name, number: count, body: body, place: place,
                             color: solid.effectiveColor, opacity: opacity))
                 }
             }

@@ -41,16 +41,18 @@ import Testing
         #expect(abs(try #require(Double(words[2])) - 10.25) < 1e-3)
     }
 
-    @Test func `a solid beyond the numbers of such files is an error`() throws {
+    @Test func `a solid beyond the numbers of such files is an error that tells which it is`() {
         // As files may say; a 32-bit real holds less than 4 x 10^38.
         let far = Scene(nodes: [
+            .group(Group(children: [.solid(Solid(shape: SolidShape(.cube), isVisible: false))])),
             .solid(
                 Solid(
-                    name: "Far", shape: SolidShape(.sphere),
-                    transform: Transform(position: Vector3(1e41, 0, 0))))
+                    shape: SolidShape(.sphere),
+                    transform: Transform(position: Vector3(1e41, 0, 0)))),
         ])
         for format in ModelFile.Format.allCases {
-            #expect(throws: DrawingError.self) { _ = try ModelFile(far, as: format) }
+            let error = #expect(throws: DrawingError.self) { _ = try ModelFile(far, as: format) }
+            #expect(error?.description.hasPrefix("solid.2: ") == true)
         }
     }
 

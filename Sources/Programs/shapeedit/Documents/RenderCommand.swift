@@ -138,7 +138,7 @@ struct RenderCommand: ParsableCommand {
         let picture = DocumentPicture.picture(of: document, named: file, mode: mode)
         guard let kind = ModelFile.Format(rawValue: format) else { return .picture(picture) }
         guard case .scene(let scene) = picture else {
-            throw .library("only documents with solids can become .\(format)")
+            throw .notRepresentable("only documents with solids can become .\(format)")
         }
         return .model(try ModelFile(scene, as: kind))
     }
