@@ -220,6 +220,7 @@ let package = Package(
             path: "Tests/DrawingTests",
             exclude: [
                 "Exports/read_models.py", "Exports/read_pdf.py", "Exports/read_svg.py",
+                "Support/pictures.ttf",
             ],
             swiftSettings: strict),
         .testTarget(

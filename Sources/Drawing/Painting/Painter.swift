@@ -45,6 +45,7 @@ struct Painter {
     /// Paints marks, which count as work.
     func paint(_ marks: some Sequence<Mark>, _ work: inout Overdraw) throws(DrawingError) {
         let setter = TextSetter(context, isScaled: fonts == .ofEachHeight)
+        let pictures = GlyphPictures(context)
         for mark in marks {
             switch mark {
             case .outline(let outline):
@@ -54,7 +55,7 @@ struct Painter {
             case .text(let block):
                 guard let reach = visible(block) else { continue }
                 try work.add(reach.pixels + block.effort)
-                paint(block, setter)
+                paint(block, setter, pictures)
             }
         }
         let status = cairo_status(context)
@@ -100,7 +101,9 @@ struct Painter {
         }
     }
 
-    private func paint(_ block: TextBlock, _ setter: TextSetter) {
+    private func paint(
+        _ block: TextBlock, _ setter: TextSetter, _ pictures: GlyphPictures
+    ) {
         guard block.color.alpha > 0 else { return }
         cairo_save(context)
         cairo_scale(context, scaleX, scaleY)
@@ -123,14 +126,30 @@ struct Painter {
             cairo_save(context)
             cairo_translate(context, line.x, line.baseline)
             cairo_scale(context, line.unit, line.unit)
-            cairo_move_to(context, 0, 0)
-            if fonts == .shared(asOutlines: true) || block.fontHeight * scaleY > Self.largestCached
-            {
-                // The library keeps pictures of glyphs, which must not become as large as these.
-                pango_cairo_layout_line_path(context, line.glyphs)
-                cairo_fill(context)
+            // The library keeps pictures of glyphs, which must not become as large as these.
+            let isTraced =
+                fonts == .shared(asOutlines: true)
+                || block.fontHeight * scaleY > Self.largestCached
+            if pictures.areIn(line.glyphs) {
+                let opacity = Double(block.color.alpha) / 255 * block.opacity
+                let scale = line.unit * scaleY
+                pictures.paint(line.glyphs, scale: scale, opacity: opacity) { glyphs, font, x in
+                    cairo_move_to(context, x, 0)
+                    if isTraced {
+                        pango_cairo_glyph_string_path(context, font, glyphs)
+                        cairo_fill(context)
+                    } else {
+                        pango_cairo_show_glyph_string(context, font, glyphs)
+                    }
+                }
             } else {
-                pango_cairo_show_layout_line(context, line.glyphs)
+                cairo_move_to(context, 0, 0)
+                if isTraced {
+                    pango_cairo_layout_line_path(context, line.glyphs)
+                    cairo_fill(context)
+                } else {
+                    pango_cairo_show_layout_line(context, line.glyphs)
+                }
             }
             cairo_restore(context)
         }

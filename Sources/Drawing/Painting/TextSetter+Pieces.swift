@@ -88,27 +88,20 @@ extension TextSetter.Line {
     private var runs: [Run] {
         let count = text.utf8.count
         var runs: [Run] = []
-        var x = x
-        var next = glyphs.pointee.runs
-        while let entry = next {
-            next = entry.pointee.next
-            guard let data = entry.pointee.data else { continue }
-            let run = data.assumingMemoryBound(to: PangoGlyphItem.self).pointee
-            guard let item = run.item?.pointee, let shown = run.glyphs?.pointee else { continue }
+        for run in glyphs.visualRuns {
+            guard let item = run.item.item?.pointee else { continue }
             let start = min(max(Int(item.offset - glyphs.pointee.start_index), 0), count)
             let end = start + max(Int(item.length), 0)
             let isEllipsis = Int32(item.analysis.flags) & PANGO_ANALYSIS_FLAG_IS_ELLIPSIS != 0
             let one = Run(
-                bytes: start..<min(end, count), end: end, x: x, level: item.analysis.level,
+                bytes: start..<min(end, count), end: end, x: x + run.x * unit,
+                level: item.analysis.level,
                 isEllipsis: isEllipsis)
             if let joined = runs.last?.joined(one) {
                 runs[runs.count - 1] = joined
             } else {
                 runs.append(one)
             }
-            let widths = UnsafeBufferPointer(start: shown.glyphs, count: Int(shown.num_glyphs))
-            let width = widths.reduce(0) { $0 + Int($1.geometry.width) }
-            x += Double(width) / TextSetter.scale * unit
         }
         return runs
     }

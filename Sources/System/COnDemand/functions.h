@@ -17,10 +17,14 @@
     F(cairo_font_options_set_hint_style) \
     F(cairo_image_surface_create) \
     F(cairo_image_surface_create_for_data) \
+    F(cairo_image_surface_create_from_png_stream) \
+    F(cairo_image_surface_get_height) \
+    F(cairo_image_surface_get_width) \
     F(cairo_line_to) \
     F(cairo_move_to) \
     F(cairo_new_path) \
     F(cairo_paint) \
+    F(cairo_paint_with_alpha) \
     F(cairo_pdf_surface_create_for_stream) \
     F(cairo_pdf_surface_restrict_to_version) \
     F(cairo_pdf_surface_set_metadata) \
@@ -30,6 +34,7 @@
     F(cairo_scale) \
     F(cairo_set_line_width) \
     F(cairo_set_source_rgba) \
+    F(cairo_set_source_surface) \
     F(cairo_show_page) \
     F(cairo_status) \
     F(cairo_status_to_string) \
@@ -43,7 +48,9 @@
 #define PANGOCAIRO_FUNCTIONS(F) \
     F(pango_cairo_context_set_font_options) \
     F(pango_cairo_create_layout) \
+    F(pango_cairo_glyph_string_path) \
     F(pango_cairo_layout_line_path) \
+    F(pango_cairo_show_glyph_string) \
     F(pango_cairo_show_layout_line) \
     F(pango_cairo_update_layout)
 
@@ -53,6 +60,7 @@
     F(pango_font_description_from_string) \
     F(pango_font_description_set_absolute_size) \
     F(pango_font_description_set_weight) \
+    F(pango_font_get_hb_font) \
     F(pango_layout_get_context) \
     F(pango_layout_get_extents) \
     F(pango_layout_get_iter) \
@@ -71,7 +79,16 @@
     F(pango_layout_set_width) \
     F(pango_layout_set_wrap)
 
+#define HARFBUZZ_FUNCTIONS(F) \
+    F(hb_blob_destroy) \
+    F(hb_blob_get_data) \
+    F(hb_font_get_face) \
+    F(hb_font_get_glyph_extents) \
+    F(hb_ot_color_glyph_reference_png) \
+    F(hb_ot_color_has_png)
+
 #define GOBJECT_FUNCTIONS(F) \
+    F(g_object_ref) \
     F(g_object_unref)
 
 #define GLIB_FUNCTIONS(F) \
@@ -161,6 +178,7 @@
     L(cairo, CAIRO_FUNCTIONS, "libcairo.so.2", "libcairo2", ONDEMAND_DRAWING) \
     L(pangocairo, PANGOCAIRO_FUNCTIONS, "libpangocairo-1.0.so.0", "libpangocairo-1.0-0", ONDEMAND_DRAWING) \
     L(pango, PANGO_FUNCTIONS, "libpango-1.0.so.0", "libpango-1.0-0", ONDEMAND_DRAWING) \
+    L(harfbuzz, HARFBUZZ_FUNCTIONS, "libharfbuzz.so.0", "libharfbuzz0b", ONDEMAND_DRAWING) \
     L(gobject, GOBJECT_FUNCTIONS, "libgobject-2.0.so.0", "libglib2.0-0", ONDEMAND_DRAWING) \
     L(glib, GLIB_FUNCTIONS, "libglib-2.0.so.0", "libglib2.0-0", ONDEMAND_DRAWING) \
     L(chafa, CHAFA_FUNCTIONS, "libchafa.so.0", "libchafa0", ONDEMAND_DRAWING) \

@@ -86,6 +86,34 @@ import Testing
         #expect(String(decoding: file, as: UTF8.self).contains("/Font"))
     }
 
+    @Test(
+        .enabled(if: PinnedFonts.arePinned, "needs fonts-liberation"),
+        arguments: [(20, 1), (240, 1), (240, 3)])
+    func `emoji have their colours and their size however large they are`(
+        height: Int, scale: Int
+    ) throws {
+        var text = element(
+            "text", ["text": "\u{1F9FF}"],
+            ["originx": 0, "originy": 0, "width": 400, "height": 300, "fontHeight": height])
+        text["opacity"] = .number(0.5)
+        var slide = Slide(elements: [SlideElement(text)])
+        slide.canvas = try #require(Slide.CanvasSize(width: 400, height: 300))
+        let size = try PixelSize(width: 400 * scale, height: 300 * scale)
+        let drawn = try Picture.slide(slide, .app).bitmap(fitting: size)
+        // The glyph is as high as the font, a fifth of it below the baseline.
+        let (side, top) = (height * scale, height * scale * 3 / 20)
+        for (column, row, red, green, blue) in [
+            (1, 1, 255, 127, 127), (3, 1, 127, 127, 255), (1, 3, 127, 255, 127),
+            (3, 3, 255, 255, 127), (5, 1, 255, 255, 255),
+        ] {
+            let found = drawn[side * column / 4, top + side * row / 4]
+            let differences = [
+                Int(found.red) - red, Int(found.green) - green, Int(found.blue) - blue,
+            ]
+            #expect(differences.allSatisfy { abs($0) <= 2 }, "\(column), \(row): \(found)")
+        }
+    }
+
     @Test func `the app draws texts above shapes and the web editor in order`() throws {
         let text = element(
             "text", ["fillColor": "#ff0000", "text": "████████"],

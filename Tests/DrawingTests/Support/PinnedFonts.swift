@@ -2,7 +2,8 @@ import Glibc
 import Testing
 
 /// Fonts that are the same on every machine with fonts-liberation: Fontconfig is given a file of
-/// our own, which must happen before the first text of the process is set.
+/// our own, which must happen before the first text of the process is set. Besides there is a font of one
+/// character, U+1F9FF, whose glyph is a picture as high and wide as the font: red, blue, green and yellow.
 enum PinnedFonts {
     /// Whether the fonts are there. Using it pins them.
     static let arePinned: Bool = {
@@ -16,17 +17,21 @@ enum PinnedFonts {
         let made = template.withUnsafeBufferPointer { buffer in
             buffer.baseAddress.map { String(cString: $0) } ?? ""
         }
+        // How fonts of pictures get the size that is asked for; part of Fontconfig.
+        let scaling = "/usr/share/fontconfig/conf.avail/10-scale-bitmap-fonts.conf"
         let settings = """
             <?xml version="1.0"?>
             <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
             <fontconfig>
               <dir>\(folder)</dir>
+              <dir>\(#filePath.dropLast("/PinnedFonts.swift".count))</dir>
               <cachedir>\(made)/cache</cachedir>
               <match>
                 <edit name="family" mode="assign" binding="strong">
                   <string>Liberation Sans</string>
                 </edit>
               </match>
+              <include ignore_missing="yes">\(scaling)</include>
             </fontconfig>
             """
         let path = "\(made)/fonts.conf"
