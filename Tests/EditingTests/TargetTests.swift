@@ -52,6 +52,21 @@ import Testing
         #expect(try hit(target) == expected)
     }
 
+    @Test func `of a document of many parts it is told what else it has`() throws {
+        let solid = #"{"type": "cube"}"#
+        let element = #"{"shapeType": "line"}"#
+        func many(_ part: String) -> String {
+            Array(repeating: part, count: 30).joined(separator: ",")
+        }
+        for (text, type) in [
+            (#"{"version": 1, "nodes": [\#(many(solid))]}"#, DocumentType.shape),
+            (#"{"elements": [\#(many(element))]}"#, .slide),
+        ] {
+            let error = try EditableDocument.of(text, type).error("set heading=x")
+            #expect(error?.reason.contains("title, ") == true, "\(error as Any)")
+        }
+    }
+
     @Test(arguments: [
         ("5", EditError.Kind.notFound, "solid.4"), ("Bll", .notFound, "'Ball'"),
         ("type=cone", .notFound, "nothing"), ("typ=cone", .notFound, "'type'"),

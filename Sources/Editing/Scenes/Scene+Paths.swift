@@ -16,7 +16,7 @@ extension Scene {
             .notFound, at: path,
             NearNames.unknown(
                 "path", String(path.prefix { $0 != "." }),
-                among: names + ["camera"] + fields.map(\.key)))
+                among: ["camera"] + fields.map(\.key) + names))
     }
 
     /// `nil` if the path leads nowhere.

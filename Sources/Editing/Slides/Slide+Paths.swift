@@ -30,7 +30,7 @@ private struct SlideFinder {
         let head = String(path.prefix { $0 != "." })
         throw EditError(
             .notFound, at: path,
-            NearNames.unknown("path", head, among: names + slide.fields.map(\.key)))
+            NearNames.unknown("path", head, among: slide.fields.map(\.key) + names))
     }
 
     /// `nil` if the path leads nowhere.

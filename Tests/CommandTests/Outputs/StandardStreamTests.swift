@@ -33,6 +33,19 @@ import Testing
         }
     }
 
+    @Test func `what is said of a file is one line whatever its name holds`() throws {
+        try withDesk(.plain) { desk in
+            let name = "a\nb.slide"
+            let made = try desk.run("new", name)
+            #expect(made == "made a\\nb.slide\n")
+            #expect(try desk.run("validate", name) == "a\\nb.slide: sound (slide)\n")
+            let same = try desk.run("background", name, "#ffffff")
+            #expect(same == "a\\nb.slide: nothing to change\n")
+            #expect(try desk.run("convert", name, "c\nd.slide") == "made c\\nd.slide\n")
+            #expect(try desk.fail(66, "show", "").contains("''"))
+        }
+    }
+
     @Test(.enabled(if: !DataPath.isPlain, "needs a mount"), arguments: DataPath.mounts.prefix(1))
     func `what is told in lines stays one line whatever names hold`(_ place: DataPath) throws {
         try withDesk(place) { desk in

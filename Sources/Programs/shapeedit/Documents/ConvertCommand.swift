@@ -50,7 +50,7 @@ struct ConvertCommand: ParsableCommand {
         }
         if !DocumentOutput.isStandardOutput(target) {
             Console.say(
-                json
+                line: json
                     ? JSONText.object([
                         ("source", JSONText.string(source)), ("target", JSONText.string(target)),
                         ("losses", JSONText.array(losses.map(JSONText.string))),

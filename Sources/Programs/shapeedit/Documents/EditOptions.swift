@@ -66,7 +66,7 @@ struct EditOptions: ParsableArguments {
                         ("changes", JSONText.array(changes.map(JSONText.change))),
                     ]))
         } else if changes.isEmpty {
-            Console.say("\(file): nothing to change")
+            Console.say(line: "\(file): nothing to change")
         } else {
             for change in changes { Console.say(change.description) }
             if dryRun { Console.say("(dry run: nothing was written)") }

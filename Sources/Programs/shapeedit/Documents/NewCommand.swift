@@ -54,7 +54,7 @@ struct NewCommand: ParsableCommand {
         }
         let path = try make(document, type)
         Console.say(
-            json
+            line: json
                 ? JSONText.object(
                     "file", at: path,
                     [("type", JSONText.string(type.rawValue))]) : "made \(path)")

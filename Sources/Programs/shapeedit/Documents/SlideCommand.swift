@@ -48,7 +48,7 @@ struct ImportBulkCommand: ParsableCommand {
                         ("addresses", JSONText.array(addresses.map(JSONText.string))),
                     ]))
             } else {
-                for address in addresses { Console.say(address) }
+                for address in addresses { Console.say(line: address) }
             }
         case .slides(let slides):
             if slides.isEmpty {
@@ -75,7 +75,7 @@ struct ImportBulkCommand: ParsableCommand {
             throw error
         }
         if !json {
-            for path in made { Console.say("made \(path)") }
+            for path in made { Console.say(line: "made \(path)") }
         } else {
             Console.say(
                 JSONText.object([

@@ -30,10 +30,10 @@ struct ValidateCommand: ParsableCommand {
                 remarks = content.document.remarks()
                 if !problems.isEmpty { worst = worst ?? .badData }
                 if !json {
-                    for problem in problems { Console.say("\(file): \(problem)") }
-                    for remark in remarks { Console.say("\(file): note: \(remark)") }
+                    for problem in problems { Console.say(line: "\(file): \(problem)") }
+                    for remark in remarks { Console.say(line: "\(file): note: \(remark)") }
                     if problems.isEmpty {
-                        Console.say("\(file): sound (\(content.document.type.rawValue))")
+                        Console.say(line: "\(file): sound (\(content.document.type.rawValue))")
                     }
                 }
             } catch {
