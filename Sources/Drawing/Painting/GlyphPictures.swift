@@ -12,6 +12,11 @@ final class GlyphPictures {
         let top: Double
         let width: Double
         let height: Double
+
+        var bytes: Int {
+            4 * Int(cairo_image_surface_get_width(surface))
+                * Int(cairo_image_surface_get_height(surface))
+        }
     }
 
     private struct Key: Hashable {
@@ -21,12 +26,13 @@ final class GlyphPictures {
         let scale: Double
     }
 
-    /// So many are kept, of about 70 KiB each.
-    private static let most = 64
+    /// Bytes of pictures that are kept.
+    private static let mostBytes = 4 << 20
 
     private let context: OpaquePointer
     /// Nil for glyphs that are none.
     private var kept: [Key: Placed?] = [:]
+    private var keptBytes = 0
 
     /// - Parameter context: what is painted on; it has to outlive this.
     init(_ context: OpaquePointer) { self.context = context }
@@ -46,12 +52,14 @@ final class GlyphPictures {
         _ line: UnsafeMutablePointer<PangoLayoutLine>, scale: Double, opacity: Double,
         _ paintOthers: (Glyphs, UnsafeMutablePointer<PangoFont>, Double) -> Void
     ) {
+        let isNear = isNear
         for (item, start) in line.visualRuns {
             guard let font = Self.font(of: item), let glyphs = item.glyphs else { continue }
             guard hasPictures(font) else {
                 paintOthers(glyphs, font, start)
                 continue
             }
+            guard isNear else { continue }
             var x = start
             for index in 0..<Int(glyphs.pointee.num_glyphs) {
                 var one = glyphs.pointee
@@ -70,6 +78,14 @@ final class GlyphPictures {
                 x += Double(place.width) / TextSetter.scale
             }
         }
+    }
+
+    /// Whether pictures of the line reach into what is painted, which may be some rows of the whole.
+    private var isNear: Bool {
+        var (left, top, right, bottom) = (0.0, 0.0, 0.0, 0.0)
+        cairo_clip_extents(context, &left, &top, &right, &bottom)
+        // Much more than they stand out by.
+        return top < 2 * TextSetter.height && bottom > -2 * TextSetter.height
     }
 
     private func paint(_ picture: Placed, x: Double, y: Double, _ opacity: Double) {
@@ -94,8 +110,10 @@ final class GlyphPictures {
 
     private func picture(of key: Key) -> Placed? {
         if let known = kept[key] { return known }
-        if kept.count >= Self.most { forget() }
+        if keptBytes >= Self.mostBytes { forget() }
         let picture = Self.load(key)
+        // Of those that are none as well, which have their entry.
+        keptBytes += 64 + (picture?.bytes ?? 0)
         // Nothing else may come to be at its address.
         g_object_ref(key.font)
         kept[key] = .some(picture)
@@ -108,6 +126,7 @@ final class GlyphPictures {
             g_object_unref(key.font)
         }
         kept = [:]
+        keptBytes = 0
     }
 
     private static func load(_ key: Key) -> Placed? {

@@ -8,7 +8,7 @@ final class TextSetter {
     private static let family = "Helvetica"
     /// Text is set at this height whatever the document asks for, and scaled: so tiny and huge
     /// fonts neither lose precision nor leave the 32 bits of the library's numbers.
-    private static let height = 64.0
+    static let height = 64.0
     /// Units of the library in one of ours.
     static let scale = Double(PANGO_SCALE)
     /// The widest line the library's numbers can hold, with room to spare.

@@ -4,6 +4,7 @@
 
 #define CAIRO_FUNCTIONS(F) \
     F(cairo_clip) \
+    F(cairo_clip_extents) \
     F(cairo_close_path) \
     F(cairo_create) \
     F(cairo_curve_to) \
