@@ -29,7 +29,7 @@ import Testing
         for round in 1...share {
             try mount(container, options)
             let isStillSound = verify(writers, "before round \(round)")
-            try killUnderLoad(container, writers, after: random.below(1_000_000))
+            try killUnderLoad(container, writers, after: random.below(500_000))
             acknowledged += writers.reduce(0) { $0 + $1.acknowledgements }
             if round % 5 == 0 { try expectSoundOrRepaired(container) }
             try mount(container, options)

@@ -28,7 +28,7 @@ struct PowerLossTests {
             let daemon = try #require(try container.status().pid)
             for writer in writers { writer.start() }
             for writer in writers { writer.waitFor(acknowledgements: 3) }
-            usleep(100_000 + UInt32(random.below(1_500_000)))
+            usleep(100_000 + UInt32(random.below(800_000)))
             for writer in writers { writer.freeze() }
             try machine.disk.losePower()
             kill(pid_t(daemon), SIGKILL)
@@ -186,7 +186,7 @@ struct PowerLossTests {
         let content = Documents.content(name: "closed", size: 10_000)
         try CarefulCalls(agent).store("closed", content, flags: O_TRUNC)
         // Promised are five; a machine under load is not what is tested.
-        sleep(10)
+        sleep(8)
         let reader = try machine.restart(ending: [agent])
         defer { reader.end() }
         #expect(try CarefulCalls(reader).content("closed").get() == content)

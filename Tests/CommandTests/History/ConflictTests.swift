@@ -253,9 +253,13 @@ struct ConflictTests {
             let agent = try desk.volume.agent()
             let file = agent.open("note.txt", O_RDWR | O_TRUNC)
             agent.write(file, "unsaved")
-            for words in [["--keep", name], ["--merge", "cp \"$REMOTE\" \"$MERGED\""]] {
-                let result = try desk.shapeedit(["resolve", "note.txt"] + words)
-                #expect(result.status == 75, "\(words): \(result)")
+            // At the same time, because each waits for long.
+            let programs = try [["--keep", name], ["--merge", "cp \"$REMOTE\" \"$MERGED\""]].map {
+                try desk.start(["resolve", "note.txt"] + $0)
+            }
+            for program in programs {
+                let result = program.wait()
+                #expect(result.status == 75, "\(result)")
                 #expect(result.errorText.contains("process \(agent.process)"), "\(result)")
             }
             agent.close(file)

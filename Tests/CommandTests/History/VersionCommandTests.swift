@@ -207,7 +207,7 @@ struct VersionCommandTests {
                 (while [ ! -e stop ]; do printf x > new; mv new note.txt; done) > log 2>&1 &
                 python3 -c '
                 import os, sys
-                for _ in range(3000):
+                for _ in range(1500):
                     try:
                         os.setxattr("note.txt", "user.shapeedit.pin." + sys.argv[1], b"keep")
                     except OSError as error:
@@ -244,7 +244,7 @@ struct VersionCommandTests {
                     break
                 }
                 killed += 1
-                wait += 10_000
+                wait += wait / 2
             }
             #expect(killed > 0)
             try desk.run("restore", "large.bin", old)

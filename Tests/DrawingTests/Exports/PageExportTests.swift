@@ -77,7 +77,7 @@ import Testing
     func `the SVG file of a scene is handed out in parts, and holds all of its picture`() throws {
         let scene = Scene(nodes: SolidKind.allCases.map { .solid(Solid(shape: SolidShape($0))) })
         let picture = Picture.scene(scene)
-        let size = try PixelSize(width: 2_400, height: 2_400)
+        let size = try PixelSize(width: 1_200, height: 1_200)
         var parts: [[UInt8]] = []
         try picture.writeSVG(fitting: size) { part in
             parts.append(Array(part))

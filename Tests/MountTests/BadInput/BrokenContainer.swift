@@ -10,8 +10,9 @@ final class BrokenContainer {
     /// The folder with its catalog and its blobs.
     let folder: String
 
-    /// Makes one with documents `a`, `folder/b` and 200 others of 3000 bytes, and unmounts it.
-    init() throws {
+    /// Makes one with documents `a`, `folder/b` and others of some 3000 bytes, which are called
+    /// `f1` and so on, and unmounts it.
+    init(others: Int) throws {
         container = try Container()
         folder = "\(container.dataHome)/shapeedit/containers/\(container.name)"
         do {
@@ -20,7 +21,7 @@ final class BrokenContainer {
             agent.store("a", "a's only content")
             agent.makeDirectory("folder")
             agent.store("folder/b", "b's only content")
-            for number in 1...200 {
+            for number in 1...others {
                 agent.store("f\(number)", ByteString(repeating: "x", count: 2800 + number))
             }
             agent.end()
@@ -125,8 +126,8 @@ final class BrokenContainer {
 }
 
 /// Gives a test a container to break, and takes it away whatever happens.
-func withBrokenContainer(_ body: (BrokenContainer) throws -> Void) throws {
-    let broken = try BrokenContainer()
+func withBrokenContainer(others: Int = 2, _ body: (BrokenContainer) throws -> Void) throws {
+    let broken = try BrokenContainer(others: others)
     defer { broken.remove() }
     try body(broken)
 }

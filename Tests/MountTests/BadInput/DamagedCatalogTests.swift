@@ -16,7 +16,7 @@ import Testing
     func `a catalog that cannot be read is named, and nothing is touched`(
         _ damage: String
     ) throws {
-        try withBrokenContainer { broken in
+        try withBrokenContainer(others: 40) { broken in
             let mountPoint = broken.container.mountPoint
             try broken.damage(damage)
             try broken.expectRefusal(
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `a damaged page in the middle is found by check and never ends in a crash`() throws {
-        try withBrokenContainer { broken in
+        try withBrokenContainer(others: 200) { broken in
             let mountPoint = broken.container.mountPoint
             try broken.damage("cp catalog.sqlite ../good")
             let pages = try run(["stat", "-c", "%s", "\(broken.folder)/catalog.sqlite"]).text
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `a container made by a newer version is left alone`() throws {
-        try withBrokenContainer { broken in
+        try withBrokenContainer(others: 200) { broken in
             let change = try broken.catalog("pragma user_version = 99")
             try #require(change.status == 0, "\(change)")
             for words in [

@@ -88,9 +88,9 @@ import Testing
                     agent.shell("echo one > \(folder)/document; echo x > \(folder)/other")
                     let transcript = try Transcript(volume, "\(folder)/document")
                     agent.shell("printf two > \(folder)/document")
-                    sleep(1)
+                    usleep(500_000)
                     agent.shell("printf more >> \(folder)/document")
-                    sleep(1)
+                    usleep(500_000)
                     agent.shell("mv \(folder)/other \(folder)/document")
                     let events = transcript.events(until: "DELETE_SELF")[""] ?? []
                     transcript.end()

@@ -55,9 +55,9 @@ struct GrantedNamesTests {
             }
             grant(0..<50)
             let few = timeOfLooks()
-            grant(50..<1_500)
-            // Of thirty times as many.
-            #expect(timeOfLooks() < few * 10)
+            grant(50..<750)
+            // Of fifteen times as many.
+            #expect(timeOfLooks() < few * 6)
         }
     }
 

@@ -233,7 +233,7 @@ struct OwnerFailureTests {
             }
             // Many at once, each in the other's documents and its own.
             let line = """
-                for i in $(seq 12); do (for j in $(seq 15); do
+                for i in $(seq 12); do (for j in $(seq 8); do
                     printf "$i $j" > "$1" && cat "$1" > /dev/null && ls -lR . > /dev/null &&
                     printf "$i $j" > "$2" && cat "$2" > /dev/null || exit 1
                 done) & pids="$pids $!"; done; for p in $pids; do wait $p || exit 1; done

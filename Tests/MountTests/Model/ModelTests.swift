@@ -7,9 +7,9 @@ import Testing
 /// Random operations on a mount and on an ordinary directory beside it.
 @Suite(.oneAtATime, .enabled(if: DataPath.isPrivileged, "changes owners"))
 struct ModelTests {
-    /// $SHAPEEDIT_TEST_STEPS, or 5,000.
+    /// $SHAPEEDIT_TEST_STEPS, or 3,000.
     private static var steps: Int {
-        getenv("SHAPEEDIT_TEST_STEPS").flatMap { Int(String(cString: $0)) } ?? 5000
+        getenv("SHAPEEDIT_TEST_STEPS").flatMap { Int(String(cString: $0)) } ?? 3000
     }
 
     @Test(arguments: DataPath.posix)

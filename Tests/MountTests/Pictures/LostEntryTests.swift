@@ -74,7 +74,7 @@ struct LostEntryTests {
     /// With so many others, it is seen to before its turn if somebody looks it up, and else in its turn.
     @Test func `the last of many documents in a listed folder has its entries too`() throws {
         try #require(isInstalled("gio"))
-        let count = 1_200
+        let count = 1_050
         try withPictures { (desk) throws in
             desk.agent.makeDirectory("folder")
             for number in 1...count {

@@ -86,7 +86,7 @@ import Testing
                         "python3", "-c",
                         """
                         import os, time
-                        end = time.time() + 8; n = 0
+                        end = time.time() + 4; n = 0
                         while time.time() < end:
                             p = f"big/temp{n}"; os.close(os.open(p, os.O_CREAT|os.O_WRONLY))
                             os.rename(p, p + "x"); n += 1

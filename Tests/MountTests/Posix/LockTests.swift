@@ -288,7 +288,7 @@ import Testing
             agent.store("counter", "0\n")
             let script = """
                 import fcntl, os, sys
-                for i in range(25):
+                for i in range(15):
                     with open("counter", "r+") as f:
                         (fcntl.flock if int(sys.argv[1]) else fcntl.lockf)(f, fcntl.LOCK_EX)
                         n = int(f.read()); f.seek(0); f.write(f"{n + 1}\\n"); f.truncate(); f.flush()
@@ -298,7 +298,7 @@ import Testing
                 agent.shell(
                     "for i in $(seq 20); do python3 count.py \(kind) & done; wait")
             }
-            #expect(agent.content("counter") == "1000\n")
+            #expect(agent.content("counter") == "600\n")
         }
     }
 

@@ -9,7 +9,7 @@ struct GitTests {
         + "GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.org "
         + "GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@example.org; "
 
-    @Test(arguments: DataPath.mounts)
+    @Test(arguments: DataPath.mounts.prefix(1))
     func `a repository lives through commits, clones, gc and fsck`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
             let agent = try volume.agent()

@@ -287,7 +287,7 @@ struct ImportTests {
     }
 
     @Test func `a folder is not kept for a source that nothing was ever listed of`() throws {
-        try withSource(.passthrough) { volume, agent, source in
+        try withSource(.passthrough, options: ["store_timeout=2"]) { volume, agent, source in
             // Nothing listens there.
             let failed = try volume.shapeedit(
                 "import", "--promise", "dav://127.0.0.1:1/wrong", "@in", fails: EX_UNAVAILABLE)

@@ -6,9 +6,9 @@ import Testing
 /// A source that changes at random, and is refreshed.
 @Suite(.oneAtATime)
 struct RefreshModelTests {
-    /// $SHAPEEDIT_TEST_ROUNDS, or 40.
+    /// $SHAPEEDIT_TEST_ROUNDS, or 25.
     private static var rounds: Int {
-        getenv("SHAPEEDIT_TEST_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 40
+        getenv("SHAPEEDIT_TEST_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 25
     }
 
     /// The names of a folder: few, that they meet.

@@ -18,7 +18,7 @@ struct ServerFaultTests {
     ) throws {
         let server = try FaultyServer(kind, name: "\(name)-\(kind)")
         defer { server.stop() }
-        try withVolume(.passthrough, store: server.address, options: ["store_timeout=3"]) {
+        try withVolume(.passthrough, store: server.address, options: ["store_timeout=2"]) {
             volume in
             try body(volume, server)
             try server.plan()
@@ -162,7 +162,7 @@ struct ServerFaultTests {
             // Knows what each document has to hold.
             let script = """
                 import errno, os, random, sys, time
-                source, end, documents = random.Random(\(seed)), time.monotonic() + 12, {}
+                source, end, documents = random.Random(\(seed)), time.monotonic() + 9, {}
                 reads = 0
                 while time.monotonic() < end:
                     name = f"d{source.randrange(12)}"

@@ -11,7 +11,7 @@ struct ServerImportTests {
     ) throws {
         let server = try FaultyServer(kind, name: "\(name)-\(kind)")
         defer { server.stop() }
-        try withVolume(.passthrough, options: ["store_timeout=3"]) { volume in
+        try withVolume(.passthrough, options: ["store_timeout=2"]) { volume in
             try body(volume, server)
             try server.plan()
         }
@@ -139,13 +139,16 @@ struct ServerImportTests {
     @Test(.enabled(if: isInstalled("curl"), "needs curl"))
     func `that a content does not come any more is told to those who follow`() throws {
         try withReader("cancelled") { volume in
-            let line = #""kind": "progress".*"path": "work/in/large", "state": "#
-            let events = "\(volume.root.text)/.shapeedit/events"
             let script = """
-                timeout 60 grep --line-buffered '\(line)' '\(events)' | {
-                grep -qm1 downloading; touch '\(volume.directory)/told'; grep -qm1 promise; }
+                import json
+                for line in open("\(volume.root.text)/.shapeedit/events"):
+                    event = json.loads(line)
+                    if event["kind"] != "progress" or event["path"] != "work/in/large": continue
+                    if event["state"] == "downloading": open("\(volume.directory)/told", "w").close()
+                    if event["state"] == "promise": break
                 """
-            let follower = try RunningProgram(["sh", "-c", script].map { Array($0.utf8) })
+            let follower = try RunningProgram(
+                ["timeout", "60", "python3", "-c", script].map { Array($0.utf8) })
             let agent = try volume.agent()
             agent.shell("timeout 60 sh -c 'until [ -e told ]; do sleep 0.1; done'")
             try volume.shapeedit("cancel", "@in/large")

@@ -103,14 +103,18 @@ struct StoreCleaningTests {
     }
 
     @Test func `within the grace, and without any, nothing is removed`() throws {
-        for option in ["store_grace=3600", "store_grace=0"] {
-            try withVolume(.passthrough, store: "folder", options: [option]) { volume in
-                let agent = try volume.agent()
-                agent.shell("echo one > a; echo two > b")
-                try volume.settle()
-                try deleteForGood(volume, "a")
+        try withVolume(.passthrough, store: "folder", options: ["store_grace=3600"]) { patient in
+            try withVolume(.passthrough, store: "folder", options: ["store_grace=0"]) { forgetful in
+                for volume in [patient, forgetful] {
+                    let agent = try volume.agent()
+                    agent.shell("echo one > a; echo two > b")
+                    try volume.settle()
+                    try deleteForGood(volume, "a")
+                }
                 sleep(5)
-                #expect(try volume.blobs().store.count == 2)
+                for volume in [patient, forgetful] {
+                    #expect(try volume.blobs().store.count == 2)
+                }
             }
         }
     }

@@ -8,7 +8,7 @@ struct AbandonedDocumentTests {
     /// How the daemon ends afterwards.
     enum Ending: CaseIterable { case unmount, kill }
 
-    @Test(arguments: Ending.allCases, ["a name of several", "a name that went"])
+    @Test(arguments: zip(Ending.allCases, ["a name of several", "a name that went"]))
     func `what it was leaves no versions behind`(_ ending: Ending, _ target: String) throws {
         try withVolume(.passthrough) { volume in
             let container = try #require(volume.container)

@@ -267,7 +267,7 @@ struct EdgeTests {
     ) throws {
         try withVolume(dataPath) { volume in
             let probe = try BuiltPrograms.probe()
-            let result = try volume.agent().run(ByteString(probe), "common-close", "file", "450")
+            let result = try volume.agent().run(ByteString(probe), "common-close", "file", "300")
             #expect(result.status == 0, "\(result)")
         }
     }

@@ -22,7 +22,7 @@ import Testing
             ]
             let programs = try loops.map { loop in
                 try RunningProgram(
-                    ["timeout", "4", "sh", "-c", "while :; do \(loop); done 2> /dev/null"]
+                    ["timeout", "3", "sh", "-c", "while :; do \(loop); done 2> /dev/null"]
                         .map { Array($0.utf8) }, directory: volume.directory)
             }
             let deadline = time(nil) + 40

@@ -15,7 +15,7 @@ struct PublishTests {
             let readers = [try volume.agent(), try volume.agent()]
             writer.store("file", "start")
             var stale = 0
-            for round in 0..<(dataPath == .passthrough ? 600 : 200) {
+            for round in 0..<(dataPath == .passthrough ? 400 : 150) {
                 let content = ByteString(String(repeating: "\(round) ", count: 1 + round % 50))
                 switch round % 4 {
                 case 0: writer.store("file", content)
@@ -80,7 +80,7 @@ struct PublishTests {
             writer.makeDirectory("folder")
             writer.link("one", "folder/two")
             var stale = 0
-            for round in 0..<150 {
+            for round in 0..<80 {
                 var names: [ByteString] = ["one", "folder/two"]
                 if round % 2 == 1 { names.reverse() }
                 let content = ByteString(String(repeating: "\(round) ", count: 1 + round % 50))
@@ -108,7 +108,7 @@ struct PublishTests {
     func `nobody sees half of what truncate does`(_ dataPath: DataPath) throws {
         let script = """
             import os, signal, time
-            end = time.time() + 4
+            end = time.time() + 3
             def put(number):
                 with open("file", "wb") as file:
                     file.write(b"%010d" % number * (100, 7000)[number % 2])
@@ -190,7 +190,7 @@ struct PublishTests {
     func `a duplicate keeps the session open`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
             let (writer, reader) = (try volume.agent(), try volume.agent())
-            for round in 0..<20 {
+            for round in 0..<8 {
                 writer.store("file", "old version")
                 let file = writer.open("file", O_WRONLY | O_TRUNC)
                 let copy = writer.duplicate(file)

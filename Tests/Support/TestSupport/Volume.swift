@@ -123,6 +123,7 @@ package func withVolume(
     _ dataPath: DataPath, store: String? = nil, options: [String] = [],
     at location: SourceLocation = #_sourceLocation, _ body: (Volume) throws -> Void
 ) throws {
+    try TestTime.spare(dataPath)
     let volume = try Volume(dataPath, store: store, options: options)
     defer { volume.remove(at: location) }
     try body(volume)
