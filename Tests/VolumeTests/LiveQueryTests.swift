@@ -144,6 +144,22 @@ import Testing
         }
     }
 
+    /// Each batch is offered to every live query: a thousand of them would slow down who makes the changes.
+    @Test func `what changes while a batch is told waits for quiet`() throws {
+        try withContainer { container, follower in
+            container.follow(Query(), follower)
+            #expect(try follower.becomes(container.found(Query())))
+            follower.hold()
+            try container.save("first", [1])
+            #expect(follower.isWaiting())
+            let start = MonotonicClock.now
+            try container.save("second", [1])
+            follower.letGo()
+            #expect(try follower.becomes(container.found(Query())), "\(follower.paths ?? [])")
+            #expect(MonotonicClock.now - start >= 100_000_000)
+        }
+    }
+
     @Test func `an item that is replaced is told to go`() throws {
         try withContainer { container, follower in
             for name in ["new", "old"] { try container.save(name, Array(name.utf8)) }

@@ -67,7 +67,8 @@ package final class LiveQueries: Sendable {
         /// When changes are to be told.
         var moment: UInt64 {
             if !isStirred { return .max }
-            if first &- told >= quiet { return first + lead }
+            // What was looked at last may be younger: it stirs by bringing changes to the journal.
+            if first >= told + quiet { return first + lead }
             return min(last + quiet, first + patience)
         }
     }
