@@ -102,25 +102,6 @@ extension ControlSocket {
         reply.send(VarlinkReply())
     }
 
-    func list(_ reply: VarlinkReplier) {
-        let claims = volume.coordinator.listings.map { listing -> JSONValue in
-            .object([
-                "claim": .integer(Int(listing.id.rawValue)),
-                "claimant": .object(Self.claimant(listing)),
-            ])
-        }
-        reply.send(VarlinkReply(["claims": .array(claims)]))
-    }
-
-    func tellHolders(_ parameters: JSONObject, _ reply: VarlinkReplier) {
-        guard let path = parameters.path("path").flatMap({ ClaimPath($0) }) else {
-            return reply.send(VarlinkError.invalidParameter("path"))
-        }
-        let holders = volume.holders(of: path, for: reply.peer.process)
-        reply.send(
-            VarlinkReply(["holders": .array(holders.map { .object(Self.claimant($0)) })]))
-    }
-
     // MARK: Values
 
     static func holder(_ peer: VarlinkPeer) -> ClaimHolder {
@@ -145,7 +126,7 @@ extension ControlSocket {
 
     private static func reply(_ refusal: ClaimRefusal) -> VarlinkReply {
         func holders(_ list: [ClaimListing]) -> JSONObject {
-            ["holders": .array(list.map { .object(claimant($0)) })]
+            ["holders": .array(values(list[...], Self.longestList, claimant))]
         }
         switch refusal {
         case .timedOut(let list):
@@ -154,32 +135,6 @@ extension ControlSocket {
             return VarlinkReply(error: "org.shapeedit.Control.Deadlock", holders(list))
         case .cancelled: return VarlinkReply(error: "org.shapeedit.Control.Ending")
         }
-    }
-
-    private static func claimant(_ listing: ClaimListing) -> JSONObject {
-        let kind: String
-        switch listing.origin {
-        case .coordinated: kind = listing.targets.isEmpty ? "presenter" : "claim"
-        case .opening, .naming: kind = "operation"
-        case .session: kind = "writing"
-        case .locking: kind = "lock"
-        }
-        let now = WallClock.now
-        let age = Double(MonotonicClock.now &- listing.since) / 1e9
-        let since = Double(now.seconds) + Double(now.nanoseconds) / 1e9 - age
-        return [
-            "process": .integer(Int(listing.holder.process)),
-            "command": .string(listing.holder.command), "kind": .string(kind),
-            "state": .string(listing.phase.rawValue),
-            "since": .number((since * 1000).rounded() / 1000),
-            "targets": .array(
-                listing.targets.map { target -> JSONValue in
-                    var object = JSONObject()
-                    object.setPath("path", target.path.description)
-                    object["access"] = .string(target.access.rawValue)
-                    return .object(object)
-                }),
-        ]
     }
 }
 

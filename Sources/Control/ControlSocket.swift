@@ -80,7 +80,7 @@ package final class ControlSocket: VarlinkService {
         switch call.method {
         case "org.shapeedit.Control.Claim": claim(call.parameters, reply)
         case "org.shapeedit.Control.Release": release(call.parameters, reply)
-        case "org.shapeedit.Control.Claims": list(reply)
+        case "org.shapeedit.Control.Claims": list(reply, asStream: call.more)
         case "org.shapeedit.Control.Holders": tellHolders(call.parameters, reply)
         case "org.shapeedit.Control.Present" where call.more: present(call.parameters, reply)
         case "org.shapeedit.Control.Query" where call.more: query(call.parameters, reply)

@@ -222,12 +222,18 @@ public final class FileCoordinator: Sendable {
         guard let point = try ItemPlace(path).mountPoint else {
             throw .badPath(path, "it is not in a mounted container")
         }
-        let reply = try ControlConnection(mountPoint: point).call("Claims")
+        let connection = try ControlConnection(mountPoint: point)
+        try connection.send("Claims", [:], more: true)
         var list: [(claim: Int, claimant: Claimant)] = []
-        for case .object(let object) in reply["claims"]?.array ?? [] {
-            if let claimant = object["claimant"]?.object.flatMap(Claimant.init) {
-                list.append((object["claim"]?.integer ?? 0, claimant))
+        var isWhole = false
+        while !isWhole {
+            let part = try connection.next(milliseconds: ControlConnection.patience)
+            for case .object(let object) in part["claims"]?.array ?? [] {
+                if let claimant = object["claimant"]?.object.flatMap(Claimant.init) {
+                    list.append((object["claim"]?.integer ?? 0, claimant))
+                }
             }
+            isWhole = part["complete"]?.boolean ?? true
         }
         return (point, list)
     }

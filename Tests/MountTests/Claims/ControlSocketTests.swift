@@ -73,12 +73,24 @@ import Testing
                 call("Claim", targets=[
                     {"path": f"{claim}-{target}/{rest}", "access": "read"} for target in range(256)])
             listed = subprocess.run([sys.argv[2], "claims", "."], capture_output=True, text=True)
-            print(len(call("Claims")["claims"]), listed.stdout.count(" has read on "), listed.stderr)
+            print(listed.stdout.count(" has read on "), listed.stderr)
+            # Who takes one reply gets the first, and is told that there are more.
+            first = call("Claims")
+            print(len(first["claims"]), first["complete"])
+            root = [{"path": "", "access": "writeDeleting"}]
+            print(len(call("Claim", targets=root, timeoutMilliseconds=0)["holders"]))
+            connection.sendall(b'{"method": "org.shapeedit.Control.Claims", "more": true}\\0')
+            answer = b""
+            while not answer.endswith(b"\\0") or b'"complete": true' not in answer[-100:]:
+                answer += connection.recv(1 << 20)
+            parts = [json.loads(part)["parameters"] for part in answer[:-1].split(b"\\0")]
+            print(sum(len(part["claims"]) for part in parts), max(map(len, answer.split(b"\\0"))) < 2 << 20)
             """
         try withVolume(.passthrough) { volume in
             let result = try volume.run(
                 "python3", "-c", lines, try Self.socket(volume), try BuiltPrograms.shapeedit())
-            #expect(result.text == "5 5 \n", "\(result.status) \(result.errors)")
+            #expect(
+                result.text == "5 \n1 False\n1\n5 True\n", "\(result.status) \(result.errors)")
         }
     }
 
