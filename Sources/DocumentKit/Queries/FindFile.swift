@@ -23,7 +23,7 @@ enum FindFile {
             case EACCES, EPERM:
                 throw Failure(
                     .noPermission, "\(mountPoint): only the owner of the mount may search")
-            case ENAMETOOLONG: throw Failure(.usage, "the query is too long")
+            case ENAMETOOLONG: return try ask(query, in: mountPoint, body)
             case ENOTCONN, ECONNABORTED: throw Failure.mountIsDead(mountPoint)
             default: throw Failure(.inputOutput, "\(mountPoint): \(error)")
             }
@@ -35,6 +35,15 @@ enum FindFile {
             throw Failure(.inputOutput, "\(path): the answer is not whole")
         }
         return lines.head?["problem"]?.string
+    }
+
+    /// A query that no name of a file can hold, as that of a deep folder, is asked by the control socket.
+    private static func ask(
+        _ query: Query, in mountPoint: String, _ body: (FoundText) -> Void
+    ) throws(Failure) -> String? {
+        let asked = try MountQuery(query, in: mountPoint)
+        for result in try asked.results() { body(.odd(result)) }
+        return asked.problem
     }
 }
 

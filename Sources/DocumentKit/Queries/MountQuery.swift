@@ -7,6 +7,8 @@ final class MountQuery: QuerySource {
     private let folder: String
     private let connection: ControlConnection
     private var list: [FoundItem] = []
+    /// Why some of the first results may be missing.
+    private(set) var problem: String?
     /// Batches since the last update, and how the first of them changed the list.
     private var batches = 0
     private var first = ListDifference()
@@ -93,6 +95,7 @@ final class MountQuery: QuerySource {
         for result in object["results"]?.array ?? [] {
             if let item = item(result) { part.results.append(item) }
         }
+        if let problem = object["problem"]?.string { self.problem = problem }
         part.removed += (object["removed"]?.array ?? []).compactMap(\.integer)
         for move in object["moved"]?.array ?? [] {
             if let from = move.object?["from"]?.integer, let to = move.object?["to"]?.integer {

@@ -37,6 +37,9 @@ struct FindTests {
                 #expect(try Self.found(desk, option, "") == all, "\(option)")
             }
             #expect(try Self.found(desk, "--text", "(!) -") == all)
+            // As many as no name of a file can have.
+            let stars = String(repeating: "*", count: 5_000)
+            #expect(try Self.found(desk, "--name", "b" + stars + "t") == ["b.txt"])
             #expect(try Self.found(desk, "--days", "2") == [all[0], all[2], all[3]])
             #expect(try Self.found(desk, "--kind", "folders") == ["d e", "d e/f"])
             #expect(try Self.found(desk, "--promises") == [])

@@ -60,6 +60,10 @@ struct GrantedQueryTests {
             #expect(there.names(".shapeedit/queries/jam") == [])
             #expect(try Self.found(both, "--text", "sugar") == [])
             // Why something may be missing is said.
+            let stars = String(repeating: "*", count: 5_000)
+            let long = try both.app.command("find", both.app.mountPoint, "--name", stars)
+            #expect(long.text == "\(both.app.mountPoint)/own.txt\n")
+            #expect(long.errorText.contains("too long for the container test"), "\(long)")
             both.owner.endAgents()
             try both.ownerContainer.unmount()
             let result = try both.app.command("find", both.app.mountPoint)
