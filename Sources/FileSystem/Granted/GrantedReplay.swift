@@ -16,6 +16,8 @@ final class GrantedReplay: Sendable {
             /// From the root.
             var path: String
             var mark: Mark
+            /// With the same version only its times are others.
+            var version: NodeNumber?
         }
         /// The owner's folder, from the root; `nil` if it grants nothing.
         var folder: String?
@@ -77,13 +79,18 @@ final class GrantedReplay: Sendable {
     /// An owner has said what it grants.
     ///
     /// - Parameters:
+    ///   - versions: those of the documents.
     ///   - folder: the owner's, from the root; `nil` if it grants nothing.
     ///   - serial: grows; what was said earlier does not count any more.
-    func note(_ found: [Found], in folder: String?, of owner: String, _ serial: UInt64) {
+    func note(
+        _ found: [Found], _ versions: [DocumentID: NodeNumber], in folder: String?,
+        of owner: String, _ serial: UInt64
+    ) {
         var now = Known(folder: folder)
         for one in found where !one.isFolder {
             now.documents[one.document] = Known.Document(
-                path: one.path, mark: Mark(size: one.size, modified: one.modified))
+                path: one.path, mark: Mark(size: one.size, modified: one.modified),
+                version: versions[one.document])
         }
         let (steps, own) = state.withLock { [now] state -> ([GrantedStep], [DocumentID]) in
             guard state.serials[owner] ?? 0 < serial else { return ([], []) }
@@ -147,7 +154,9 @@ final class GrantedReplay: Sendable {
                     away.append(step(.removed, known))
                     here.append(step(.made, found))
                 }
-                if known.mark != found.mark { here.append(step(.written, found)) }
+                if known.mark == found.mark { break }
+                let isSame = known.version == found.version
+                here.append(step(isSame ? .touched : .written, found))
             case (nil, let found?): here.append(step(.made, found))
             case (nil, nil): break
             }
@@ -165,7 +174,7 @@ final class GrantedReplay: Sendable {
         // Who looked at once what is granted may know an earlier version than was there when it was told.
         case .written, .made: tellFormer(of: document, in: step.owner, isThere: true)
         case .removed: tellFormer(of: document, in: step.owner, isThere: false)
-        case .moved: break
+        case .moved, .touched: break
         }
     }
 

@@ -14,6 +14,8 @@ final class GrantedResults: Sendable {
     private struct Answer: Sendable {
         /// The folder of the owner is among them.
         var found: [Found] = []
+        /// The current versions of the documents.
+        var versions: [DocumentID: NodeNumber] = [:]
         /// It grants something, found or not.
         var grants = false
         /// When a grant ends.
@@ -191,6 +193,9 @@ final class GrantedResults: Sendable {
         let said: GrantedAnswer
         do throws(Errno) { said = try granted.owners.find(key, of: owner) } catch {
             guard granted.owners.isInCatalog(owner) else { return Answer() }
+            if error.code == ENAMETOOLONG {
+                return Self.silence(of: owner, "the query is too long for the container \(owner)")
+            }
             return Self.silence(of: owner, granted.owners.problem(of: owner))
         }
         guard said.granted > 0 else { return Answer() }
@@ -205,8 +210,10 @@ final class GrantedResults: Sendable {
             }
         }
         if let folder = self.folder(of: owner, called: folder, key) { found.append(folder) }
+        let versions = said.rows.map { ($0.document, $0.version) }
         return Answer(
-            found: found, grants: true, until: said.until, problem: said.problem)
+            found: found, versions: Dictionary(versions) { first, _ in first }, grants: true,
+            until: said.until, problem: said.problem)
     }
 
     /// The folder of an owner, if the query finds it.
@@ -276,7 +283,9 @@ final class GrantedResults: Sendable {
             if answer.isSilent {
                 replay.noteSilence(of: owner, folder: folder)
             } else {
-                replay.note(answer.found, in: answer.grants ? folder : nil, of: owner, serial)
+                replay.note(
+                    answer.found, answer.versions, in: answer.grants ? folder : nil, of: owner,
+                    serial)
             }
         }
         if let end = news.end { askAgain(owner, at: end) }

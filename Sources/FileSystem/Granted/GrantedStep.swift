@@ -9,6 +9,8 @@ struct GrantedStep: Sendable {
         case made
         /// The document has another content.
         case written
+        /// The document has other times.
+        case touched
         case removed
         /// The document has another path.
         case moved(to: String)
@@ -29,6 +31,7 @@ struct GrantedStep: Sendable {
         switch kind {
         case .made: return document == nil ? .folder(place) : .name(place)
         case .written: return .change(place, size: size)
+        case .touched: return .touch(place)
         case .removed: return .unlink(place)
         case .moved(let target): return .rename(place, to: target.pathBytes)
         }
@@ -54,7 +57,7 @@ struct GrantedStep: Sendable {
         guard PathKey(Self.name(path)) == PathKey(name) else { return .ordinary }
         switch kind {
         case .made: return .absent
-        case .written: return .current
+        case .written, .touched: return .current
         case .removed, .moved: return .former
         }
     }

@@ -7,6 +7,8 @@ struct GrantedAnswer: Sendable {
     /// A document that is found.
     struct Row: Sendable {
         var document: DocumentID
+        /// Its current version, among those of the document.
+        var version: NodeNumber
         /// As the owner calls it; no other document granted to the application is called so.
         var name: String
         /// Bytes.
@@ -35,8 +37,8 @@ struct GrantedAnswer: Sendable {
         var bytes = Self.line(["\(granted)", "\(until?.rawValue ?? 0)", problem ?? ""])
         for row in rows {
             bytes += Self.line([
-                "\(row.document)", "\(row.size)", "\(row.modified.rawValue)",
-                row.isPromise ? "1" : "0", row.name,
+                "\(row.document)", "\(row.version.rawValue)", "\(row.size)",
+                "\(row.modified.rawValue)", row.isPromise ? "1" : "0", row.name,
             ])
             bytes += Self.line([row.title ?? ""])
         }
@@ -60,14 +62,16 @@ struct GrantedAnswer: Sendable {
         self.until = until == 0 ? nil : Timestamp(rawValue: until)
         problem = head[2].isEmpty ? nil : head[2]
         for index in stride(from: 1, to: lines.count, by: 2) {
-            guard let parts = Self.parts(of: lines[index], 5), let document = DocumentID(parts[0]),
-                let size = Int64(parts[1]), let modified = UInt64(parts[2])
+            guard let parts = Self.parts(of: lines[index], 6), let document = DocumentID(parts[0]),
+                let version = UInt64(parts[1]), let size = Int64(parts[2]),
+                let modified = UInt64(parts[3])
             else { return nil }
             let title = String(path: lines[index + 1])
             rows.append(
                 Row(
-                    document: document, name: parts[4], size: size,
-                    modified: Timestamp(rawValue: modified), isPromise: parts[3] == "1",
+                    document: document, version: NodeNumber(rawValue: version), name: parts[5],
+                    size: size, modified: Timestamp(rawValue: modified),
+                    isPromise: parts[4] == "1",
                     title: title.isEmpty ? nil : title))
         }
     }

@@ -39,10 +39,12 @@ extension VolumeState {
             knowledge.items?.contains(number(position)) ?? true,
             knowledge.documents?.contains(document) ?? true
         else { return nil }
-        let facts = Selection.Facts(index[item: position])
+        let record = index[item: position]
+        let facts = Selection.Facts(record)
         guard bytes.withUnsafeBytes({ selection.accepts($0, facts) }) else { return nil }
         return GrantedAnswer.Row(
-            document: document, name: name, size: facts.size, modified: facts.modified,
+            document: document, version: NodeNumber(number(position), record.pointee.ordinal),
+            name: name, size: facts.size, modified: facts.modified,
             isPromise: facts.isPromise, title: knowledge.title(of: document))
     }
 }
