@@ -180,7 +180,9 @@ struct ResolveCommand: ParsableCommand {
         let what =
             switch kept {
             case "current": "kept as it is"
-            case "both": "kept both; the other is " + copies.joined(separator: ", ")
+            case "both":
+                (copies.count == 1 ? "kept both; the other is " : "kept all; the others are ")
+                    + copies.joined(separator: ", ")
             case "version": "went back to \(keep ?? "")"
             default: "merged"
             }

@@ -77,7 +77,7 @@ struct WatchedEvent {
         }
         // To the second: the rest is for programs.
         let moment = time.map { String($0.prefix(19)) + "Z" } ?? ""
-        let place = path.map { $0.isEmpty ? "." : $0 } ?? "(in a folder that is gone)"
+        let place = path.map { $0.isEmpty ? "." : $0 } ?? "(gone)"
         let from = former.map { "\($0) -> " } ?? ""
         return "\(moment)  \(kind)  \(from)\(place)" + (percent.map { "  \($0)%" } ?? "")
     }
