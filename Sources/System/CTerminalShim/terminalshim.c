@@ -42,14 +42,16 @@ int shim_terminal_enter(int descriptor) {
     static int registered = 0;
     if (!registered) registered = atexit(shim_terminal_leave) == 0;
     terminal = descriptor;
-    is_entered = 1;
-    return tcsetattr(descriptor, TCSANOW, &raw);
+    if (shim_terminal_reenter() == 0) return 0;
+    /* Whoever was started in the background and is asked to end there has not begun yet. */
+    if (ending) shim_terminal_die(ending);
+    return -1;
 }
 
 int shim_terminal_reenter(void) {
     is_entered = 1;
-    /* Resumed in the background, this stops us until we are in the foreground, and the signal that
-       resumes us there interrupts it. */
+    /* Started or resumed in the background, this stops us until we are in the foreground, and the
+       signal that resumes us there interrupts it. */
     do {
         /* Who was asked to end while stopped needs it no more, and would only be stopped again. Another
            thread may be about to learn of that. */

@@ -126,14 +126,12 @@ import Testing
     @Test(arguments: ["", "sh -c '\"$0\" \"$@\"; true' "])
     func `stopped it gives the terminal back, resumed it takes it again`(_ script: String) throws {
         let place = try Workplace("a.shape", Self.scene)
-        let terminal = try PseudoTerminal(
-            ["bash", "--norc", "--noediting", "-i"], environment: place.environment)
+        let terminal = try place.shell()
         terminal.type("\(script)\(place.program) edit \(place.file)\n")
         #expect(terminal.shows("Box"))
         #expect(terminal.shows("▀"))
         terminal.type("6\u{1A}")
-        #expect(
-            terminal.wait { String(decoding: terminal.output, as: UTF8.self).contains("Stopped") })
+        #expect(terminal.says("Stopped"))
         #expect(terminal.settings.c_lflag & UInt32(ICANON | ECHO) == UInt32(ICANON | ECHO))
         #expect(kind(place, 0) == .pyramid)
         // In the background it has to wait for the terminal.
@@ -154,6 +152,45 @@ import Testing
                 String(decoding: terminal.output, as: UTF8.self).ranges(of: "bash-").count >= 4
             })
         #expect(terminal.settings.c_lflag & UInt32(ICANON | ECHO) == UInt32(ICANON | ECHO))
+        terminal.type("exit\n")
+        #expect(terminal.end() == 0)
+    }
+
+    @Test func `started in the background it waits for the terminal, or ends when it is to`()
+        throws
+    {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.shell()
+        let end = "kill %1; while kill -0 $! 2>&-; do sleep 0.1; done"
+        for (command, said) in [(end, "Terminated"), ("fg; exit", "Box")] {
+            // The shell tells by its own status that the editor was stopped.
+            let start = "\(place.program) edit \(place.file) & wait $!; echo status $?"
+            terminal.type("\(start); \(command)\n")
+            #expect(terminal.says("status \(128 + SIGTTOU)"))
+            #expect(terminal.says(said), "\(command)")
+        }
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+    }
+
+    @Test func `who waits for what is being saved can stop that and go on with it`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.shell()
+        let file = open(place.file, O_RDONLY)
+        defer { close(file) }
+        #expect(flock(file, LOCK_EX) == 0)
+        terminal.type("\(place.program) edit \(place.file)\n")
+        #expect(terminal.shows("Box"))
+        terminal.type("6q")
+        #expect(terminal.shows("Q leaves without"))
+        terminal.type("Q")
+        #expect(terminal.says("Ctrl-C ends the waiting"))
+        terminal.type("\u{1A}")
+        #expect(terminal.says("Stopped"))
+        terminal.type("fg && echo all is well | tr a-z A-Z\n")
+        #expect(flock(file, LOCK_UN) == 0)
+        #expect(terminal.says("ALL IS WELL"))
+        #expect(kind(place, 0) == .pyramid)
         terminal.type("exit\n")
         #expect(terminal.end() == 0)
     }

@@ -33,17 +33,12 @@ import Testing
         }
     }
 
-    /// Whether a text comes, wherever on the screen.
-    private func says(_ text: String, _ terminal: PseudoTerminal) -> Bool {
-        terminal.wait { String(decoding: terminal.output, as: UTF8.self).contains(text) }
-    }
-
     /// A program that waits for the daemon has given its terminal back, and Ctrl-C ends it.
     private func expectInterruptEndsWaiting(
         of terminal: PseudoTerminal, _ send: (Int32) -> Void,
         at location: SourceLocation = #_sourceLocation
     ) {
-        #expect(says("Ctrl-C ends the waiting", terminal), sourceLocation: location)
+        #expect(terminal.says("Ctrl-C ends the waiting"), sourceLocation: location)
         #expect(terminal.isRestored, sourceLocation: location)
         terminal.type("\u{3}")
         #expect(isLeft(terminal), sourceLocation: location)

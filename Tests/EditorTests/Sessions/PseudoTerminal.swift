@@ -121,6 +121,11 @@ final class PseudoTerminal {
         wait(seconds: seconds) { screen.text.contains(text) }
     }
 
+    /// Reads until a text has come, wherever on the screen.
+    func says(_ text: String) -> Bool {
+        wait { String(decoding: output, as: UTF8.self).contains(text) }
+    }
+
     /// Reads what comes within this time, once; whether something came.
     @discardableResult
     func read(milliseconds: Int32) -> Bool {

@@ -28,8 +28,7 @@ import Testing
 
     @Test func `in the background it asks nothing and is not stopped`() throws {
         let place = try Workplace("a.shape", Self.scene)
-        let terminal = try PseudoTerminal(
-            ["bash", "--norc", "--noediting", "-i"], environment: place.environment)
+        let terminal = try place.shell()
         terminal.type("\(place.program) show \(place.file) & wait; echo fini''shed\n")
         #expect(terminal.wait { contains(terminal, "finished") && contains(terminal, "▀") })
         #expect(!contains(terminal, "Stopped") && !contains(terminal, "\u{1B}[c"))

@@ -57,6 +57,11 @@ final class Workplace {
         }
     }
 
+    /// A shell with jobs on a terminal.
+    func shell() throws -> PseudoTerminal {
+        try PseudoTerminal(["bash", "--norc", "--noediting", "-i"], environment: environment)
+    }
+
     /// Edits from the command line.
     func edit(_ words: String...) throws -> ProgramResult {
         try run([program] + words, environment: environment)

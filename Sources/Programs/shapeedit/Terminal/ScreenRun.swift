@@ -43,7 +43,7 @@ enum Finish: Equatable {
 
 extension ScreenRun where Self: ~Copyable {
     /// Waits for the changes that are under way, bounded. Who waits long has the terminal back meanwhile,
-    /// and can end it.
+    /// and can end the waiting, or stop it and go on with it: that begins it anew.
     ///
     /// - Parameter isDone: waits so many milliseconds at most, and tells whether all changes are made.
     func finish(_ isDone: (UInt64) -> Bool) -> Finish {
@@ -52,10 +52,18 @@ extension ScreenRun where Self: ~Copyable {
         // Then that has been waited for already.
         if ending != nil { return .late }
         Console.complain("\(name): it is still being written to; Ctrl-C ends the waiting")
-        let end = MonotonicClock.after(milliseconds: UInt64(Finish.patience))
+        var end = MonotonicClock.after(milliseconds: UInt64(Finish.patience))
         while MonotonicClock.now < end {
             if isDone(50) { return .done }
-            for case .end(let signal) in device.signals() { return .interrupted(signal) }
+            for signal in device.signals() {
+                switch signal {
+                case .end(let number): return .interrupted(number)
+                case .stop:
+                    device.stop()
+                    end = MonotonicClock.after(milliseconds: UInt64(Finish.patience))
+                case .resumed, .resized: break
+                }
+            }
         }
         return .late
     }
