@@ -5,7 +5,8 @@ package import Editing
 package struct Part: Hashable, Sendable {
     /// What makes it the same part in another state of the document.
     package enum Identity: Hashable, Sendable {
-        /// A solid or group: by its name, without one by all of it.
+        /// A solid or group: by its name, without one by all of it, and by all else in its place where
+        /// others gave it another name.
         case node(SceneNode)
         /// The only solid of a shape file.
         case onlySolid

@@ -24,8 +24,15 @@ package struct PartReference: Hashable, Sendable {
         }
         if same.count == 1 { return same[0] }
         if same.contains(index) { return index }
-        guard same.isEmpty, isNumbered, parts.count == count else { return nil }
-        return parts.indices.contains(index) ? index : nil
+        guard same.isEmpty, parts.count == count, parts.indices.contains(index) else { return nil }
+        return isNumbered || isRenamed(parts[index].identity) ? index : nil
+    }
+
+    /// Whether a part in the same place is this one in all but its name.
+    private func isRenamed(_ other: Part.Identity) -> Bool {
+        guard case .node(var old) = identity, case .node(let new) = other else { return false }
+        old.name = new.name
+        return old == new
     }
 
     /// Whether the place says which part it is as long as none came or went.

@@ -36,6 +36,26 @@ import Testing
         #expect(!desk.state.isUnsaved)
     }
 
+    @Test func `a part that others rename stays selected, and what is not saved is made on it`() {
+        var desk = Desk(.scene(Desk.scene))
+        desk.press(.down)
+        desk.press(.right, .shift)
+        var others = Desk.scene
+        others.nodes[1].name = "Crate"
+        desk.send(.loaded(.scene(others)))
+        desk.type("5")
+        #expect(desk.effects.isEmpty, "no copy is kept")
+        guard case .solid(let solid) = desk.scene.nodes[1] else { return }
+        #expect(solid.name == "Crate" && solid.shape.kind == .torus)
+        #expect(solid.transform.position.x == 0.1)
+        // Another one that came into its place is not taken for it.
+        others.nodes[1].name = "Other"
+        others.nodes[1].transform.position.y = 1
+        desk.effects = []
+        desk.send(.loaded(.scene(others)))
+        #expect(desk.scene == others && desk.effects.count == 1)
+    }
+
     @Test func `after nothing was selected, keys select again`() {
         for (key, expected) in [(Key.down, "Ball"), (.up, "Ball"), (.tab, "Ball"), (.end, "Ball")] {
             var desk = Desk(.scene(Desk.scene))
