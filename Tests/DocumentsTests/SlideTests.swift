@@ -138,6 +138,21 @@ import Testing
             ["element.1.fontHeight: 0 is not more than 0", "element.1.text: missing"]
         ),
         (
+            #""shapeType":"circle","radius":-3,"strokeColor":"redd","thickness":-1"#,
+            [
+                "element.1.originx: missing", "element.1.originy: missing",
+                "element.1.radius: -3 is negative", "element.1.strokeColor: 'redd' is not a colour",
+                "element.1.thickness: not a number of 0 or more",
+            ]
+        ),
+        (
+            #""shapeType":"chain","elements":[{"shapeType":"line","endx":1,"fillColor":"bl"}]"#,
+            [
+                "element.1.originx: missing", "element.1.originy: missing",
+                "element.1.element.1.endy: missing", "element.1.element.1.fillColor: 'bl' is not",
+            ]
+        ),
+        (
             "\"shapeType\":\"arc\",\"originx\":0,\"originy\":0,\"radius\":\"r\"",
             [
                 "element.1.radius: a string where a finite", "element.1.startAngle: missing",

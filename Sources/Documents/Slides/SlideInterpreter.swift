@@ -32,14 +32,12 @@ struct SlideInterpreter {
             return nil
         }
         switch type {
-        case "line": return line(from: nil).map { .line(from: $0.start, to: $0.end, paint()) }
-        case "rectangle": return box().map { .rectangle($0, paint()) }
-        case "ellipse": return box().map { .ellipse($0, paint()) }
-        case "circle":
-            guard let (center, radius) = circle() else { return nil }
-            return .circle(center: center, radius: radius, paint())
-        case "arc": return arc().map { .arc($0, paint()) }
-        case "curve": return curve(from: nil).map { .curve($0, paint()) }
+        case "line": return painted(line(from: nil)) { .line(from: $0.start, to: $0.end, $1) }
+        case "rectangle": return painted(box()) { .rectangle($0, $1) }
+        case "ellipse": return painted(box()) { .ellipse($0, $1) }
+        case "circle": return painted(circle()) { .circle(center: $0.0, radius: $0.1, $1) }
+        case "arc": return painted(arc()) { .arc($0, $1) }
+        case "curve": return painted(curve(from: nil)) { .curve($0, $1) }
         case "chain": return chain()
         case "text": return text().map { .text($0) }
         default:
@@ -52,23 +50,29 @@ struct SlideInterpreter {
     }
 }
 
-// Parts of shapes.
+// Parts of shapes. All keys are looked at before one that is missing ends it, so that all are told.
 extension SlideInterpreter {
+    /// What is drawn where `form` says, in its colours; these are looked at also where nothing is.
+    private mutating func painted<Form, Drawn>(
+        _ form: Form?, _ drawn: (Form, SlidePaint) -> Drawn
+    ) -> Drawn? {
+        let paint = paint()
+        return form.map { drawn($0, paint) }
+    }
+
     private mutating func box() -> SlideBox? {
         let origin = point("originx", "originy")
-        // All are looked at before one that is missing ends it, so that all are told.
         let (width, height) = (number("width"), number("height"))
         guard let origin, let width, let height else { return nil }
         return SlideBox(origin: origin, width: width, height: height)
     }
 
     private mutating func circle() -> (SlidePoint, Double)? {
-        let center = point("originx", "originy")
-        guard let radius = number("radius"), let center else { return nil }
-        guard radius >= 0 else {
+        let (center, radius) = (point("originx", "originy"), number("radius"))
+        if let radius, radius < 0 {
             report("radius", "\(shown("radius")) is negative, so nothing is drawn")
-            return nil
         }
+        guard let center, let radius, radius >= 0 else { return nil }
         return (center, radius)
     }
 
@@ -100,7 +104,8 @@ extension SlideInterpreter {
             report("elements", "a chain without elements, so nothing is drawn")
             return nil
         }
-        guard var end = point("originx", "originy") else { return nil }
+        let origin = point("originx", "originy")
+        var end = origin ?? SlidePoint(0, 0)
         var links: [SlideLink] = []
         for (index, element) in elements.enumerated() {
             let place = SlideElement.path(at: index)
@@ -115,13 +120,13 @@ extension SlideInterpreter {
             }
             problems += inner.problems.prefix(Limits.listedRepairs - problems.count)
         }
-        return links.isEmpty ? nil : .chain(links)
+        return origin == nil || links.isEmpty ? nil : .chain(links)
     }
 
     private mutating func link(from previous: SlidePoint) -> SlideLink? {
         switch json["shapeType"]?.string {
-        case "line": return line(from: previous).map { .line(from: $0.start, to: $0.end, paint()) }
-        case "curve": return curve(from: previous).map { .curve($0, paint()) }
+        case "line": return painted(line(from: previous)) { .line(from: $0.start, to: $0.end, $1) }
+        case "curve": return painted(curve(from: previous)) { .curve($0, $1) }
         default:
             report("shapeType", "a chain holds only elements of shapeType line and curve")
             return nil
