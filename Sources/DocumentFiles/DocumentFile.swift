@@ -28,6 +28,8 @@ package struct DocumentFile: Sendable {
         /// What was repaired in reading, in words, and so is written otherwise than it was; empty
         /// where nothing changed.
         package var repairs: [String]
+        /// Why it cannot be undone; `nil` if it can. In a mount there are the versions.
+        package internal(set) var historyProblem: String?
 
         init(_ changes: [Change], repairs: [String]) {
             self.changes = changes
@@ -118,14 +120,15 @@ package struct DocumentFile: Sendable {
             var loaded = try load()
             return Edited(try change(&loaded.document), repairs: loaded.repairs)
         }
-        let claim = try FileClaim(path)
+        let claim = try FileClaim(path, named: name)
         let before = try read(claim)
         let parsed = try parse(before)
         var document = parsed.document
-        let edited = Edited(try change(&document), repairs: parsed.repairs)
+        var edited = Edited(try change(&document), repairs: parsed.repairs)
         if edited.changes.isEmpty { return edited }
         let after = try encode(document, replacing: before)
-        try write(after, over: before, claim, describedAs: description, successor)
+        edited.historyProblem = try write(
+            after, over: before, claim, describedAs: description, successor)
         try claim.end(name)
         return edited
     }
@@ -158,16 +161,19 @@ package struct DocumentFile: Sendable {
     }
 
     /// Puts another content in the place of the whole document, under its lock.
+    ///
+    /// - Returns: why that cannot be undone; `nil` if it can.
     package func replace(
         with bytes: [UInt8], describedAs description: String
-    ) throws(Failure) {
+    ) throws(Failure) -> String? {
         // Also where nothing is to be changed: who may not write is told so.
         do throws(Errno) { try WholeFile.checkWritable(path) } catch { throw Failure(name, error) }
-        let claim = try FileClaim(path)
+        let claim = try FileClaim(path, named: name)
         let before = try read(claim)
-        if bytes == before { return }
-        try write(bytes, over: before, claim, describedAs: description)
+        if bytes == before { return nil }
+        let problem = try write(bytes, over: before, claim, describedAs: description)
         try claim.end(name)
+        return problem
     }
 
     private func encode(
@@ -178,16 +184,24 @@ package struct DocumentFile: Sendable {
         }
     }
 
+    /// Writes the document and notes that in its history.
+    ///
+    /// - Returns: why it cannot be undone; `nil` if it can.
     private func write(
         _ after: [UInt8], over before: [UInt8], _ claim: borrowing FileClaim,
         describedAs description: String,
         _ successor: (String) -> Void = { _ in }
-    ) throws(Failure) {
+    ) throws(Failure) -> String? {
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
         let written = try put(after, claim, successor)
         defer { withExtendedLifetime(written) {} }
         // The document is what matters: a history that cannot be written is said, not fatal.
-        journal.record(after, over: before, describedAs: description, at: path)
+        let isKept = journal.record(after, over: before, describedAs: description, at: path)
+        if isKept || claim.isCoordinated { return nil }
+        let reason =
+            HistoryPlace.root.map { "its history cannot be kept in \($0)" }
+            ?? "neither XDG_STATE_HOME nor HOME is set to keep it in"
+        return "it cannot be undone: \(reason)"
     }
 
     /// Writes the document. If another file has its name then, that one, locked: the claim goes on
@@ -235,21 +249,6 @@ package struct DocumentFile: Sendable {
 
     // MARK: History
 
-    /// Why an edit of a document that was just made cannot be undone; `nil` if it can. In a mount there
-    /// are the versions.
-    package static func historyProblem(of name: String) -> String? {
-        guard let path = try? FoundFile.path(of: name),
-            (try? PathAttributes.value("user.shapeedit.container", of: path)) == nil
-        else { return nil }
-        guard let root = HistoryPlace.root else {
-            return "it cannot be undone: neither XDG_STATE_HOME nor HOME is set to keep it in"
-        }
-        if let folder = HistoryPlace.folder(at: path), access(folder + "/steps", F_OK) == 0 {
-            return nil
-        }
-        return "it cannot be undone: its history cannot be kept in \(root)"
-    }
-
     /// Goes one step back; `nil` if there is none.
     ///
     /// - Parameter successor: as of ``edit(dryRun:describedAs:successor:_:)``.
@@ -267,7 +266,7 @@ package struct DocumentFile: Sendable {
     private func step(
         _ direction: Int, _ successor: (String) -> Void
     ) throws(Failure) -> HistoryStep? {
-        let claim = try FileClaim(path)
+        let claim = try FileClaim(path, named: name)
         let now = try read(claim)
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
         var steps = journal.load(current: now, of: path)
@@ -304,7 +303,7 @@ package struct DocumentFile: Sendable {
     /// Every state there is a way back or forth to, damaged ones left out, oldest first, and which one is
     /// current.
     package func history() throws(Failure) -> (steps: [HistoryStep], current: Int) {
-        let claim = try FileClaim(path, isReader: true)
+        let claim = try FileClaim(path, named: name, isReader: true)
         let now = try read(claim)
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
         var steps = journal.load(current: now, of: path)

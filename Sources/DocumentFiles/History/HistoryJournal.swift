@@ -229,20 +229,27 @@ struct HistoryJournal {
     /// Notes that an edit made `after` of `before`.
     ///
     /// - Parameter path: of the document, which may have a new inode since.
+    /// - Returns: whether there is a way back and forth between both.
     func record(
         _ after: [UInt8], over before: [UInt8], describedAs description: String, at path: String
-    ) {
-        guard folder != nil else { return }
+    ) -> Bool {
+        guard folder != nil else { return false }
         var steps = own(current: before, of: path) { mountVersions(of: path) }
+        let former = steps.currentStep
         let number = steps.append(
             time: Self.now(), description: Self.line(description), digest: Self.digest(after))
         write(after, number)
-        store(steps, at: path)
+        let areWhole =
+            former.flatMap(size) == before.count
+            && steps.currentStep.flatMap(size) == after.count
+        return store(steps, at: path) && areWhole
     }
 
-    /// Writes the list down, and moves the folder along if the document has a new inode.
-    func store(_ steps: HistorySteps, at path: String) {
-        guard let folder else { return }
+    /// Writes the list down, and moves the folder along if the document has a new inode. Says whether
+    /// it could.
+    @discardableResult
+    func store(_ steps: HistorySteps, at path: String) -> Bool {
+        guard let folder else { return false }
         var steps = steps
         // States before the current one that the mount keeps are found there again. Those after it
         // may be pruned there, and are wanted for redo.
@@ -268,16 +275,17 @@ struct HistoryJournal {
             kept.insert(String(number))
         }
         // If that cannot be written, the one that is there tells of states that this one has not.
-        if Self.put(text.pathBytes, folder + "/steps") {
+        let isStored = Self.put(text.pathBytes, folder + "/steps")
+        if isStored {
             for name in (try? Directories.names(in: folder)) ?? [] where !kept.contains(name) {
                 unlink(folder + "/" + name)
             }
         }
         guard !isCoordinated, let place = HistoryPlace.folder(at: path), place != folder else {
-            return
+            return isStored
         }
         try? Directories.removeTree(place)
-        rename(folder, place)
+        return rename(folder, place) == 0 && isStored
     }
 
     /// Lets the oldest states go beyond the limits, never the current one.

@@ -31,7 +31,8 @@ struct Restoring {
                     try makeRoom(for: Int64(after.count), claim.file)
                     try WholeFile.overwrite(claim.file, with: after)
                 }
-                journal.record(after, over: before, describedAs: description, at: path)
+                // Without it the version that was kept leads back.
+                _ = journal.record(after, over: before, describedAs: description, at: path)
             } else {
                 try MountDraft.write(claim.file) { (isDraft) throws(Errno) in
                     if isDraft {

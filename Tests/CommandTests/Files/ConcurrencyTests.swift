@@ -56,6 +56,20 @@ import Testing
         }
     }
 
+    @Test func `an edit that the next one follows at once is not called one that cannot be undone`()
+        throws
+    {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "a.list")
+            for program in try (1...32).map({ try desk.start(["list", "add", "a.list", "\($0)"]) })
+            {
+                let result = program.wait()
+                #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
+            }
+            #expect(try desk.run("history", "a.list").split(separator: "\n").count == 33)
+        }
+    }
+
     @Test func `who has a document too long is said`() throws {
         // In a mount, unless there are none: a lock and a claim, and a lock outside of it.
         try withDesk(Desk.places[Desk.places.count - 1]) { desk in

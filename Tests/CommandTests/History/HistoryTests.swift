@@ -389,6 +389,10 @@ import Testing
                 #expect(said.contains("s.shape: it cannot be undone"), "\(said)")
             }
             #expect(try desk.shapeedit(["set", "s.shape", "title=x"]).errorText.isEmpty)
+            // Nor can one whose state cannot be written where earlier ones are.
+            try desk.shell("cd '\(desk.stateHome)/shapeedit/history'/* && mkdir steps.new")
+            let said = try desk.shapeedit(["title", "s.shape", "y"]).errorText
+            #expect(said.contains("s.shape: it cannot be undone"), "\(said)")
         }
     }
 }

@@ -44,7 +44,8 @@ struct ConvertCommand: ParsableCommand {
         if force, WrittenFile.isDocument(target) {
             // One more step of its history.
             let description = Edit.text(of: ["convert", source])
-            try DocumentFile(target).replace(with: bytes, describedAs: description)
+            let problem = try DocumentFile(target).replace(with: bytes, describedAs: description)
+            if let problem { Console.complain("\(target): \(problem)") }
         } else {
             try DocumentOutput.write(bytes, to: target, overwriting: force)
         }

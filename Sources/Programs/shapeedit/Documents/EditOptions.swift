@@ -54,9 +54,7 @@ struct EditOptions: ParsableArguments {
     func report(_ edited: DocumentFile.Edited, of file: String) {
         let changes = edited.changes
         for repair in edited.repairs { Console.complain("\(file): \(repair)") }
-        if !changes.isEmpty, !dryRun, let problem = DocumentFile.historyProblem(of: file) {
-            Console.complain("\(file): \(problem)")
-        }
+        if let problem = edited.historyProblem { Console.complain("\(file): \(problem)") }
         if json {
             Console.say(
                 JSONText.object(
