@@ -21,11 +21,12 @@ struct FileClaim: ~Copyable {
     /// Takes the claim on what `path` names at that moment. Waits for other holders, bounded.
     ///
     /// - Parameters:
+    ///   - name: what the caller calls it, for messages.
     ///   - isReader: nothing is to be written, so a document that may only be read will do.
     ///   - isClaimed: the program has a claim on the document already, to put another in its place:
     ///     presenters know of it, and another claim would wait for that one.
     init(
-        _ path: String, isReader: Bool = false, isClaimed: Bool = false
+        _ path: String, named name: String, isReader: Bool = false, isClaimed: Bool = false
     ) throws(Failure) {
         let start = MonotonicClock.now
         // Before the lock, which would keep presenters from saving.
@@ -36,7 +37,7 @@ struct FileClaim: ~Copyable {
             // Asked for by path: an open would wait for claims of others, and then another one.
             let container = try? PathAttributes.value("user.shapeedit.container", of: path)
             let isCoordinated = container != nil
-            try FoundFile.check(path, named: path)
+            try FoundFile.check(path, named: name)
             do throws(Errno) {
                 // There the lock is one of those who write, and closing is what publishes.
                 file =
@@ -45,7 +46,8 @@ struct FileClaim: ~Copyable {
                     : try OwnedDescriptor.open(path, O_RDONLY)
             } catch {
                 // Others have claimed it for longer than an open waits.
-                throw error.code == EBUSY ? Self.held(path, since: start) : Failure(path, error)
+                throw error.code == EBUSY
+                    ? Self.held(path, named: name, since: start) : Failure(name, error)
             }
             var lent: LentLock?
             while true {
@@ -53,11 +55,13 @@ struct FileClaim: ~Copyable {
                     // In a mount a lock to read would let no version be kept apart.
                     if try PlainLock.take(&file, writes: !isReader || isCoordinated) { break }
                 } catch {
-                    throw Failure(path, error)
+                    throw Failure(name, error)
                 }
                 if !isCoordinated { lent = LentLock.borrow(file, until: deadline) }
                 if lent != nil { break }
-                guard MonotonicClock.now < deadline else { throw Self.held(path, since: start) }
+                guard MonotonicClock.now < deadline else {
+                    throw Self.held(path, named: name, since: start)
+                }
                 // A claim may keep a file locked that is the document no more.
                 if !PlainLock.isStill(path, file.number) { continue attempt }
                 usleep(2_000)
@@ -71,7 +75,7 @@ struct FileClaim: ~Copyable {
                 return
             }
             guard MonotonicClock.now < deadline else {
-                throw Failure(.temporary, "\(path): the file is being replaced again and again")
+                throw Failure(.temporary, "\(name): the file is being replaced again and again")
             }
         }
     }
@@ -103,7 +107,9 @@ struct FileClaim: ~Copyable {
     }
 
     /// Others have had the document since a moment of the monotonic clock, and have it still.
-    private static func held(_ path: String, since start: UInt64) -> Failure {
+    private static func held(
+        _ path: String, named name: String, since start: UInt64
+    ) -> Failure {
         let seconds = (MonotonicClock.now - start) / 1_000_000_000
         let holders = FileCoordinator.holders(of: path).map(\.sentence)
         let who =
@@ -111,6 +117,6 @@ struct FileClaim: ~Copyable {
             ? "another program has it locked; see who with: lsof \(path)"
             : holders.joined(separator: "; ")
         return Failure(
-            .temporary, "\(path): it could not be had for itself in \(seconds) seconds: \(who)")
+            .temporary, "\(name): it could not be had for itself in \(seconds) seconds: \(who)")
     }
 }

@@ -32,8 +32,13 @@ import Testing
                 ["title", "-x"], ["title", "--json"], ["title"], ["title", "--"],
                 ["text", "1", "--"],
             ])
-        let words = ["text", "1", "--"]
-        #expect(try Edit.script(Edit.text(of: words)).map(\.words) == [words])
+        for (words, text) in [
+            (["text", "1", "--"], "text 1 -- --"), (["title", "--json"], "title -- --json"),
+            (["list", "add", "-1", "-n"], "list add -1 -- -n"),
+        ] {
+            #expect(Edit.text(of: words) == text)
+            #expect(try Edit.script(text).map(\.words) == [words])
+        }
     }
 
     @Test(arguments: [

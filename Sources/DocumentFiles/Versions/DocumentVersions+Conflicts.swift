@@ -91,7 +91,7 @@ extension DocumentVersions {
     private func put(
         _ file: String, over before: DocumentVersion, describedAs description: String
     ) throws(Failure) {
-        let claim = try FileClaim(path, isClaimed: true)
+        let claim = try FileClaim(path, named: name, isClaimed: true)
         if try current().name != before.name {
             throw Failure(
                 .temporary, "\(name): it was saved by somebody else while it was merged; again?")

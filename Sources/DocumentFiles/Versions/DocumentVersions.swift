@@ -156,7 +156,7 @@ package struct DocumentVersions: Sendable {
     ///
     /// - Returns: the version, or `nil` if the document has that content already.
     package func restore(_ word: String?) throws(Failure) -> DocumentVersion? {
-        let claim = try FileClaim(path, isClaimed: true)
+        let claim = try FileClaim(path, named: name, isClaimed: true)
         let candidates: [DocumentVersion]
         if let word {
             candidates = [try find(word)]

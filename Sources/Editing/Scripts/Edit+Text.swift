@@ -2,10 +2,15 @@ extension Edit {
     /// Words as one line that a shell and a script take apart into the same words again; a line end in
     /// a word becomes `\n`, which stands for one in texts.
     public static func text(of words: [String]) -> String {
-        var words = words.map(quoted)
+        var shown = words.map(quoted)
         // The first says where options end.
-        if let index = words.firstIndex(of: "--") { words.insert("--", at: index) }
-        return words.joined(separator: " ")
+        if let index = words.firstIndex(where: isLikeOption) { shown.insert("--", at: index) }
+        return shown.joined(separator: " ")
+    }
+
+    /// Whether the command line would take a word for an option, or for the end of them.
+    private static func isLikeOption(_ word: String) -> Bool {
+        word.hasPrefix("--") || ["-n", "-h"].contains(word)
     }
 
     /// A text as a word of an edit that reads it as that text: its line ends, tabs and backslashes

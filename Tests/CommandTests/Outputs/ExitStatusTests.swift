@@ -87,6 +87,32 @@ import Testing
         }
     }
 
+    @Test func `an option that is mistyped is no text, and nothing is done`() throws {
+        try withDesk(.plain) { desk in
+            try desk.run("new", "s.shape")
+            try desk.run("new", "l.list")
+            let before = [desk.bytes("s.shape"), desk.bytes("l.list")]
+            for words in [
+                ["add", "s.shape", "cube"], ["title", "s.shape"], ["rename", "s.shape", "1"],
+                ["list", "add", "l.list", "tea"], ["list", "today", "add", "tea"],
+                ["camera", "reset", "s.shape"],
+            ] {
+                let result = try desk.shapeedit(words + ["--dryrun"])
+                #expect(result.status == 64 && result.output.isEmpty, "\(words): \(result)")
+                #expect(result.errorText.contains("did you mean --dry-run?"), "\(result)")
+                #expect(result.errorText.contains("write -- before it"), "\(result)")
+            }
+            #expect([desk.bytes("s.shape"), desk.bytes("l.list")] == before)
+            #expect(try desk.names() == ["l.list", "s.shape"])
+            // What can be none is a text as it is, and so is everything after --.
+            try desk.run("list", "add", "l.list", "-nh", "--- cut ---", "--", "--dryrun", "-n")
+            #expect(
+                try desk.run("list", "copy", "l.list") == "-nh\n--- cut ---\n--dryrun\n-n\n")
+            let history = try desk.run("history", "l.list")
+            #expect(history.hasSuffix("list add -nh -- '--- cut ---' --dryrun -n\n"), "\(history)")
+        }
+    }
+
     @Test func `half a command is 64, and the other halves are named`() throws {
         try withDesk(.plain) { desk in
             var halves: [String: [String]] = [:]
@@ -200,7 +226,10 @@ import Testing
             try desk.fail(77, "convert", "s.shape", "s.shape", "--force", user: nobody)
             #expect(desk.bytes("s.shape") == before)
             try desk.shell("chmod 000 s.shape")
-            try desk.fail(77, "show", "s.shape", user: nobody)
+            for command in ["show", "undo", "history"] {
+                let message = try desk.fail(77, command, "s.shape", user: nobody)
+                #expect(message.hasPrefix("shapeedit: s.shape: "), "\(message)")
+            }
             #expect(try desk.names() == ["s.shape"])
         }
     }

@@ -15,7 +15,8 @@ struct ListCommand: ParsableCommand {
         } + "\nshapeedit list show FILE\nshapeedit list today [ACTION WORDS...] [--in FOLDER]",
         discussion: """
             A TARGET is an item's text or its number from 1, done, open or all; in double quotes a \
-            text is one whatever it says. A COLOR is gray, blue, green, yellow, orange or red.
+            text is one whatever it says. A COLOR is gray, blue, green, yellow, orange or red. What \
+            follows -- is no option.
 
             `today` is the list Today.list at the root of the mounted container the current folder \
             is in, else in the current folder; it is made when it is first used. `paste` without \
@@ -45,7 +46,7 @@ struct ListCommand: ParsableCommand {
         "a list has " + actions.filter { $0 != "today" }.joined(separator: ", ")
 
     func run() throws {
-        let words = Edits.plain(self.words)
+        let words = try Edits.plain(self.words)
         if action == "today" {
             let path = TodayList.path(in: folder)
             try perform(words.first ?? "show", path, Array(words.dropFirst()), isToday: true)

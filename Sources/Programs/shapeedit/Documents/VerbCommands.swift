@@ -134,11 +134,13 @@ extension String {
 
 /// Words of the command line as edits.
 enum Edits {
-    /// What was typed without the `--` that says where options end.
-    static func plain(_ words: [String]) -> [String] {
+    /// What was typed without the `--` that says where options end; a failure for what is no option
+    /// before it.
+    static func plain(_ words: [String]) throws(Failure) -> [String] {
         let words = words.map(DashedWords.shown)
-        guard let end = words.firstIndex(of: "--") else { return words }
-        return Array(words[..<end] + words[(end + 1)...])
+        let end = words.firstIndex(of: "--") ?? words.count
+        try DashedWords.check(words[..<end])
+        return Array(words[..<end] + words[end...].dropFirst())
     }
 
     static func one(_ words: [String]) throws(Failure) -> Edit {
