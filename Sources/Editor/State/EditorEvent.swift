@@ -21,6 +21,8 @@ package enum EditorEvent: Sendable {
     case gone(String, done: Int)
     /// All steps that were handed over are in the file, which holds this now.
     case saved(EditableDocument)
+    /// What is being saved cannot be undone, in words.
+    case unkept(String)
     /// The first so many steps are in the file; the next cannot be made on what others left there.
     case conflict(String, done: Int, file: EditableDocument?)
     /// The first so many steps are in the file; then writing failed: worth another try.

@@ -109,6 +109,7 @@ extension EditorState {
                 tone = .plain
             }
             stepWhenSaved(&effects)
+        case .unkept(let reason): say("Saved, but \(reason)", .bad)
         case .conflict(let reason, let done, let file):
             let mine = document
             saving.removeFirst(min(done, saving.count))

@@ -244,6 +244,21 @@ import Testing
         #expect(kind(place, 0) == .sphere)
     }
 
+    @Test func `an edit that cannot be undone says so`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        var environment = place.environment
+        environment["XDG_STATE_HOME"] = place.file
+        let terminal = try PseudoTerminal(
+            [place.program, "edit", place.file], environment: environment)
+        #expect(terminal.shows("Ball"))
+        terminal.type("5w")
+        #expect(terminal.shows("Saved, but it cannot be undone"))
+        terminal.type("6q")
+        #expect(terminal.end() == 0)
+        #expect(terminal.says("shapeedit: a.shape: Saved, but it cannot be undone"))
+        #expect(kind(place, 0) == .pyramid)
+    }
+
     @Test func `another size draws another screen`() throws {
         let place = try Workplace("a.shape", Self.scene)
         let terminal = try place.start()

@@ -159,12 +159,13 @@ private struct FileHand: ~Copyable {
     private mutating func save(_ steps: [Step], _ shown: EditableDocument) {
         var done = 0
         var tries = 0
+        var historyProblem: String?
         while done < steps.count {
             guard find(done: done) else { return }
             var refusal: EditError?
             do throws(Failure) {
                 let step = steps[done]
-                _ = try file.edit(
+                let edited = try file.edit(
                     describedAs: step.description, successor: { place.follow(successor: $0) }
                 ) { document throws(Failure) in
                     do throws(EditError) { return try step.apply(to: &document) } catch {
@@ -172,6 +173,7 @@ private struct FileHand: ~Copyable {
                         throw Failure(.badData, error.description)
                     }
                 }
+                historyProblem = edited.historyProblem ?? historyProblem
                 done += 1
             } catch {
                 tries += 1
@@ -188,6 +190,7 @@ private struct FileHand: ~Copyable {
                 return
             }
         }
+        if let historyProblem { inbox.put(.unkept(historyProblem)) }
         do throws(Failure) {
             let document = try load()
             inbox.put(.saved(document))
