@@ -1,4 +1,5 @@
 import Documents
+import Editing
 
 /// A part that an edit is about, found again after others changed the document.
 package struct PartReference: Hashable, Sendable {
@@ -32,7 +33,9 @@ package struct PartReference: Hashable, Sendable {
     private func isRenamed(_ other: Part.Identity) -> Bool {
         guard case .node(var old) = identity, case .node(let new) = other else { return false }
         old.name = new.name
-        return old == new
+        // By what they say: what they were read from differs.
+        return EditableDocument.scene(Scene(nodes: [old]))
+            .differences(to: .scene(Scene(nodes: [new]))).isEmpty
     }
 
     /// Whether the place says which part it is as long as none came or went.

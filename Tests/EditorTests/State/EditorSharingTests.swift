@@ -36,12 +36,16 @@ import Testing
         #expect(!desk.state.isUnsaved)
     }
 
-    @Test func `a part that others rename stays selected, and what is not saved is made on it`() {
-        var desk = Desk(.scene(Desk.scene))
+    @Test func `a part that others rename stays selected, and what is not saved is made on it`()
+        throws
+    {
+        // As in a file: a part that was read remembers what it was read from.
+        var others = try Scene.read(try Desk.scene.bytes)
+        var desk = Desk(.scene(others))
         desk.press(.down)
         desk.press(.right, .shift)
-        var others = Desk.scene
         others.nodes[1].name = "Crate"
+        others = try Scene.read(try others.bytes)
         desk.send(.loaded(.scene(others)))
         desk.type("5")
         #expect(desk.effects.isEmpty, "no copy is kept")
