@@ -38,7 +38,7 @@ struct HandedOnIdentityTests {
     }
 
     /// Both wait for what was there to go, so they do it together.
-    @Test func `names that come back keep their documents' grants, one given on twice and thousands`()
+    @Test func `names that come back keep their grants, one given on twice and thousands`()
         throws
     {
         try withVolume(.passthrough) { volume in
