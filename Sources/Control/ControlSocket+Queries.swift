@@ -7,11 +7,8 @@ internal import SystemCalls
 internal import Varlink
 
 extension ControlSocket {
-    /// Bytes of a query at most: what is looked for takes many times as much, as long as it is followed.
-    private static let longestQuery = 64 << 10
-
     func query(_ parameters: JSONObject, _ reply: VarlinkReplier) {
-        guard let text = parameters["query"]?.string, text.utf8.count <= Self.longestQuery,
+        guard let text = parameters["query"]?.string, text.utf8.count <= Query.longest,
             let query = Query(text)
         else {
             return reply.send(VarlinkError.invalidParameter("query"))

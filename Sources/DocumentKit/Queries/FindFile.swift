@@ -13,34 +13,46 @@ enum FindFile {
     static func read(
         _ query: Query, in mountPoint: String, _ body: (FoundText) -> Void
     ) throws(Failure) -> String? {
+        guard let file = try open(query, in: mountPoint) else {
+            return try ask(query, in: mountPoint, body)
+        }
+        var lines = Lines(file, mountPoint)
+        do throws(Errno) { while try lines.read(body) {} } catch {
+            throw Failure(.inputOutput, "\(mountPoint): \(error)")
+        }
+        guard lines.isWhole else {
+            throw Failure(.inputOutput, "\(mountPoint): the answer is not whole")
+        }
+        return lines.head?["problem"]?.string
+    }
+
+    /// The file of the results; `nil` if no name of a file can hold the query.
+    private static func open(
+        _ query: Query, in mountPoint: String
+    ) throws(Failure) -> OwnedDescriptor? {
         let path = mountPoint + "/.shapeedit/find/" + query.description
-        var lines: Lines
-        do throws(Errno) {
-            lines = Lines(try OwnedDescriptor.open(path, O_RDONLY), mountPoint)
-        } catch {
+        do throws(Errno) { return try OwnedDescriptor.open(path, O_RDONLY) } catch {
             switch error.code {
             case ENOENT: throw Failure(.noInput, "\(mountPoint)/\(query.folder): \(error)")
             case EACCES, EPERM:
                 throw Failure(
                     .noPermission, "\(mountPoint): only the owner of the mount may search")
-            case ENAMETOOLONG: return try ask(query, in: mountPoint, body)
+            case ENAMETOOLONG: return nil
             case ENOTCONN, ECONNABORTED: throw Failure.mountIsDead(mountPoint)
             default: throw Failure(.inputOutput, "\(mountPoint): \(error)")
             }
         }
-        do throws(Errno) { while try lines.read(body) {} } catch {
-            throw Failure(.inputOutput, "\(mountPoint): \(error)")
-        }
-        guard lines.isWhole else {
-            throw Failure(.inputOutput, "\(path): the answer is not whole")
-        }
-        return lines.head?["problem"]?.string
     }
 
     /// A query that no name of a file can hold, as that of a deep folder, is asked by the control socket.
     private static func ask(
         _ query: Query, in mountPoint: String, _ body: (FoundText) -> Void
     ) throws(Failure) -> String? {
+        if query.description.utf8.count > Query.longest {
+            throw Failure(.usage, "\(mountPoint): the query is too long")
+        }
+        // Who may not search, or finds the mount dead, is told by that.
+        _ = try open(Query(), in: mountPoint)
         let asked = try MountQuery(query, in: mountPoint)
         for result in try asked.results() { body(.odd(result)) }
         return asked.problem

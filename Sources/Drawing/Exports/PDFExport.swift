@@ -1,8 +1,8 @@
 import CPangoCairo
 
 extension Picture {
-    /// The picture as a PDF file of one page: slides and lists as shapes and real text, scenes as
-    /// pixels. A pixel of the size asked for is a point (1/72 inch) of the page.
+    /// The picture as a PDF file of one page: slides and lists as shapes and real text, scenes and emoji
+    /// that are pictures in their font as pixels. A pixel of the size asked for is a point (1/72 inch) of the page.
     ///
     /// - Throws: ``DrawingError``.
     public func pdf(fitting size: PixelSize) throws(DrawingError) -> [UInt8] {

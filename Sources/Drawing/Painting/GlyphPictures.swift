@@ -22,7 +22,7 @@ final class GlyphPictures {
     private struct Key: Hashable {
         let font: UnsafeMutablePointer<PangoFont>
         let glyph: UInt32
-        /// Pixels for a unit of the line.
+        /// Pixels for a unit of the line, or up to twice as many: texts of like heights share pictures.
         let scale: Double
     }
 
@@ -52,14 +52,15 @@ final class GlyphPictures {
         _ line: UnsafeMutablePointer<PangoLayoutLine>, scale: Double, opacity: Double,
         _ paintOthers: (Glyphs, UnsafeMutablePointer<PangoFont>, Double) -> Void
     ) {
-        let isNear = isNear
+        let near = near
+        let shared = scale == scale.binade ? scale : 2 * scale.binade
         for (item, start) in line.visualRuns {
             guard let font = Self.font(of: item), let glyphs = item.glyphs else { continue }
             guard hasPictures(font) else {
                 paintOthers(glyphs, font, start)
                 continue
             }
-            guard isNear else { continue }
+            guard let near else { continue }
             var x = start
             for index in 0..<Int(glyphs.pointee.num_glyphs) {
                 var one = glyphs.pointee
@@ -67,7 +68,9 @@ final class GlyphPictures {
                 one.glyphs += index
                 one.log_clusters += index
                 let place = one.glyphs.pointee.geometry
-                let key = Key(font: font, glyph: one.glyphs.pointee.glyph, scale: scale)
+                defer { x += Double(place.width) / TextSetter.scale }
+                guard near.contains(x) else { continue }
+                let key = Key(font: font, glyph: one.glyphs.pointee.glyph, scale: shared)
                 if let picture = picture(of: key) {
                     paint(
                         picture, x: x + Double(place.x_offset) / TextSetter.scale,
@@ -75,17 +78,19 @@ final class GlyphPictures {
                 } else {
                     paintOthers(&one, font, x)
                 }
-                x += Double(place.width) / TextSetter.scale
             }
         }
     }
 
-    /// Whether pictures of the line reach into what is painted, which may be some rows of the whole.
-    private var isNear: Bool {
+    /// Where pictures of the line that reach into what is painted begin; nil if none does: it may be some
+    /// rows of the whole.
+    private var near: Range<Double>? {
         var (left, top, right, bottom) = (0.0, 0.0, 0.0, 0.0)
         cairo_clip_extents(context, &left, &top, &right, &bottom)
-        // Much more than they stand out by.
-        return top < 2 * TextSetter.height && bottom > -2 * TextSetter.height
+        // Much more than they stand out by, or are wide.
+        let reach = 4 * TextSetter.height
+        guard top < reach, bottom > -reach, left <= right else { return nil }
+        return left - reach..<right + reach
     }
 
     private func paint(_ picture: Placed, x: Double, y: Double, _ opacity: Double) {

@@ -109,7 +109,10 @@ extension EditorState {
                 tone = .plain
             }
             stepWhenSaved(&effects)
-        case .unkept(let reason): say("Saved, but \(reason)", .bad)
+        case .unkept(let reason):
+            // Once: as long as it is said nothing of what others change is.
+            if !isUnkeptSaid { say("Saved, but \(reason)", .bad) }
+            isUnkeptSaid = true
         case .conflict(let reason, let done, let file):
             let mine = document
             saving.removeFirst(min(done, saving.count))

@@ -40,6 +40,8 @@ package struct EditorState: Sendable {
     /// What was said of the last save that failed, and of the last reading.
     var saveProblem: String?
     var readProblem: String?
+    /// It was said that what is saved cannot be undone.
+    var isUnkeptSaid = false
     /// The file is nowhere any more. What is shown is kept, and written only when the user asks for it
     /// or leaves with something unsaved.
     package internal(set) var isGone = false

@@ -37,10 +37,10 @@ struct GrantedAnswer: Sendable {
         var bytes = Self.line(["\(granted)", "\(until?.rawValue ?? 0)", problem ?? ""])
         for row in rows {
             bytes += Self.line([
-                "\(row.document)", "\(row.version.rawValue)", "\(row.size)",
-                "\(row.modified.rawValue)", row.isPromise ? "1" : "0", row.name,
+                "\(row.document)", "\(row.size)", "\(row.modified.rawValue)",
+                row.isPromise ? "1" : "0", row.name,
             ])
-            bytes += Self.line([row.title ?? ""])
+            bytes += Self.line(["\(row.version.rawValue)", row.title ?? ""])
         }
         return bytes
     }
@@ -62,17 +62,15 @@ struct GrantedAnswer: Sendable {
         self.until = until == 0 ? nil : Timestamp(rawValue: until)
         problem = head[2].isEmpty ? nil : head[2]
         for index in stride(from: 1, to: lines.count, by: 2) {
-            guard let parts = Self.parts(of: lines[index], 6), let document = DocumentID(parts[0]),
-                let version = UInt64(parts[1]), let size = Int64(parts[2]),
-                let modified = UInt64(parts[3])
+            guard let parts = Self.parts(of: lines[index], 5), let document = DocumentID(parts[0]),
+                let size = Int64(parts[1]), let modified = UInt64(parts[2]),
+                let more = Self.parts(of: lines[index + 1], 2), let version = UInt64(more[0])
             else { return nil }
-            let title = String(path: lines[index + 1])
             rows.append(
                 Row(
-                    document: document, version: NodeNumber(rawValue: version), name: parts[5],
+                    document: document, version: NodeNumber(rawValue: version), name: parts[4],
                     size: size, modified: Timestamp(rawValue: modified),
-                    isPromise: parts[4] == "1",
-                    title: title.isEmpty ? nil : title))
+                    isPromise: parts[3] == "1", title: more[1].isEmpty ? nil : more[1]))
         }
     }
 

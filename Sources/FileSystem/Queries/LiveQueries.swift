@@ -74,12 +74,14 @@ package final class LiveQueries: Sendable {
     }
     private let orders = Monitor(Orders())
     let engine: Lock<QueryEngine>
+    private unowned let volume: Volume
     private let tidy: Lock<@Sendable () -> Void> = Lock({})
     private let granted: GrantedResults?
 
     /// - Parameter granted: what other containers grant, in the mount of an app.
     init(_ volume: Volume, _ granted: GrantedResults?) {
         engine = Lock(QueryEngine(volume))
+        self.volume = volume
         self.granted = granted
     }
 
@@ -90,8 +92,8 @@ package final class LiveQueries: Sendable {
 
     /// Begins a query; its follower is told the results. `nil` if there are too many queries.
     ///
-    /// - Parameter isLenient: a folder that is not there is as good as an empty one, and what other
-    ///   containers grant has been asked for (``Volume/whenAsked(_:_:)``).
+    /// - Parameter isLenient: a folder that is not there is as good as an empty one, and words and what
+    ///   other containers grant have been waited for.
     package func follow(_ query: Query, isLenient: Bool = false, _ follower: any QueryFollower)
         -> LiveQueryID?
     {
@@ -105,10 +107,18 @@ package final class LiveQueries: Sendable {
         guard let id else { return nil }
         let order = Order(id: id, query: query, follower: follower, isLenient: isLenient)
         granted?.follow(query)
-        if let granted, !isLenient {
-            granted.ask(query) { [self] in begin(order) }
+        let ask: @Sendable () -> Void = { [self] in
+            if let granted, !isLenient {
+                granted.ask(query) { [self] in begin(order) }
+            } else {
+                begin(order)
+            }
+        }
+        // The first results know the words of what was published before, as those of a file do.
+        if !isLenient, query.tellsTitles, let texts = volume.texts {
+            texts.whenCurrent(texts.ticket(), patience: TextIndexer.waiting, then: ask)
         } else {
-            begin(order)
+            ask()
         }
         return id
     }

@@ -7,9 +7,6 @@ internal import SystemCalls
 /// Requests on queries. Those that need words are parked until the words of what was published before
 /// are there: no thread waits with them.
 extension FuseSession {
-    /// How long a query waits for words, in milliseconds.
-    private static let patience: UInt64 = 2_000
-
     /// Opens the results of a query as of now; with an application, those among the documents that are
     /// granted to it.
     func openFindings(
@@ -65,6 +62,6 @@ extension FuseSession {
         guard query.tellsTitles, let texts = volume.texts else { return ask() }
         let ticket = texts.ticket()
         answerInterrupts(of: request, .texts, ticket)
-        texts.whenCurrent(ticket, patience: Self.patience, then: ask)
+        texts.whenCurrent(ticket, patience: TextIndexer.waiting, then: ask)
     }
 }

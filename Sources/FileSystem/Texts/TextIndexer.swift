@@ -16,6 +16,8 @@ final class TextIndexer: Sendable {
     private static let quiet: UInt64 = 500
     /// ... but no longer than this.
     private static let patience: UInt64 = 5_000
+    /// How long who wants words waits for them, in milliseconds.
+    static let waiting: UInt64 = 2_000
     /// After a failure it is tried again, in milliseconds.
     private static let retry: UInt64 = 30_000
     /// Items that are noted one by one; with more all documents are looked through.

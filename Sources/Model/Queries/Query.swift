@@ -63,6 +63,10 @@ public struct Query: Hashable, Sendable, CustomStringConvertible {
     /// Results tell the titles of documents also where nothing else needs those.
     public var titled = false
 
+    /// Bytes of ``description`` at most: what is looked for takes many times as much, as long as it is
+    /// followed.
+    package static let longest = 64 << 10
+
     /// All documents, by their paths.
     public init() {}
 

@@ -33,7 +33,20 @@ static const int other_signals[] = {SIGTSTP, SIGCONT, SIGWINCH};
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+/* Whether we were asked to end in the background, where we need the terminal no more and would only be
+   stopped again. Another thread may be about to learn of that. */
+static int is_to_end_in_background(int descriptor) {
+    int is_background = shim_terminal_is_background(descriptor);
+    for (int turn = 0; is_background && !ending && turn < 10; turn++) usleep(10000);
+    return ending && is_background;
+}
+
 int shim_terminal_enter(int descriptor) {
+    /* Started in the background, this stops us until we are in the foreground, and changes nothing. Until
+       then the settings are those of the shell, whose line editor has the terminal. */
+    do {
+        if (is_to_end_in_background(descriptor)) shim_terminal_die(ending);
+    } while (tcflow(descriptor, TCOON) != 0 && errno == EINTR);
     if (tcgetattr(descriptor, &original) != 0) return -1;
     raw = original;
     cfmakeraw(&raw);
@@ -50,14 +63,10 @@ int shim_terminal_enter(int descriptor) {
 
 int shim_terminal_reenter(void) {
     is_entered = 1;
-    /* Started or resumed in the background, this stops us until we are in the foreground, and the
-       signal that resumes us there interrupts it. */
+    /* Resumed in the background, this stops us until we are in the foreground, and the signal that
+       resumes us there interrupts it. */
     do {
-        /* Who was asked to end while stopped needs it no more, and would only be stopped again. Another
-           thread may be about to learn of that. */
-        int is_background = shim_terminal_is_background(terminal);
-        for (int turn = 0; is_background && !ending && turn < 10; turn++) usleep(10000);
-        if (ending && is_background) {
+        if (is_to_end_in_background(terminal)) {
             is_entered = 0;
             errno = EIO;
             return -1;

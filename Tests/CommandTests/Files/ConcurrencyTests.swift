@@ -61,12 +61,12 @@ import Testing
     {
         try withDesk(.plain) { desk in
             try desk.run("new", "a.list")
-            for program in try (1...32).map({ try desk.start(["list", "add", "a.list", "\($0)"]) })
+            for program in try (1...16).map({ try desk.start(["list", "add", "a.list", "\($0)"]) })
             {
                 let result = program.wait()
                 #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
             }
-            #expect(try desk.run("history", "a.list").split(separator: "\n").count == 33)
+            #expect(try desk.run("history", "a.list").split(separator: "\n").count == 17)
         }
     }
 

@@ -63,6 +63,20 @@ struct TextFindTests {
         }
     }
 
+    /// The control socket is asked then; its first results went without the words.
+    @Test func `words are found by a query that no name of a file can hold, too`() throws {
+        try withDesk(.passthrough) { desk in
+            let pattern = "x" + String(repeating: "*", count: 5_000)
+            for word in ["sheep", "goats", "cows"] {
+                try desk.shell("echo twelve \(word) > \(word).txt; echo \(word) > x-\(word).txt")
+                try Self.find(
+                    desk, "--text", word, "--name", pattern, expecting: ["x-\(word).txt"])
+            }
+            let long = String(repeating: "*", count: 70_000)
+            #expect(try desk.fail(64, "find", "--name", long).contains("the query is too long"))
+        }
+    }
+
     @Test func `an empty file that takes a document's name takes its words away`() throws {
         try withDesk(.passthrough) { desk in
             try desk.shell("echo twelve sheep > a.txt; echo seven sheep > b.txt")

@@ -164,12 +164,28 @@ import Testing
         let end = "kill %1; while kill -0 $! 2>&-; do sleep 0.1; done"
         for (command, said) in [(end, "Terminated"), ("fg; exit", "Box")] {
             // The shell tells by its own status that the editor was stopped.
-            let start = "\(place.program) edit \(place.file) & wait $!; echo status $?"
+            let start = "\(place.program) edit \(place.file) & wait $!; echo \(said) $?"
             terminal.type("\(start); \(command)\n")
-            #expect(terminal.says("status \(128 + SIGTTOU)"))
+            #expect(terminal.says("\(said) \(128 + SIGTTOU)"))
             #expect(terminal.says(said), "\(command)")
         }
         terminal.type("q")
+        #expect(terminal.end() == 0)
+    }
+
+    /// The shell's line editor has the terminal until then, with settings of its own.
+    @Test func `who was started in the background leaves the terminal as it is in the foreground`()
+        throws
+    {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.shell(editingLines: true)
+        terminal.type("\(place.program) edit \(place.file) &\n")
+        #expect(terminal.says("Stopped"))
+        terminal.type("fg && stty -a | tr ' ;' '\\n\\n' | grep -x -e icanon -e -icanon\n")
+        #expect(terminal.shows("Box"))
+        terminal.type("q")
+        #expect(terminal.says("\nicanon"))
+        terminal.type("exit\n")
         #expect(terminal.end() == 0)
     }
 

@@ -58,8 +58,9 @@ final class Workplace {
     }
 
     /// A shell with jobs on a terminal.
-    func shell() throws -> PseudoTerminal {
-        try PseudoTerminal(["bash", "--norc", "--noediting", "-i"], environment: environment)
+    func shell(editingLines: Bool = false) throws -> PseudoTerminal {
+        let options = editingLines ? [] : ["--noediting"]
+        return try PseudoTerminal(["bash", "--norc"] + options + ["-i"], environment: environment)
     }
 
     /// Edits from the command line.

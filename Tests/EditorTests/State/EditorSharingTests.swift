@@ -60,6 +60,20 @@ import Testing
         #expect(desk.scene == others && desk.effects.count == 1)
     }
 
+    /// It is in the place of the one that went, and looks like it.
+    @Test func `a part that was there before takes no edit of one that others removed`() throws {
+        var others = Scene(
+            nodes: ["Cube", "Cube 2"].map {
+                .solid(Solid(name: $0, shape: SolidShape(.cube)))
+            })
+        var desk = Desk(.scene(others))
+        desk.press(.right, .shift)
+        others.nodes = [others.nodes[1], .solid(Solid(name: "New", shape: SolidShape(.torus)))]
+        desk.effects = []
+        desk.send(.loaded(.scene(others)))
+        #expect(desk.scene == others && desk.effects.count == 1)
+    }
+
     @Test func `after nothing was selected, keys select again`() {
         for (key, expected) in [(Key.down, "Ball"), (.up, "Ball"), (.tab, "Ball"), (.end, "Ball")] {
             var desk = Desk(.scene(Desk.scene))

@@ -126,7 +126,7 @@ final class BrokenContainer {
 }
 
 /// Gives a test a container to break, and takes it away whatever happens.
-func withBrokenContainer(others: Int = 2, _ body: (BrokenContainer) throws -> Void) throws {
+func withBrokenContainer(others: Int = 3, _ body: (BrokenContainer) throws -> Void) throws {
     let broken = try BrokenContainer(others: others)
     defer { broken.remove() }
     try body(broken)

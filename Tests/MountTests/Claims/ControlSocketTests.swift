@@ -82,7 +82,9 @@ import Testing
             connection.sendall(b'{"method": "org.shapeedit.Control.Claims", "more": true}\\0')
             answer = b""
             while not answer.endswith(b"\\0") or b'"complete": true' not in answer[-100:]:
-                answer += connection.recv(1 << 20)
+                part = connection.recv(1 << 20)
+                assert part, "the connection has ended"
+                answer += part
             parts = [json.loads(part)["parameters"] for part in answer[:-1].split(b"\\0")]
             print(sum(len(part["claims"]) for part in parts), max(map(len, answer.split(b"\\0"))) < 2 << 20)
             """

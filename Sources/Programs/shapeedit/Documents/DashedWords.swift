@@ -52,7 +52,10 @@ enum DashedWords {
     static func check(_ words: some Sequence<String>) throws(Failure) {
         guard let word = words.first(where: isLikeOption) else { return }
         let name = String(word.prefix { $0 != "=" })
-        let near = NearNames.nearest(to: name, among: long).map { "did you mean \($0)? For" }
+        // The dashes are no letters that could be right.
+        let near = NearNames.nearest(
+            to: String(name.dropFirst(2)), among: long.map { String($0.dropFirst(2)) }
+        ).map { "did you mean --\($0)? For" }
         throw Failure(
             .usage,
             "there is no option \(name); \(near ?? "for") a text that begins so write -- before it")

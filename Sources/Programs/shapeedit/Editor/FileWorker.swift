@@ -179,6 +179,7 @@ private struct FileHand: ~Copyable {
                 tries += 1
                 // It was moved just now.
                 if file.stamp() == nil, tries < 3 { continue }
+                tell(historyProblem)
                 if let refusal {
                     let now = try? file.load().document
                     inbox.put(.conflict(refusal.description, done: done, file: now))
@@ -190,11 +191,15 @@ private struct FileHand: ~Copyable {
                 return
             }
         }
-        if let historyProblem { inbox.put(.unkept(historyProblem)) }
+        tell(historyProblem)
         do throws(Failure) {
             let document = try load()
             inbox.put(.saved(document))
         } catch { inbox.put(.saved(shown)) }
+    }
+
+    private func tell(_ historyProblem: String?) {
+        if let historyProblem { inbox.put(.unkept(historyProblem)) }
     }
 
     private mutating func create(_ document: EditableDocument) {
