@@ -26,7 +26,7 @@ import Testing
             try store(path, "begin\n")
             // Each has a while to take over what the other has saved.
             let line = """
-                saved() { until grep -q "$1" note 2> /dev/null; do sleep 0.1; done; sleep 5; }
+                saved() { until grep -q "$1" note 2> /dev/null; do sleep 0.1; done; sleep 3; }
                 { echo one; echo; saved two; echo; } | '\(binary)' note > first.out &
                 { saved one; echo two; sleep 1.5; } | '\(binary)' note > second.out &
                 wait

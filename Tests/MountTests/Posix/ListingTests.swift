@@ -66,11 +66,11 @@ import Testing
 
     /// Names are the same on every data path.
     @Test(arguments: DataPath.posix.prefix(1))
-    func `100,000 entries are complete while others come and go`(_ dataPath: DataPath) throws {
+    func `50,000 entries are complete while others come and go`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
             let agent = try volume.agent()
             agent.makeDirectory("big")
-            let count = 100_000
+            let count = 50_000
             let made = agent.run(
                 "python3", "-c",
                 """
