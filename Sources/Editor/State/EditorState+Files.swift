@@ -110,8 +110,8 @@ extension EditorState {
             }
             stepWhenSaved(&effects)
         case .unkept(let reason):
-            // Once: as long as it is said nothing of what others change is.
-            if !isUnkeptSaid { say("Saved, but \(reason)", .bad) }
+            // Once, and at the end: as long as it is said nothing of what others change is.
+            if !isUnkeptSaid || isQuitting { say("Saved, but \(reason)", .bad) }
             isUnkeptSaid = true
         case .conflict(let reason, let done, let file):
             let mine = document

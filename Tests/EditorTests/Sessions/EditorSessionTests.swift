@@ -180,7 +180,10 @@ import Testing
         let place = try Workplace("a.shape", Self.scene)
         let terminal = try place.shell(editingLines: true)
         terminal.type("\(place.program) edit \(place.file) &\n")
-        #expect(terminal.says("Stopped"))
+        // It is stopped while the shell waits for a line.
+        usleep(1_000_000)
+        terminal.type("until jobs | grep Stopped; do sleep 0.1; done\n")
+        #expect(terminal.says("]+  Stopped"))
         terminal.type("fg && stty -a | tr ' ;' '\\n\\n' | grep -x -e icanon -e -icanon\n")
         #expect(terminal.shows("Box"))
         terminal.type("q")
