@@ -173,25 +173,6 @@ import Testing
         #expect(terminal.end() == 0)
     }
 
-    /// The shell's line editor has the terminal until then, with settings of its own.
-    @Test func `who was started in the background leaves the terminal as it is in the foreground`()
-        throws
-    {
-        let place = try Workplace("a.shape", Self.scene)
-        let terminal = try place.shell(editingLines: true)
-        terminal.type("\(place.program) edit \(place.file) &\n")
-        // It is stopped while the shell waits for a line.
-        usleep(1_000_000)
-        terminal.type("until jobs | grep Stopped; do sleep 0.1; done\n")
-        #expect(terminal.says("]+  Stopped"))
-        terminal.type("fg && stty -a | grep -o '[^ ]*icanon' | sed 's/^/mode: /'\n")
-        #expect(terminal.shows("Box"))
-        terminal.type("q")
-        #expect(terminal.says("mode: icanon"))
-        terminal.type("exit\n")
-        #expect(terminal.end() == 0)
-    }
-
     @Test func `who waits for what is being saved can stop that and go on with it`() throws {
         let place = try Workplace("a.shape", Self.scene)
         let terminal = try place.shell()

@@ -58,9 +58,8 @@ final class Workplace {
     }
 
     /// A shell with jobs on a terminal.
-    func shell(editingLines: Bool = false) throws -> PseudoTerminal {
-        let options = editingLines ? [] : ["--noediting"]
-        return try PseudoTerminal(["bash", "--norc"] + options + ["-i"], environment: environment)
+    func shell() throws -> PseudoTerminal {
+        try PseudoTerminal(["bash", "--norc", "--noediting", "-i"], environment: environment)
     }
 
     /// Edits from the command line.
