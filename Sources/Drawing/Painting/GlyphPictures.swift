@@ -41,7 +41,7 @@ final class GlyphPictures {
 
     /// Whether there may be one among a line's glyphs.
     func areIn(_ line: UnsafeMutablePointer<PangoLayoutLine>) -> Bool {
-        line.visualRuns.contains { hasPictures(Self.font(of: $0.item)) }
+        line.runs.contains { hasPictures(Self.font(of: $0)) }
     }
 
     /// Paints a line: pictures by itself, and other glyphs by a function that gets their font and where they
@@ -200,20 +200,28 @@ final class GlyphPictures {
 }
 
 extension UnsafeMutablePointer<PangoLayoutLine> {
-    /// The runs of a line from left to right, each with its left end in the line's units.
-    var visualRuns: [(item: PangoGlyphItem, x: Double)] {
-        var runs: [(item: PangoGlyphItem, x: Double)] = []
-        var x = 0.0
+    /// The runs of a line from left to right.
+    var runs: [PangoGlyphItem] {
+        var runs: [PangoGlyphItem] = []
         var next = pointee.runs
         while let entry = next {
             next = entry.pointee.next
             guard let data = entry.pointee.data else { continue }
-            let item = data.assumingMemoryBound(to: PangoGlyphItem.self).pointee
-            runs.append((item, x))
-            guard let glyphs = item.glyphs?.pointee else { continue }
-            let widths = UnsafeBufferPointer(start: glyphs.glyphs, count: Int(glyphs.num_glyphs))
-            x += Double(widths.reduce(0) { $0 + Int($1.geometry.width) }) / TextSetter.scale
+            runs.append(data.assumingMemoryBound(to: PangoGlyphItem.self).pointee)
         }
         return runs
+    }
+
+    /// The runs, each with its left end in the line's units.
+    var visualRuns: [(item: PangoGlyphItem, x: Double)] {
+        var x = 0.0
+        return runs.map { item in
+            let start = x
+            if let glyphs = item.glyphs?.pointee {
+                let each = UnsafeBufferPointer(start: glyphs.glyphs, count: Int(glyphs.num_glyphs))
+                x += Double(each.reduce(0) { $0 + Int($1.geometry.width) }) / TextSetter.scale
+            }
+            return (item, start)
+        }
     }
 }

@@ -107,20 +107,21 @@ package final class LiveQueries: Sendable {
         guard let id else { return nil }
         let order = Order(id: id, query: query, follower: follower, isLenient: isLenient)
         granted?.follow(query)
-        let ask: @Sendable () -> Void = { [self] in
-            if let granted, !isLenient {
-                granted.ask(query) { [self] in begin(order) }
-            } else {
-                begin(order)
-            }
-        }
-        // The first results know the words of what was published before, as those of a file do.
-        if !isLenient, query.tellsTitles, let texts = volume.texts {
-            texts.whenCurrent(texts.ticket(), patience: TextIndexer.waiting, then: ask)
+        if isLenient {
+            begin(order)
+        } else if query.tellsTitles, let texts = volume.texts {
+            // The first results know the words of what was published before, as those of a file do.
+            texts.whenCurrent(texts.ticket()) { [self] in ask(order) }
         } else {
-            ask()
+            ask(order)
         }
         return id
+    }
+
+    /// Begins a query when other containers have said what they grant.
+    private func ask(_ order: Order) {
+        guard let granted else { return begin(order) }
+        granted.ask(order.query) { [self] in begin(order) }
     }
 
     /// Has a query gathered that did not go meanwhile.

@@ -62,6 +62,6 @@ extension FuseSession {
         guard query.tellsTitles, let texts = volume.texts else { return ask() }
         let ticket = texts.ticket()
         answerInterrupts(of: request, .texts, ticket)
-        texts.whenCurrent(ticket, patience: TextIndexer.waiting, then: ask)
+        texts.whenCurrent(ticket, then: ask)
     }
 }

@@ -17,7 +17,7 @@ final class TextIndexer: Sendable {
     /// ... but no longer than this.
     private static let patience: UInt64 = 5_000
     /// How long who wants words waits for them, in milliseconds.
-    static let waiting: UInt64 = 2_000
+    private static let waiting: UInt64 = 2_000
     /// After a failure it is tried again, in milliseconds.
     private static let retry: UInt64 = 30_000
     /// Items that are noted one by one; with more all documents are looked through.
@@ -146,11 +146,9 @@ final class TextIndexer: Sendable {
         }
     }
 
-    /// Calls `then` when the words of all that was published before are there, or when `patience`
-    /// milliseconds have passed; never for a ticket that was taken out.
-    func whenCurrent(
-        _ ticket: UInt64, patience: UInt64, then: @escaping @Sendable () -> Void
-    ) {
+    /// Calls `then` when the words of all that was published before are there, or when two seconds
+    /// have passed; never for a ticket that was taken out.
+    func whenCurrent(_ ticket: UInt64, then: @escaping @Sendable () -> Void) {
         let (isNow, waits) = state.signal { state -> (Bool, Bool) in
             guard state.tickets.contains(ticket) else { return (false, false) }
             let isHopeless = state.problem != nil || state.ended || !state.isRunning
@@ -164,7 +162,7 @@ final class TextIndexer: Sendable {
         }
         if isNow { return then() }
         guard waits else { return }
-        volume.scheduler.at(MonotonicClock.after(milliseconds: patience)) { [weak self] in
+        volume.scheduler.at(MonotonicClock.after(milliseconds: Self.waiting)) { [weak self] in
             self?.takeOut(ticket)?()
         }
     }
