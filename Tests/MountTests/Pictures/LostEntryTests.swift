@@ -107,7 +107,12 @@ struct LostEntryTests {
                 desk.agent.store(ByteString(name), PictureDesk.slide(1))
                 desk.settle(name)
             }
-            #expect(try waitUntil { try entries(desk).count == 8 })
+            let areWritten = try waitUntil {
+                let found = try entries(desk)
+                // None is half written: of that a copy would be kept below.
+                return found.count == 8 && found.allSatisfy { $0.hasSuffix(".png") }
+            }
+            #expect(areWritten)
             // As if the daemon had died before it came to the entries.
             let kept = "cd '\(cache(desk))/..' && cp -a"
             _ = try run(["sh", "-c", "\(kept) thumbnails before"])
@@ -117,7 +122,8 @@ struct LostEntryTests {
             _ = try run(["sh", "-c", "\(kept) before/. thumbnails/"])
             // Not ours, and stays.
             _ = try run(["touch", "\(cache(desk))/normal/\(String(repeating: "f", count: 32)).png"])
-            #expect(try entries(desk).count == 9)
+            let before = try entries(desk)
+            #expect(before.count == 9, "\(before)")
             try desk.mount()
             #expect(try waitUntil { try entries(desk).count == 5 })
         }
