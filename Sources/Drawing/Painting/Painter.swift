@@ -44,7 +44,7 @@ struct Painter {
 
     /// Paints marks, which count as work.
     func paint(_ marks: some Sequence<Mark>, _ work: inout Overdraw) throws(DrawingError) {
-        let setter = TextSetter(context, isScaled: fonts == .ofEachHeight)
+        let setter = TextSetter(context)
         let pictures = GlyphPictures(context)
         for mark in marks {
             switch mark {
@@ -119,17 +119,17 @@ struct Painter {
             cairo_clip(context)
         }
         setColor(block.color, block.opacity)
-        setter.set(block, above: rows.upperBound / scaleY) { line in
+        // The library keeps pictures of glyphs, which must not become as large as these.
+        let isLarge = block.fontHeight * scaleY > Self.largestCached
+        let isTraced = isLarge || fonts == .shared(asOutlines: true)
+        let isScaled = !isLarge && fonts == .ofEachHeight
+        setter.set(block, above: rows.upperBound / scaleY, isScaled: isScaled) { line in
             guard abs(line.x * scaleX) < PictureLimits.reach,
                 abs(line.baseline * scaleY) < PictureLimits.reach
             else { return }
             cairo_save(context)
             cairo_translate(context, line.x, line.baseline)
             cairo_scale(context, line.unit, line.unit)
-            // The library keeps pictures of glyphs, which must not become as large as these.
-            let isTraced =
-                fonts == .shared(asOutlines: true)
-                || block.fontHeight * scaleY > Self.largestCached
             if pictures.areIn(line.glyphs) {
                 let opacity = Double(block.color.alpha) / 255 * block.opacity
                 let scale = line.unit * scaleY

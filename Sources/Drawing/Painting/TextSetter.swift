@@ -17,17 +17,10 @@ final class TextSetter {
     /// The cairo context that is painted on; its own if it only measures.
     private let context: OpaquePointer
     private let paints: Bool
-    /// Whether there is a font for each scale at which glyphs are painted.
-    private let isScaled: Bool
     private let layout: OpaquePointer
 
     /// A setter whose lines will be painted on a context, which has to outlive it.
-    ///
-    /// - Parameter isScaled: whether the library makes a font for each scale, and keeps it, so that glyphs
-    ///   are painted best and soonest.
-    convenience init(_ context: OpaquePointer, isScaled: Bool) {
-        self.init(context, paints: true, isScaled: isScaled)
-    }
+    convenience init(_ context: OpaquePointer) { self.init(context, paints: true) }
 
     /// A setter whose lines are only measured: that needs fonts, but no pixels.
     convenience init() throws(DrawingError) {
@@ -39,13 +32,12 @@ final class TextSetter {
             defer { cairo_destroy(created) }
             throw .library(String(cString: cairo_status_to_string(cairo_status(created))))
         }
-        self.init(context, paints: false, isScaled: false)
+        self.init(context, paints: false)
     }
 
-    private init(_ context: OpaquePointer, paints: Bool, isScaled: Bool) {
+    private init(_ context: OpaquePointer, paints: Bool) {
         self.context = context
         self.paints = paints
-        self.isScaled = isScaled
         layout = pango_cairo_create_layout(context)
         let options = cairo_font_options_create()
         cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE)
@@ -76,13 +68,20 @@ final class TextSetter {
     }
 
     /// Hands out the lines of a text from the top, as far as they begin above `bottom`.
-    func set(_ block: TextBlock, above bottom: Double, _ take: (Line) -> Void) {
+    ///
+    /// - Parameter isScaled: whether the library makes a font for the scale at which they are painted, and
+    ///   keeps it, so that glyphs are painted best and soonest. Not for glyphs higher than
+    ///   ``Painter/largestCached``: to measure such a font it makes another, larger by that scale once more,
+    ///   which from 2,048 pixels on is more than there can be, and ends all that is painted.
+    func set(
+        _ block: TextBlock, above bottom: Double, isScaled: Bool = false, _ take: (Line) -> Void
+    ) {
         let numbers = [
             block.fontHeight, block.left, block.top, block.width, block.height, block.pitch,
         ]
         let unit = block.fontHeight / Self.height
         guard numbers.allSatisfy(\.isFinite), unit > 0, block.width >= 0 else { return }
-        prepare(block, unit)
+        prepare(block, isScaled ? unit : nil)
         let end = block.isClipped ? min(bottom, block.top + block.height) : bottom
         let text = Self.printable(block.text)
         if block.wrapping == .atBlanks {
@@ -92,16 +91,19 @@ final class TextSetter {
         }
     }
 
-    private func prepare(_ block: TextBlock, _ unit: Double) {
+    /// - Parameter scale: at which glyphs are painted on the context, if that counts.
+    private func prepare(_ block: TextBlock, _ scale: Double?) {
         let font = pango_font_description_from_string(Self.family)
         pango_font_description_set_absolute_size(font, Self.height * Self.scale)
         if block.isBold { pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD) }
         pango_layout_set_font_description(layout, font)
         pango_font_description_free(font)
-        guard isScaled else { return }
-        // Glyphs are made for the scale at which they will be painted.
         cairo_save(context)
-        cairo_scale(context, unit, unit)
+        if let scale {
+            cairo_scale(context, scale, scale)
+        } else {
+            cairo_identity_matrix(context)
+        }
         pango_cairo_update_layout(context, layout)
         cairo_restore(context)
     }

@@ -114,6 +114,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [2_000, 2_100, 5_000, 16_000])
+    func `a text can be thousands of pixels high`(height: Int) throws {
+        guard PinnedFonts.arePinned else { return }
+        let text = element(
+            "text", ["fillColor": "#ff0000", "text": "\u{2588}"],
+            ["originx": 0, "originy": -height / 2, "width": 2 * height, "height": 2 * height,
+             "fontHeight": height])
+        #expect(try picture([text]).pixels.contains(Self.red))
+        let slide = Slide(elements: [SlideElement(text)])
+        let size = try PixelSize(width: 400, height: 300)
+        let file = try Picture.slide(slide, .app).pdf(fitting: size)
+        #expect(file.starts(with: Array("%PDF".utf8)))
+    }
+
     @Test func `the app draws texts above shapes and the web editor in order`() throws {
         let text = element(
             "text", ["fillColor": "#ff0000", "text": "████████"],
