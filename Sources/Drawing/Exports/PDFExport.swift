@@ -31,28 +31,17 @@ extension Picture {
             return try file.end(take)
         }
         let sheet = try sheet(size)
-        var painter = SheetLayers(sheet, size: size)
+        var layers = SheetLayers(sheet, size: size)
+        let first = try layers.next(isPlain: false)
+        guard layers.hasMore else {
+            guard first.withUnsafeBytes(take) else { throw .refusedBySink }
+            return
+        }
         // The library keeps all that is painted until the page is whole, so much is painted on pages
-        // of its own, which lie over each other in the end.
-        let first = painter.next()
-        guard painter.hasMore else {
-            return try PDFPage.write(size, to: take) { context throws(DrawingError) in
-                try painter.paint(first, on: context)
-            }
-        }
+        // of its own, which lie over each other in the end. Only plain files can be read for that.
+        layers = SheetLayers(sheet, size: size)
         var file = PDFLayers(size)
-        var layer = Optional(first)
-        while let marks = layer {
-            var page: [UInt8] = []
-            try PDFPage.write(size, isPlain: true) { bytes in
-                page.append(contentsOf: bytes)
-                return true
-            } _: { context throws(DrawingError) in
-                try painter.paint(marks, on: context)
-            }
-            try file.add(page, take)
-            layer = painter.hasMore ? painter.next() : nil
-        }
+        while layers.hasMore { try file.add(layers.next(isPlain: true), take) }
         try file.end(take)
     }
 }
@@ -62,7 +51,10 @@ private struct SheetLayers {
     private let sheet: Sheet
     private let size: PixelSize
     private var marks: AnySequence<Mark>.Iterator
-    private var following: Mark?
+    /// The next marks, of which those that are painted were taken away.
+    private var following: ArraySlice<Mark> = []
+    /// Glyphs of the next that are painted.
+    private var glyphs = 0
     private var work: Painter.Overdraw
     private var isFirst = true
 
@@ -71,24 +63,34 @@ private struct SheetLayers {
         self.size = size
         work = Painter.Overdraw(pixels: Double(size.width) * Double(size.height))
         marks = sheet.marks.makeIterator()
-        following = marks.next()
+        fill()
     }
 
-    var hasMore: Bool { following != nil }
+    var hasMore: Bool { !following.isEmpty }
 
-    mutating func next() -> [Mark] {
-        var layer: [Mark] = []
-        var bytes = 0
-        while let mark = following, bytes < PictureLimits.layerBytes {
+    /// Takes about as many marks as a part has.
+    private mutating func fill() {
+        var bytes = following.reduce(0) { $0 + $1.recordedBytes }
+        while bytes < PictureLimits.layerBytes, let mark = marks.next() {
             bytes += mark.recordedBytes
-            layer.append(mark)
-            following = marks.next()
+            following.append(mark)
         }
-        return layer
     }
 
-    /// Paints marks, the first over the background.
-    mutating func paint(_ marks: [Mark], on context: OpaquePointer) throws(DrawingError) {
+    /// The next part as a file, the first over the background.
+    mutating func next(isPlain: Bool) throws(DrawingError) -> [UInt8] {
+        var page: [UInt8] = []
+        try PDFPage.write(size, isPlain: isPlain) { bytes in
+            page.append(contentsOf: bytes)
+            return true
+        } _: { context throws(DrawingError) in
+            try paint(on: context)
+        }
+        fill()
+        return page
+    }
+
+    private mutating func paint(on context: OpaquePointer) throws(DrawingError) {
         let painter = Painter(
             context: context, scaleX: Double(size.width) / sheet.width,
             scaleY: Double(size.height) / sheet.height, width: Double(size.width),
@@ -97,7 +99,9 @@ private struct SheetLayers {
                 ? .shared(asOutlines: false) : .ofEachHeight)
         if isFirst { painter.paint(sheet.background) }
         isFirst = false
-        try painter.paint(marks, &work)
+        let progress = try painter.paint(following, &work, after: glyphs)
+        following = following.dropFirst(progress.marks)
+        glyphs = progress.glyphs
     }
 }
 

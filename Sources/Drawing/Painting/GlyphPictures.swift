@@ -28,16 +28,40 @@ final class GlyphPictures {
 
     /// Bytes of pictures that are kept.
     private static let mostBytes = 4 << 20
+    /// Bytes of those that a page keeps until it is whole.
+    private static let mostBytesOfPage = 8 << 20
 
     private let context: OpaquePointer
+    /// Whether what is painted on keeps all pictures until it is whole, as pages of files do.
+    private let isPage: Bool
     /// Nil for glyphs that are none.
     private var kept: [Key: Placed?] = [:]
     private var keptBytes = 0
+    /// Glyphs of the text that come before what is to be painted of it, and those that were come by.
+    private var first = 0
+    private var passed = 0
+
+    /// Whether the page has no room for more: the rest of the text, from ``painted`` on, goes on another.
+    private(set) var isFull = false
+    /// How many glyphs of the text, of those in fonts with pictures, have been painted, on this page or before.
+    private(set) var painted = 0
 
     /// - Parameter context: what is painted on; it has to outlive this.
-    init(_ context: OpaquePointer) { self.context = context }
+    init(_ context: OpaquePointer) {
+        self.context = context
+        isPage =
+            cairo_surface_get_type(cairo_get_target(context)) != CAIRO_SURFACE_TYPE_IMAGE
+    }
 
     deinit { forget() }
+
+    /// Begins a text.
+    ///
+    /// - Parameter painted: how many of its glyphs have been painted on pages before; the glyphs of all other
+    ///   fonts are, if any was.
+    func begin(after painted: Int) {
+        (first, passed, self.painted) = (painted, 0, painted)
+    }
 
     /// Whether there may be one among a line's glyphs.
     func areIn(_ line: UnsafeMutablePointer<PangoLayoutLine>) -> Bool {
@@ -57,7 +81,7 @@ final class GlyphPictures {
         for (item, start) in line.visualRuns {
             guard let font = Self.font(of: item), let glyphs = item.glyphs else { continue }
             guard hasPictures(font) else {
-                paintOthers(glyphs, font, start)
+                if first == 0 { paintOthers(glyphs, font, start) }
                 continue
             }
             guard let near else { continue }
@@ -70,14 +94,19 @@ final class GlyphPictures {
                 let place = one.glyphs.pointee.geometry
                 defer { x += Double(place.width) / TextSetter.scale }
                 guard near.contains(x) else { continue }
+                passed += 1
+                guard passed > first, !isFull else { continue }
                 let key = Key(font: font, glyph: one.glyphs.pointee.glyph, scale: shared)
-                if let picture = picture(of: key) {
+                let picture = picture(of: key)
+                guard !isFull else { continue }
+                if let picture {
                     paint(
                         picture, x: x + Double(place.x_offset) / TextSetter.scale,
                         y: Double(place.y_offset) / TextSetter.scale, opacity)
                 } else {
                     paintOthers(&one, font, x)
                 }
+                painted = passed
             }
         }
     }
@@ -115,7 +144,12 @@ final class GlyphPictures {
 
     private func picture(of key: Key) -> Placed? {
         if let known = kept[key] { return known }
-        if keptBytes >= Self.mostBytes { forget() }
+        if isPage {
+            isFull = keptBytes >= Self.mostBytesOfPage
+            if isFull { return nil }
+        } else if keptBytes >= Self.mostBytes {
+            forget()
+        }
         let picture = Self.load(key)
         // Of those that are none as well, which have their entry.
         keptBytes += 64 + (picture?.bytes ?? 0)

@@ -42,26 +42,50 @@ struct Painter {
         cairo_paint(context)
     }
 
+    /// How far marks have been painted.
+    struct Progress {
+        /// Whole marks.
+        var marks = 0
+        /// Glyphs of the next, as ``GlyphPictures`` counts them.
+        var glyphs = 0
+    }
+
     /// Paints marks, which count as work.
-    func paint(_ marks: some Sequence<Mark>, _ work: inout Overdraw) throws(DrawingError) {
+    ///
+    /// - Parameter painted: glyphs of the first that have been painted on pages before.
+    /// - Returns: how far, which is less than to the end only where the page has no room for more.
+    @discardableResult
+    func paint(_ marks: some Sequence<Mark>, _ work: inout Overdraw, after painted: Int = 0)
+        throws(DrawingError) -> Progress
+    {
         let setter = TextSetter(context)
         let pictures = GlyphPictures(context)
+        var progress = Progress(glyphs: painted)
         for mark in marks {
             switch mark {
             case .outline(let outline):
-                guard let reach = visible(outline) else { continue }
-                try work.add(reach.pixels)
-                paint(outline)
+                if let reach = visible(outline) {
+                    try work.add(reach.pixels)
+                    paint(outline)
+                }
             case .text(let block):
-                guard let reach = visible(block) else { continue }
-                try work.add(reach.pixels + block.effort)
-                paint(block, setter, pictures)
+                if let reach = visible(block) {
+                    try work.add(reach.pixels + block.effort)
+                    pictures.begin(after: progress.glyphs)
+                    paint(block, setter, pictures)
+                }
             }
+            if pictures.isFull {
+                progress.glyphs = pictures.painted
+                break
+            }
+            progress = Progress(marks: progress.marks + 1)
         }
         let status = cairo_status(context)
         guard status == CAIRO_STATUS_SUCCESS else {
             throw .library(String(cString: cairo_status_to_string(status)))
         }
+        return progress
     }
 
     private func paint(_ outline: Outline) {

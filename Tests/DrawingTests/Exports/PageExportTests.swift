@@ -158,4 +158,35 @@ import Testing
         let other = try #require(try Python.run("Exports/read_pdf.py", on: small, named: "pdf"))
         #expect(other.hasPrefix("1 layers"))
     }
+
+    @Test func `a text of many emoji is in several layers, each of them once`() throws {
+        guard PinnedFonts.arePinned else { return }
+        let emoji = String(
+            String.UnicodeScalarView((0x1F980...0x1F9FF).compactMap { Unicode.Scalar($0) }))
+        func text(_ text: String, top: Int) -> SlideElement {
+            SlideElement([
+                "shapeType": .string("text"), "originx": .integer(0), "originy": .integer(top),
+                "width": .integer(1_024), "height": .integer(768), "fontHeight": .integer(40),
+                "text": .string(text),
+            ])
+        }
+        let slide = Slide(elements: [
+            text("first", top: 0), text("a\(emoji)b\(emoji)", top: 60), text("last", top: 700),
+        ])
+        let size = try PixelSize(width: 8_192, height: 6_144)
+        let file = try Picture.slide(slide, .app).pdf(fitting: size)
+        let output = try #require(try Python.run("Exports/read_pdf.py", on: file, named: "pdf"))
+        // A picture takes 95 KiB, a layer 8 MiB.
+        #expect(output.hasPrefix("3 layers") && output.hasSuffix(" 256 pictures\n"), "\(output)")
+        // What is no emoji is there once, too.
+        let none = Slide(elements: [
+            text("first", top: 0), text("ab", top: 60), text("last", top: 700),
+        ])
+        let other = try #require(
+            try Python.run(
+                "Exports/read_pdf.py", on: Picture.slide(none, .app).pdf(fitting: size),
+                named: "pdf"))
+        let fills = [output, other].map { $0.split(separator: " ")[2] }
+        #expect(fills[0] == fills[1], "\(output) \(other)")
+    }
 }

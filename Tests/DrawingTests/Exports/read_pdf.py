@@ -1,5 +1,5 @@
 """Follows a PDF file of one page from its table and prints how many objects lie over each other on it,
-how many paths they fill, and how many texts they have; of a picture, its size and first pixel."""
+how many paths they fill, and how many texts and pictures they have; of a picture, its size and first pixel."""
 
 import re
 import sys
@@ -48,11 +48,13 @@ pages = dictionary(reference(dictionary(reference(trailer, b"/Root")), b"/Pages"
 assert b"/Count 1" in pages
 page = dictionary(reference(pages, b"/Kids"))
 content = stream(reference(page, b"/Contents"))
-layers = [int(number) for number in re.findall(rb"/x(\d+) Do", content)] or [
+# A page of the library's own has its pictures within.
+joined = b"BT" not in content and b" f" not in content
+layers = [int(number) for number in re.findall(rb"/x(\d+) Do", content) if joined] or [
     reference(page, b"/Contents")
 ]
 image = dictionary(layers[0])
-if b"/Image" in image:
+if b"/Columns" in image:
     width, height = (int(re.search(key + rb" (\d+)", image).group(1)) for key in (b"/Width", b"/Height"))
     assert b"/Columns %d" % width in image
     rows = stream(layers[0])
@@ -61,4 +63,5 @@ if b"/Image" in image:
     sys.exit()
 fills = sum(len(re.findall(rb"(?m)(?:^| )f\*?$", stream(layer))) for layer in layers)
 texts = sum(stream(layer).count(b"BT") for layer in layers)
-print(f"{len(layers)} layers, {fills} fills, {texts} texts")
+pictures = sum(len(re.findall(rb"/x\d+ Do", stream(layer))) for layer in layers)
+print(f"{len(layers)} layers, {fills} fills, {texts} texts, {pictures} pictures")

@@ -119,8 +119,10 @@ import Testing
         guard PinnedFonts.arePinned else { return }
         let text = element(
             "text", ["fillColor": "#ff0000", "text": "\u{2588}"],
-            ["originx": 0, "originy": -height / 2, "width": 2 * height, "height": 2 * height,
-             "fontHeight": height])
+            [
+                "originx": 0, "originy": -height / 2, "width": 2 * height, "height": 2 * height,
+                "fontHeight": height,
+            ])
         #expect(try picture([text]).pixels.contains(Self.red))
         let slide = Slide(elements: [SlideElement(text)])
         let size = try PixelSize(width: 400, height: 300)

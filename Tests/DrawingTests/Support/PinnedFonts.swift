@@ -2,8 +2,8 @@ import Glibc
 import Testing
 
 /// Fonts that are the same on every machine with fonts-liberation: Fontconfig is given a file of
-/// our own, which must happen before the first text of the process is set. Besides there is a font of one
-/// character, U+1F9FF, whose glyph is a picture as high and wide as the font: red, blue, green and yellow.
+/// our own, which must happen before the first text of the process is set. Besides there is a font of
+/// U+1F980 to U+1F9FF, whose glyphs are pictures as high and wide as the font: red, blue, green and yellow.
 enum PinnedFonts {
     /// Whether the fonts are there. Using it pins them.
     static let arePinned: Bool = {
