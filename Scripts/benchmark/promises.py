@@ -78,8 +78,8 @@ def figures(mount):
 
 
 def peers(folder, binary, repetitions, say):
-    """{system: {figure: median seconds}}, with what the server itself takes as "server", and
-    ShapeEdit on the server of s3fs as "shapeedit s3"."""
+    """{system: {figure: median seconds}}, with what the server itself takes as "server", the same
+    kept in a file as "kept", and ShapeEdit on the server of s3fs as "shapeedit s3"."""
     results, runs = {}, {}
 
     def measure(title, name, server):
@@ -103,6 +103,10 @@ def peers(folder, binary, repetitions, say):
             raw["large"] = seconds(lambda: subprocess.run(
                 ["curl", "-sS", "--fail", "-o", "/dev/null", "--user", account, url], check=True))
             runs.setdefault("server", []).append(raw)
+            kept = os.path.join(folder, "kept")
+            runs.setdefault("kept", []).append({"large": seconds(lambda: subprocess.run(
+                ["curl", "-sS", "--fail", "-o", kept, "--user", account, url], check=True))})
+            os.unlink(kept)
             for name in ("shapeedit", "rclone", "davfs2"):
                 measure(name, name, server)
         try:

@@ -214,7 +214,8 @@ def _promises(results):
             continue
         figures = [_milliseconds(cell[figure] * 1e9) if figure in cell else ""
                    for figure in ("first", "large", "small")]
-        title = "a GET, curl" if name == "server" else TITLES.get(name, name)
+        title = {"server": "a GET, curl", "kept": "the same, into a file"}.get(
+            name, TITLES.get(name, name))
         lines.append(f"| {title} | " + " | ".join(figures) + " |")
     imported, local = results["imported"], results["local"]
     lines += ["", "| Listing 10,000 with attributes | first | all | warm |", "|---|---:|---:|---:|"]
