@@ -80,6 +80,14 @@ class Mount:
                 raise RuntimeError(f"only {whole} of {count} documents have all pictures")
             time.sleep(0.25)
 
+    def wait_for_entries(self):
+        """Waits until no more pictures come into the desktop's cache: writing them keeps the daemon busy."""
+        cache = os.path.join(self.base, "cache/thumbnails")
+        before = None
+        while (found := sum(len(files) for _, _, files in os.walk(cache))) != before:
+            before = found
+            time.sleep(1)
+
     def resident(self):
         """Of the daemon alone: workers come and go."""
         with open(f"/proc/{self.status()['process']}/statm") as statm:
@@ -188,6 +196,7 @@ def reading(binary, folder, client, count, repetitions):
         for name in sorted(os.listdir(source)):
             shutil.copy(os.path.join(source, name), mount.root)
         mount.wait_for_pictures(0, count)
+        mount.wait_for_entries()
         for size in SIZES:
             names = sorted(os.listdir(source))
             copies = os.path.join(folder, f"copies{size}")
