@@ -11,13 +11,15 @@ final class TextSetter {
     static let height = 64.0
     /// Units of the library in one of ours.
     static let scale = Double(PANGO_SCALE)
+    /// More than any character is wide at that height, with all its marks.
+    private static let widestCharacter = 16 * height
     /// The widest line the library's numbers can hold, with room to spare.
     private static let widest = 1_000_000.0
 
     /// The cairo context that is painted on; its own if it only measures.
     private let context: OpaquePointer
     private let paints: Bool
-    private let layout: OpaquePointer
+    let layout: OpaquePointer
 
     /// A setter whose lines will be painted on a context, which has to outlive it.
     convenience init(_ context: OpaquePointer) { self.init(context, paints: true) }
@@ -87,7 +89,8 @@ final class TextSetter {
         if block.wrapping == .atBlanks {
             setBetweenBlanks(text, block, unit, end, take)
         } else {
-            setByLibrary(text, block, unit, end, take)
+            let isNarrow = block.width / unit < Self.widestCharacter
+            setByLibrary(isNarrow ? parted(text) : text, block, unit, end, take)
         }
     }
 
@@ -123,7 +126,7 @@ final class TextSetter {
         return String(result)
     }
 
-    private func setText(_ text: String, width: Double?, _ block: TextBlock?) {
+    func setText(_ text: String, width: Double?, _ block: TextBlock?) {
         let alignment =
             switch block?.alignment {
             case .center: PANGO_ALIGN_CENTER

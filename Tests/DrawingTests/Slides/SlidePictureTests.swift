@@ -130,6 +130,25 @@ import Testing
         #expect(file.starts(with: Array("%PDF".utf8)))
     }
 
+    @Test(arguments: [
+        " \u{5BF}\u{45A}", " \u{64E}\u{6E9}", "\u{5D2}\u{4B0} \u{200D}\u{5D3}", "N\u{1F3FE}/",
+        "\u{603}\u{1176}\u{616}", "\u{4E8}\u{1F3FD}\u{36E}",
+    ])
+    func `a text of marks of several scripts is set in a box however narrow`(text: String) throws {
+        _ = PinnedFonts.arePinned
+        for width in [0.0, 0.01, 0.25, 0.5, 1] {
+            var box = element(
+                "text", ["fillColor": "#ff0000", "text": text],
+                ["originx": 0, "originy": 0, "height": 200, "fontHeight": 100])
+            box["width"] = .number(100 * width)
+            let slide = Slide(elements: [SlideElement(box)])
+            // The library ends the process of who asks for what it cannot do.
+            #expect(
+                try Picture.slide(slide, .app).svg(fitting: PixelSize(width: 40, height: 30)).count
+                    > 0)
+        }
+    }
+
     @Test func `the app draws texts above shapes and the web editor in order`() throws {
         let text = element(
             "text", ["fillColor": "#ff0000", "text": "████████"],
