@@ -102,7 +102,7 @@ package final class S3Store: ContentStore {
         guard [200, 206].contains(answer.head.status) else {
             throw error(answer, "getting \(blob.hash)")
         }
-        try transport.answers.requireAll(receiver, blob)
+        try transport.answers.requireAll(receiver)
     }
 
     package func stat(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) -> Int64? {

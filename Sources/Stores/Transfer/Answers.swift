@@ -9,7 +9,15 @@ struct Answers {
     ///
     /// - Parameter words: what the server says of it, if it says something.
     func error(_ answer: HTTPAnswer, _ doing: String, words: String? = nil) -> StoreError {
-        let status = answer.head.status
+        error(
+            answer.head.status, doing, words: words,
+            retryAfter: answer.head.retryAfter(now: WallClock.now.seconds))
+    }
+
+    /// The same for a status alone.
+    func error(_ status: Int, _ doing: String, words: String? = nil, retryAfter: Double? = nil)
+        -> StoreError
+    {
         let kind: StoreError.Kind =
             switch status {
             case 404, 410: .absent
@@ -21,7 +29,7 @@ struct Answers {
         let reason = words.map { ": " + Self.tame($0) } ?? ""
         return StoreError(
             kind, at: address, "\(doing): the server answers \(status)\(reason)",
-            retryAfter: answer.head.retryAfter(now: WallClock.now.seconds))
+            retryAfter: retryAfter)
     }
 
     /// A server's words made fit for one line of a log.
@@ -35,10 +43,11 @@ struct Answers {
     }
 
     /// Throws unless all of the range has come.
-    func requireAll(_ receiver: BlobReceiver, _ blob: Blob) throws(StoreError) {
+    func requireAll(_ receiver: BlobReceiver) throws(StoreError) {
         guard !receiver.isComplete else { return }
         if let problem = receiver.problemIfShort { throw problem }
         throw StoreError(
-            .unreachable, at: address, "the answer ended before all of \(blob.hash) had come")
+            .unreachable, at: address,
+            "the answer ended before all of \(receiver.name) had come")
     }
 }

@@ -108,7 +108,7 @@ final class BlobReceiver: BodyReceiver {
     }
 
     /// What the bytes are of, for messages.
-    private var name: String { object?.name ?? blob.hash.description }
+    var name: String { object?.name ?? blob.hash.description }
 
     /// The error if the bytes that follow are in a coding that nobody asked for. If there are as many as
     /// there should be they lie there in it, and are the blob's own.

@@ -138,7 +138,7 @@ package final class S3Tree: SourceTree {
         if let field = receiver.rangeField { request.headers.append(("range", field)) }
         let answer = try store.transport.send(request, receiver: receiver, call)
         switch answer.head.status {
-        case 200, 206: try store.transport.answers.requireAll(receiver, object.blob)
+        case 200, 206: try store.transport.answers.requireAll(receiver)
         case 404 where S3Problem(answer)?.code != "NoSuchBucket": throw object.gone(address)
         case 416: throw object.changed(address)
         default: throw store.error(answer, "getting \(object.name)")

@@ -1,4 +1,5 @@
 internal import Model
+internal import PathText
 
 /// A collection of a WebDAV server as a source. Things that the server gives an id (`oc:fileid` of
 /// ownCloud and Nextcloud, or `DAV:resource-id`) keep it when they are moved.
@@ -34,6 +35,8 @@ package final class WebDAVTree: SourceTree {
                         if shown.insert(path.hashValue).inserted {
                             passedOver.note(String(decoding: path, as: UTF8.self))
                         }
+                    } closed: { problem in
+                        denied = denied ?? problem
                     }
                 }
             } catch {
@@ -73,7 +76,7 @@ package final class WebDAVTree: SourceTree {
 
     private func members(
         of folder: [UInt8], _ call: StoreCall, _ visit: (SourceEntry) throws(StoreError) -> Void,
-        strange: ([UInt8]) -> Void
+        strange: ([UInt8]) -> Void, closed: (StoreError) -> Void
     ) throws(StoreError) {
         let path = absolute(folder)
         let name = folder.isEmpty ? "the collection" : String(decoding: folder, as: UTF8.self)
@@ -84,21 +87,34 @@ package final class WebDAVTree: SourceTree {
         ) { (response, subject) throws(StoreError) in
             guard case .member(let name) = subject else { return }
             let place = folder.isEmpty ? name : folder + [0x2f] + name
-            if SourceEntry.isName(name), let entry = try member(response, at: place, call),
-                SourceEntry.isBounded(place, identity: entry.identity, tag: entry.tag)
-            {
+            guard SourceEntry.isName(name) else { return strange(place) }
+            switch try member(response, at: place, call) {
+            case .shown(let entry)
+            where SourceEntry.isBounded(place, identity: entry.identity, tag: entry.tag):
                 try visit(entry)
-            } else {
-                strange(place)
+            case .shown, .strange: strange(place)
+            case .closed(let problem): closed(problem)
             }
         }
     }
 
-    /// `nil` if nothing tells how large a file is: it must not be taken for an empty one; or if no file
-    /// is so large.
+    /// What a listing tells of something that is directly in the collection.
+    private enum Member {
+        case shown(SourceEntry)
+        /// Nothing tells how large the file is, which must not be taken for an empty one; or none is so large.
+        case strange
+        /// The server does not let us see it, or cannot look at it now. It is there: a refresh must not take
+        /// it for removed, with all that is in it.
+        case closed(StoreError)
+    }
+
+    /// A file whose size, or both etag and date, are not in the listing is asked for them by itself.
     private func member(_ response: XMLElement, at path: [UInt8], _ call: StoreCall)
-        throws(StoreError) -> SourceEntry?
+        throws(StoreError) -> Member
     {
+        if let status = response.refusal {
+            return .closed(transport.answers.error(status, "looking at \(String(path: path))"))
+        }
         let found = response.foundProperties
         let isFolder = found.isCollection
         let fileID = found.text("fileid", in: FoundProperties.ownCloud)
@@ -106,48 +122,41 @@ package final class WebDAVTree: SourceTree {
             fileID.isEmpty ? found.element("resource-id")?.text("href") ?? "" : fileID
         var modified = found.text("getlastmodified")
         if isFolder {
-            return SourceEntry(
-                .folder, path: path, identity: Array(identity.utf8),
-                modified: HTTPDate.seconds(modified).map {
-                    Timestamp(seconds: $0, nanoseconds: 0)
-                })
+            return .shown(
+                SourceEntry(
+                    .folder, path: path, identity: Array(identity.utf8),
+                    modified: HTTPDate.seconds(modified).map {
+                        Timestamp(seconds: $0, nanoseconds: 0)
+                    }))
         }
         var told = Int64(found.text("getcontentlength"))
         var etag = found.text("getetag")
-        if told == nil || etag.isEmpty && modified.isEmpty,
-            let head = try self.head(of: path, isNeeded: told == nil, call)
-        {
-            told = told ?? head.contentLength
-            if etag.isEmpty, modified.isEmpty {
-                etag = head.field("etag") ?? ""
-                modified = head.field("last-modified") ?? ""
+        if told == nil || etag.isEmpty && modified.isEmpty {
+            let answer = try transport.send(
+                HTTPRequest("HEAD", transport.url(absolute(path))), call)
+            if answer.head.status == 200 {
+                told = told ?? answer.head.contentLength
+                if etag.isEmpty, modified.isEmpty {
+                    etag = answer.head.field("etag") ?? ""
+                    modified = answer.head.field("last-modified") ?? ""
+                }
+            } else if told == nil {
+                let problem = transport.answers.error(
+                    answer, "asking for \(String(path: path))")
+                if problem.isTransient { throw problem }
+                if problem.kind == .denied { return .closed(problem) }
             }
         }
-        guard let size = told, (0...SourceEntry.largest).contains(size) else { return nil }
+        guard let size = told, (0...SourceEntry.largest).contains(size) else { return .strange }
         let isNamed = !etag.isEmpty || !modified.isEmpty
-        return SourceEntry(
-            .file(size), path: path, identity: Array(identity.utf8),
-            tag: isNamed
-                ? SourceTag.of(etag: etag, modified: modified) : SourceTag.of(size: size),
-            modified: HTTPDate.seconds(modified).map {
-                Timestamp(seconds: $0, nanoseconds: 0)
-            })
-    }
-
-    /// What the server says of a file whose size, or both etag and date, are not in the listing.
-    ///
-    /// - Parameter isNeeded: without it the file could not be shown.
-    private func head(of path: [UInt8], isNeeded: Bool, _ call: StoreCall) throws(StoreError)
-        -> HTTPHead?
-    {
-        let answer = try transport.send(HTTPRequest("HEAD", transport.url(absolute(path))), call)
-        if answer.head.status == 200 { return answer.head }
-        if !isNeeded { return nil }
-        // One that may answer later is not passed over: a refresh would take it for removed.
-        let name = String(decoding: path, as: UTF8.self)
-        let problem = transport.answers.error(answer, "asking for \(name)")
-        if problem.isTransient { throw problem }
-        return nil
+        return .shown(
+            SourceEntry(
+                .file(size), path: path, identity: Array(identity.utf8),
+                tag: isNamed
+                    ? SourceTag.of(etag: etag, modified: modified) : SourceTag.of(size: size),
+                modified: HTTPDate.seconds(modified).map {
+                    Timestamp(seconds: $0, nanoseconds: 0)
+                }))
     }
 
     package func read(
@@ -160,7 +169,7 @@ package final class WebDAVTree: SourceTree {
         if let field = receiver.rangeField { request.headers = [("Range", field)] }
         let answer = try transport.send(request, receiver: receiver, call)
         switch answer.head.status {
-        case 200, 206: try transport.answers.requireAll(receiver, object.blob)
+        case 200, 206: try transport.answers.requireAll(receiver)
         case 404, 410: throw object.gone(address)
         // Shorter than the range.
         case 416: throw object.changed(address)

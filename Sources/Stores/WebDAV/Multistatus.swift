@@ -31,11 +31,26 @@ extension XMLElement {
     /// The properties that the server has.
     var foundProperties: FoundProperties {
         FoundProperties(
-            all: all("propstat")
-                .filter {
-                    ($0.text("status") ?? "").split(separator: " ").dropFirst().first == "200"
-                }
+            all: all("propstat").filter { $0.statusCode == 200 }
                 .flatMap { $0.first("prop")?.children ?? [] })
+    }
+
+    /// The status that the server has in place of what kind of thing it is, for one that is closed to us or
+    /// that it cannot look at now; `nil` if it is told, or there is no such thing.
+    var refusal: Int? {
+        let propstats = all("propstat")
+        let told =
+            propstats.first { $0.first("prop")?.first("resourcetype") != nil }
+            ?? propstats.first { $0.statusCode == 200 } ?? propstats.first
+        guard let code = statusCode ?? told?.statusCode, ![200, 404, 410].contains(code) else {
+            return nil
+        }
+        return code
+    }
+
+    /// The number in its `status`.
+    private var statusCode: Int? {
+        (text("status") ?? "").split(separator: " ").dropFirst().first.flatMap { Int($0) }
     }
 }
 

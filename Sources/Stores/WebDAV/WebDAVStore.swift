@@ -151,7 +151,7 @@ package final class WebDAVStore: ContentStore {
             if answer.head.status == 404 { try requireStore(call) }
             throw transport.answers.error(answer, "getting \(blob.hash)")
         }
-        try transport.answers.requireAll(receiver, blob)
+        try transport.answers.requireAll(receiver)
     }
 
     package func stat(_ hash: ContentHash, _ call: StoreCall) throws(StoreError) -> Int64? {

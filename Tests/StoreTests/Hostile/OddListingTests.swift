@@ -96,6 +96,66 @@ import Testing
             found.sorted() == ["closed1", "closed2", "open1", "open1/a", "open2", "open2/a"])
     }
 
+    @Test(arguments: [
+        "<D:status>HTTP/1.1 403 Forbidden</D:status>",
+        "<D:propstat><D:prop><D:resourcetype/><D:getcontentlength/></D:prop>"
+            + "<D:status>HTTP/1.1 403 Forbidden</D:status></D:propstat>",
+        "<D:propstat><D:prop><D:displayname>b</D:displayname></D:prop>"
+            + "<D:status>HTTP/1.1 200 OK</D:status></D:propstat>",
+    ])
+    func `what the server lists and does not let us see is told at the end, not passed over`(
+        _ told: String
+    ) throws {
+        let server = try HostileServer { connection in
+            if connection.method == "HEAD" { return connection.answer("403 Forbidden") }
+            let members = [
+                "<D:response><D:href>/x/b</D:href>\(told)</D:response>",
+                Self.file("/x/c", 5, "<D:getetag>\"e\"</D:getetag>"),
+            ]
+            connection.answer(
+                "207 Multi-Status", [], Self.listing([Self.folder("/x/")] + members))
+        }
+        defer { withExtendedLifetime(server) {} }
+        let tree = try tree(server)
+        var found: [String] = []
+        let problem = StoreTests.kind { () throws(StoreError) in
+            _ = try tree.walk(StoreCall()) { (entry) throws(StoreError) in
+                found.append(String(decoding: entry.path, as: UTF8.self))
+            }
+        }
+        // It is there: a refresh would remove it, with all that is in it.
+        #expect(problem == .denied)
+        #expect(found == ["c"])
+    }
+
+    @Test func `what the server cannot look at is no file, whatever it says of it otherwise`()
+        throws
+    {
+        let server = try HostileServer { connection in
+            if connection.method == "HEAD" {
+                return connection.answer("200 OK", [], Array("index".utf8))
+            }
+            let members = [
+                "<D:response><D:href>/x/folder/</D:href><D:propstat><D:prop><D:resourcetype/>"
+                    + "</D:prop><D:status>HTTP/1.1 503 Service Unavailable</D:status></D:propstat>"
+                    + "</D:response>",
+                Self.folder("/x/other/"),
+            ]
+            let path = String(connection.head.split(separator: " ")[1])
+            connection.answer(
+                "207 Multi-Status", [],
+                Self.listing([Self.folder(path)] + (path == "/x/" ? members : [])))
+        }
+        defer { withExtendedLifetime(server) {} }
+        let tree = try tree(server)
+        var found: [SourceEntry] = []
+        let problem = StoreTests.kind { () throws(StoreError) in
+            _ = try tree.walk(StoreCall()) { (entry) throws(StoreError) in found.append(entry) }
+        }
+        #expect(problem == .refused(status: 503))
+        #expect(found.map(\.kind) == [.folder])
+    }
+
     @Test func `a store's server is asked for the size of what it lists without one`() throws {
         let samples = [1, 2, 3].map { Sample(size: 10 * $0, seed: UInt64($0)) }
             .sorted { $0.blob.hash.description < $1.blob.hash.description }

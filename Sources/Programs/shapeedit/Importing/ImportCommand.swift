@@ -126,7 +126,7 @@ struct ImportCommand: ParsableCommand {
             line += ", \(count("inTheWay")) names are taken, the first is \(PathText.quoted(first))"
         }
         if passedOver.count > 0 {
-            line += ", \(passedOver.count) keys cannot be names, the first is "
+            line += ", \(passedOver.count) cannot be shown here, the first is "
             line += PathText.quoted(passedOver.first)
         }
         Console.say(line)
