@@ -23,10 +23,11 @@ enum ProfileFile {
 
 /// A file of machines and logins as ftp, curl and git read it in `~/.netrc`.
 enum NetrcFile {
+    /// - Parameter host: in lower case.
     static func credentials(in text: String, host: String, user: String?) -> Credentials? {
         var words = text.split(whereSeparator: \.isNewline)
             .filter { !trimmed($0).hasPrefix("#") }
-            .flatMap { $0.split(whereSeparator: \.isWhitespace) }[...]
+            .flatMap { line in Self.words(of: line) }[...]
         var isMatching = false
         var login: String?
         var password: String?
@@ -41,14 +42,36 @@ enum NetrcFile {
             case "machine", "default":
                 if let found = found() { return found }
                 (login, password) = (nil, nil)
-                isMatching = word == "default" || words.popFirst().map { $0 == host } ?? false
-            case "login": login = words.popFirst().map(String.init)
-            case "password": password = words.popFirst().map(String.init)
+                isMatching = word == "default" || words.popFirst()?.lowercased() == host
+            case "login": login = words.popFirst()
+            case "password": password = words.popFirst()
             case "account": words = words.dropFirst()
             default: break
             }
         }
         return found()
+    }
+
+    /// A line at its blanks. What is in double quotes is one word, in which a backslash takes away what a
+    /// quote or a backslash means, as for curl.
+    private static func words(of line: Substring) -> [String] {
+        var words: [String] = []
+        var rest = line.drop(while: \.isWhitespace)
+        while let first = rest.first {
+            var word = ""
+            if first == "\"" {
+                rest.removeFirst()
+                while let character = rest.popFirst(), character != "\"" {
+                    word.append(character == "\\" ? rest.popFirst() ?? character : character)
+                }
+            } else {
+                word = String(rest.prefix { !$0.isWhitespace })
+                rest.removeFirst(word.count)
+            }
+            words.append(word)
+            rest = rest.drop(while: \.isWhitespace)
+        }
+        return words
     }
 }
 

@@ -40,6 +40,19 @@ import Testing
         #expect(NetrcFile.credentials(in: "machine b login", host: "b", user: nil) == nil)
     }
 
+    @Test func `what is in quotes in a netrc file is one word, and hosts have no case`() {
+        let text = #"""
+            machine Files.Example login "an na" password "se \"c\" r\\t #1" machine b
+            machine c login me password se"c"
+            """#
+        #expect(
+            NetrcFile.credentials(in: text, host: "files.example", user: nil)
+                == Credentials(identity: "an na", secret: #"se "c" r\t #1"#))
+        #expect(NetrcFile.credentials(in: text, host: "c", user: "me")?.secret == #"se"c""#)
+        let open = #"machine b login me password "geheim"#
+        #expect(NetrcFile.credentials(in: open, host: "b", user: nil) == expected)
+    }
+
     @Test func `what commands print`() {
         #expect(CredentialText.parse("username=me\npassword=geheim\n") == expected)
         let json = """
