@@ -82,7 +82,9 @@ enum ContainerStore {
 
     /// Makes what a new store needs; fails if it does not answer, or cannot be a store.
     static func prepare(_ address: String) throws(Failure) {
-        if case .folder(let path) = try StoreAddress(parsing: address) {
+        let parsed = try StoreAddress(parsing: address)
+        try parsed.requireAbsoluteFiles()
+        if case .folder(let path) = parsed {
             try Containers.checkApart(store: path)
         }
         let store = try open(address)

@@ -1,3 +1,5 @@
+package import Model
+
 /// Where a content store is, as a person writes it and a container keeps it.
 ///
 /// ```
@@ -21,6 +23,31 @@ package enum StoreAddress: Equatable, Sendable, CustomStringConvertible {
         case .folder(let path): "folder:" + path
         case .s3(let address): address.description
         case .webDAV(let address): address.description
+        }
+    }
+}
+
+extension StoreAddress {
+    /// Throws if it names files in a way that leads elsewhere from another folder: a daemon is in the
+    /// root, whatever folder the address was written in.
+    package func requireAbsoluteFiles() throws(Failure) {
+        var files: [(option: String, path: String?)] = []
+        let options: ServerOptions
+        switch self {
+        case .folder: return
+        case .s3(let address):
+            files.append(("credentials", address.credentialsFile))
+            options = address.options
+        case .webDAV(let address):
+            files.append(("netrc", address.netrcFile))
+            options = address.options
+        }
+        files.append(("ca", options.authoritiesFile))
+        // One without a slash is looked for in $PATH.
+        let program = options.credentialCommand?.first
+        files.append(("credential-command", program?.contains("/") == true ? program : nil))
+        for (option, path) in files where path.map({ !$0.hasPrefix("/") }) ?? false {
+            throw StoreAddress.problem("the path that \(option)= names must begin with /")
         }
     }
 }

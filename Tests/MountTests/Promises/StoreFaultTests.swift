@@ -130,6 +130,27 @@ struct StoreFaultTests {
         #expect(lines.count == 1 && lines[0].hasPrefix("shapeedit: "), "\(result)")
     }
 
+    /// A daemon would look for them in another folder than whoever wrote the address.
+    @Test(arguments: [
+        "davs://127.0.0.1:1/x?ca=ca.pem", "davs://127.0.0.1:1/x?netrc=./logins",
+        "s3://bucket/x?credentials=keys", "davs://127.0.0.1:1/x?credential-command=bin/login%20me",
+    ])
+    func `an address that names a file otherwise than from the root on is refused`(
+        _ address: String
+    ) throws {
+        let container = try Container()
+        defer { container.remove() }
+        for command in [
+            ["container", "create", "other", "--store", address],
+            ["container", "move-store", container.name, address],
+            ["import", "--promise", address, container.base],
+        ] {
+            let result = try container.command(command)
+            #expect(result.status == Int(EX_USAGE), "\(result)")
+            #expect(result.errorText.contains("must begin with /"), "\(result)")
+        }
+    }
+
     @Test func `a container changes its store, and does without one again`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)

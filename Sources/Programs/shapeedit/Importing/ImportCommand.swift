@@ -51,6 +51,7 @@ struct ImportCommand: ParsableCommand {
         let folder = places.count == (promise ? 2 : 1) ? places[places.count - 1] : "."
         // First, so that no folder is made for what is none.
         let named = try promise ? Self.source(places[0]) : nil
+        try named?.1.requireAbsoluteFiles()
         let target = try ImportTarget(folder, makes: promise)
         let (address, source) = try named ?? Self.source(target.source())
         if case .folder(let path) = source { try target.refuseOwnMount(path) }
