@@ -15,7 +15,8 @@ package struct DocumentVersions: Sendable {
     let name: String
     private let folder: String
 
-    /// Finds the document; a failure of kind usage if it is in no mount.
+    /// Finds the document; a failure of kind usage if it is in no mount, or another container grants
+    /// it to the app whose mount this is.
     package init(_ name: String) throws(Failure) {
         self.name = name
         path = try FoundFile.path(of: name)
@@ -29,6 +30,14 @@ package struct DocumentVersions: Sendable {
             throw access(path.cPath, F_OK) == 0
                 ? Failure.notMounted(name) : Failure(name, Errno(ENOENT))
         }
+        // An app's mount has none of a document that was granted to it, nor of the folder that shows it. It
+        // is said before the document is claimed: there that takes its lock, and who restores wants it again.
+        // A document that goes just now is still there for access(2) for a moment.
+        if access(folder.parentPath.cPath, F_OK) != 0, errno == ENOENT,
+            access(path.cPath, F_OK) == 0
+        {
+            throw Failure(.usage, "\(name): its versions are in the mount of its container only")
+        }
         self.folder = folder
     }
 
@@ -39,14 +48,6 @@ package struct DocumentVersions: Sendable {
         let current = try current()
         let names: [String]
         do throws(Errno) { names = try Directories.names(in: folder) } catch {
-            // An app's mount has none of a document that was granted to it, nor of the folder that shows
-            // it. A document that goes just now is still there for access(2) for a moment.
-            if error.code == ENOENT, access(path.cPath, F_OK) == 0,
-                access(folder.parentPath.cPath, F_OK) != 0
-            {
-                throw Failure(
-                    .usage, "\(name): its versions are in the mount of its container only")
-            }
             throw Failure(name, error)
         }
         var versions: [DocumentVersion] = []

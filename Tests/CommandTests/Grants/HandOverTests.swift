@@ -44,7 +44,7 @@ struct HandOverTests {
                 ).contains("container test has it"))
             try desk.fail(65, "get", "s.shape", "title")
             // Earlier versions are its owner's.
-            for words in [["versions"], ["conflicts"]] {
+            for words in [["versions"], ["conflicts"], ["restore"]] {
                 let result = try desk.shapeedit(words + ["\(app)/in test/s.shape"])
                 #expect(result.status == 64, "\(words): \(result)")
                 #expect(result.errorText.contains("in the mount of its container only"))
