@@ -57,7 +57,7 @@ package struct GrantRow: Hashable, Sendable {
     /// The name of the application's container.
     package var application: String
     package var terms: GrantTerms
-    /// When it was granted.
+    /// When it was granted first; other terms change nothing about that.
     package var granted: Timestamp
 
     package init(

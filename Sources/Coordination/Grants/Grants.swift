@@ -8,6 +8,16 @@ package struct Grants: Sendable {
         for row in rows { insert(row) }
     }
 
+    /// When the document was granted to the application that has it at this moment; `nil` if it has not.
+    package func granted(
+        _ document: DocumentID, to application: some StringProtocol, at now: Timestamp
+    ) -> Timestamp? {
+        guard let row = rows[document]?[String(application)], row.isLive(at: now) else {
+            return nil
+        }
+        return row.granted
+    }
+
     /// Adds a grant, in place of the one that the application has for the document.
     package mutating func insert(_ row: GrantRow) {
         rows[row.document, default: [:]][row.application] = row
@@ -25,9 +35,12 @@ package struct Grants: Sendable {
         sorted(rows.values.flatMap(\.values).filter { $0.isLive(at: now) })
     }
 
-    /// Those of an application that hold at this moment, by document.
+    /// Those of an application that hold at this moment, the first granted first: what is granted later
+    /// takes no name from a document that the application has already.
     package func live(for application: String, at now: Timestamp) -> [GrantRow] {
-        sorted(rows.values.compactMap { $0[application] }.filter { $0.isLive(at: now) })
+        rows.values.compactMap { $0[application] }.filter { $0.isLive(at: now) }.sorted {
+            ($0.granted, $0.document.rawValue) < ($1.granted, $1.document.rawValue)
+        }
     }
 
     /// Those of a document that hold at this moment, by application.

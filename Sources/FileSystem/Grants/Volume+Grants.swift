@@ -57,9 +57,11 @@ extension Volume {
             if record.pointee.isDirectory { throw Errno(EISDIR) }
             guard record.pointee.isRegular else { throw Errno(EPERM) }
             let now = VolumeState.now()
+            let document = DocumentID(rawValue: record.pointee.document)
+            // With other terms it keeps its place among those that are called alike.
             let row = GrantRow(
-                document: DocumentID(rawValue: record.pointee.document),
-                application: String(application), terms: terms, granted: now)
+                document: document, application: String(application), terms: terms,
+                granted: state.grants.granted(document, to: application, at: now) ?? now)
             let expired = state.grants.dropExpired(at: now)
             state.grants.insert(row)
             state.bells.ring(for: row.application)
@@ -222,7 +224,8 @@ struct GrantStamp: Sendable {
 }
 
 extension VolumeState {
-    /// What is granted to an application, with the names that the documents have now; by document.
+    /// What is granted to an application, with the names that the documents have now; the first
+    /// granted first.
     fileprivate func granted(
         to application: String, at now: Timestamp
     ) -> [(row: GrantRow, name: MemoryIndex.Position)] {

@@ -37,6 +37,35 @@ struct GrantedNamesTests {
         }
     }
 
+    @Test(arguments: DataPath.mounts.prefix(1))
+    func `what is granted later takes no name from what an app has already`(
+        _ place: DataPath
+    ) throws {
+        try withOwnerAndApp(place) { both in
+            let (here, there) = (try both.owner.agent(), try both.appAgent())
+            // The one that is granted first was made last.
+            for folder in ["old", "new"] {
+                here.makeDirectory(ByteString(folder))
+                here.store(ByteString(folder + "/same.txt"), ByteString(folder))
+            }
+            try both.run("grant", "new/same.txt", "--to", "notes", "--write")
+            #expect(there.content("in test/same.txt") == "new")
+            try both.run("grant", "old/same.txt", "--to", "notes", "--write")
+            let hold = {
+                #expect(there.content("in test/same.txt") == "new")
+                #expect(there.content("in test/same (2).txt") == "old")
+            }
+            hold()
+            // Other terms are no other grant.
+            try both.run("grant", "new/same.txt", "--to", "notes", "--write", "--until", "1h")
+            hold()
+            // So what the app saves by that name is the document that it has read.
+            there.store("in test/same.txt", "saved")
+            #expect(here.content("new/same.txt") == "saved")
+            #expect(here.content("old/same.txt") == "old")
+        }
+    }
+
     @Test func `a name costs the same however many documents are granted`() throws {
         try withOwnerAndApp(.passthrough) { both in
             let (here, there) = (try both.owner.agent(), try both.appAgent())
