@@ -49,14 +49,12 @@ package struct ContainerCheck {
     ) throws(Failure) -> Report {
         let folder = ContainerFolder(path: path)
         try folder.checkOurs(name)
-        guard access(folder.catalog, F_OK) == 0 else {
-            throw Failure(
-                .badData,
-                "\(folder.catalog) is missing: the names of the documents are lost; their contents "
-                    + "are in \(folder.blobs). Put a backup of the catalog back")
-        }
+        // Nothing is made in a folder that has none.
+        if access(folder.lock, F_OK) != 0 { try requireCatalog(folder, name) }
         let lock = try Container.lock(name, at: path, holder: "being checked")
         defer { withExtendedLifetime(lock) {} }
+        // Not before: one that is being made has none yet, and one that is being deleted none any more.
+        try requireCatalog(folder, name)
         let content = LocalContent(folder: folder)
         try content.makeRoomToOpen()
         let database: CatalogDatabase
@@ -81,6 +79,18 @@ package struct ContainerCheck {
         var check = ContainerCheck(database, content, stored: inStore)
         try check.run()
         return check.report
+    }
+
+    /// Fails if the container has no catalog. Where there are no contents either, its making was cut off.
+    private static func requireCatalog(_ folder: ContainerFolder, _ name: String) throws(Failure) {
+        if access(folder.catalog, F_OK) == 0 { return }
+        guard folder.hasContents else {
+            throw Failure(.noInput, "there is no container \(name)")
+        }
+        throw Failure(
+            .badData,
+            "\(folder.catalog) is missing: the names of the documents are lost; their contents "
+                + "are in \(folder.blobs). Put a backup of the catalog back")
     }
 
     private init(

@@ -143,6 +143,29 @@ import Testing
         }
     }
 
+    /// It has no catalog yet, and nothing of it is lost. One whose making was cut off is none.
+    @Test func `a container that is not made yet is not checked`() throws {
+        try withBrokenContainer { broken in
+            let made = try broken.container.command("container", "create", "half")
+            #expect(made.status == 0, "\(made)")
+            let folder = "\(broken.folder)/../half"
+            #expect(unlink(folder + "/catalog.sqlite") == 0)
+            let file = open(folder + "/lock", O_RDWR)
+            defer { close(file) }
+            #expect(flock(file, LOCK_EX) == 0)
+            let words = "being created (process \(getpid()))"
+            #expect(ftruncate(file, 0) == 0 && pwrite(file, words, words.utf8.count, 0) > 0)
+            try broken.expectRefusal(
+                "container", "check", "half", status: EX_TEMPFAIL, saying: words)
+            #expect(flock(file, LOCK_UN) == 0)
+            try broken.expectRefusal(
+                "container", "check", "half", status: EX_NOINPUT,
+                saying: "there is no container half")
+            let again = try broken.container.command("container", "create", "half")
+            #expect(again.status == 0, "\(again)")
+        }
+    }
+
     @Test(arguments: ["../x", "", ".x", "a/b", "/", "..", "-x", "a b", "a\nb", "\u{1b}[31m"])
     func `a name that cannot be one makes nothing`(_ name: String) throws {
         try withBrokenContainer { broken in
