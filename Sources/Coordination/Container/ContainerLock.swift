@@ -37,8 +37,12 @@ final class ContainerLock: Sendable {
                 isBrief || isUnmounted
                 ? Self.briefPatience : Self.isDying(other) ? Self.patience : 0
             guard looks < most else {
+                // A command is at work on it, and there is no mount.
+                let isCommand =
+                    Self.parts(of: other).map { ContainerFolder.mountPoint(in: $0.words) == nil }
+                    ?? false
                 let advice =
-                    isBrief
+                    isBrief || isCommand
                     ? "Try again."
                     : isUnmounted
                         ? "That is unmounted here, but a program may have files open there still."

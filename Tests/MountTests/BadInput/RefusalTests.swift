@@ -156,7 +156,7 @@ import Testing
             let words = "being created (process \(getpid()))"
             #expect(ftruncate(file, 0) == 0 && pwrite(file, words, words.utf8.count, 0) > 0)
             try broken.expectRefusal(
-                "container", "check", "half", status: EX_TEMPFAIL, saying: words)
+                "container", "check", "half", status: EX_TEMPFAIL, saying: words, "Try again")
             #expect(flock(file, LOCK_UN) == 0)
             try broken.expectRefusal(
                 "container", "check", "half", status: EX_NOINPUT,
