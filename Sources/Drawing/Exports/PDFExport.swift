@@ -14,7 +14,7 @@ extension Picture {
         return file
     }
 
-    /// The picture as such a file whose bytes are handed out in order as they are made.
+    /// The picture as such a file whose bytes are handed out in order, a layer at a time.
     ///
     /// - Throws: ``DrawingError/refusedBySink`` if `take` returns false.
     public func writePDF(fitting size: PixelSize, to take: (UnsafeRawBufferPointer) -> Bool)
@@ -53,8 +53,8 @@ private struct SheetLayers {
     private var marks: AnySequence<Mark>.Iterator
     /// The next marks, of which those that are painted were taken away.
     private var following: ArraySlice<Mark> = []
-    /// Glyphs of the next that are painted.
-    private var glyphs = 0
+    /// Glyphs of the next that are painted; nil if it is not begun.
+    private var glyphs: Int?
     private var work: Painter.Overdraw
     private var isFirst = true
 

@@ -37,6 +37,8 @@ final class GlyphPictures {
     /// Nil for glyphs that are none.
     private var kept: [Key: Placed?] = [:]
     private var keptBytes = 0
+    /// Whether something of the text is on pages before: all of it but pictures is.
+    private(set) var isBegun = false
     /// Glyphs of the text that come before what is to be painted of it, and those that were come by.
     private var first = 0
     private var passed = 0
@@ -57,10 +59,11 @@ final class GlyphPictures {
 
     /// Begins a text.
     ///
-    /// - Parameter painted: how many of its glyphs have been painted on pages before; the glyphs of all other
-    ///   fonts are, if any was.
-    func begin(after painted: Int) {
-        (first, passed, self.painted) = (painted, 0, painted)
+    /// - Parameter painted: how many of its glyphs have been painted on pages before, where all of other fonts
+    ///   have been, too; nil if it begins on this one.
+    func begin(after painted: Int?) {
+        isBegun = painted != nil
+        (first, passed, self.painted) = (painted ?? 0, 0, painted ?? 0)
     }
 
     /// Whether there may be one among a line's glyphs.
@@ -81,7 +84,7 @@ final class GlyphPictures {
         for (item, start) in line.visualRuns {
             guard let font = Self.font(of: item), let glyphs = item.glyphs else { continue }
             guard hasPictures(font) else {
-                if first == 0 { paintOthers(glyphs, font, start) }
+                if !isBegun { paintOthers(glyphs, font, start) }
                 continue
             }
             guard let near else { continue }

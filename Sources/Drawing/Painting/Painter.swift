@@ -46,16 +46,16 @@ struct Painter {
     struct Progress {
         /// Whole marks.
         var marks = 0
-        /// Glyphs of the next, as ``GlyphPictures`` counts them.
-        var glyphs = 0
+        /// Glyphs of the next, as ``GlyphPictures`` counts them; nil if nothing of it is painted.
+        var glyphs: Int?
     }
 
     /// Paints marks, which count as work.
     ///
-    /// - Parameter painted: glyphs of the first that have been painted on pages before.
+    /// - Parameter painted: glyphs of the first that have been painted on pages before; nil if it begins here.
     /// - Returns: how far, which is less than to the end only where the page has no room for more.
     @discardableResult
-    func paint(_ marks: some Sequence<Mark>, _ work: inout Overdraw, after painted: Int = 0)
+    func paint(_ marks: some Sequence<Mark>, _ work: inout Overdraw, after painted: Int? = nil)
         throws(DrawingError) -> Progress
     {
         let setter = TextSetter(context)
@@ -166,7 +166,7 @@ struct Painter {
                         pango_cairo_show_glyph_string(context, font, glyphs)
                     }
                 }
-            } else {
+            } else if !pictures.isBegun {
                 cairo_move_to(context, 0, 0)
                 if isTraced {
                     pango_cairo_layout_line_path(context, line.glyphs)

@@ -1,49 +1,69 @@
 import CPangoCairo
 
 extension TextSetter {
-    /// The text with a break of no width wherever the library would take what is perceived as one character
-    /// apart, as a letter and an accent of another script: each is set with a font of its own. In a line that has
-    /// no room for the first of them the library finds that it can break nowhere, and ends the process.
-    func parted(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { $0.value >= Self.firstMark }) else {
-            return text
-        }
+    /// The text with breaks of no width where the library would not find one: between the runs (of one font
+    /// and script each) of what has no room in a line and could be broken nowhere but within characters, as a
+    /// letter with an accent of another script. There it ends the process.
+    ///
+    /// - Parameter width: of a line, in the library's height; not less than 0.
+    func parted(_ text: String, width: Double) -> String {
         setText(text, width: nil, nil)
-        let ends = runEnds
-        var count: Int32 = 0
-        guard let attributes = pango_layout_get_log_attrs_readonly(layout, &count) else {
-            return text
-        }
-        var result = String.UnicodeScalarView()
-        var byte = 0
-        var isAfterBlank = false
-        for (index, scalar) in text.unicodeScalars.enumerated() {
-            if index < Int(count), attributes[index].is_char_break == 0,
-                isAfterBlank || ends.contains(byte)
-            {
-                result.append("\u{200B}")
+        guard self.width > width * 0.99 else { return text }
+        let characters = characters(of: text)
+        var breaks: Set<Int> = []
+        var start = 0
+        for end in 1...max(characters.count, 1) {
+            guard end >= characters.count || characters[end].beginsLine else { continue }
+            let part = characters[start..<min(end, characters.count)]
+            if part.reduce(0, { $0 + $1.width }) > width * 0.99 {
+                breaks.formUnion(part.indices.dropFirst().filter { part[$0].beginsRun })
             }
+            start = end
+        }
+        guard !breaks.isEmpty else { return text }
+        var result = String.UnicodeScalarView()
+        for (index, scalar) in text.unicodeScalars.enumerated() {
+            if breaks.contains(index) { result.append("\u{200B}") }
             result.append(scalar)
-            byte += UTF8.width(scalar)
-            isAfterBlank = scalar.properties.isWhitespace
         }
         return String(result)
     }
 
-    /// The first character that may be part of one with others.
-    private static let firstMark: UInt32 = 0x300
+    private struct Character {
+        var width = 0.0
+        /// Whether a line can begin with it.
+        var beginsLine = false
+        var beginsRun = false
+    }
 
-    /// Where runs of one font and script end, in bytes of the text.
-    private var runEnds: Set<Int> {
+    /// What the library makes of the characters (Unicode scalars) of the text that has been set.
+    private func characters(of text: String) -> [Character] {
+        var count: Int32 = 0
+        guard let attributes = pango_layout_get_log_attrs_readonly(layout, &count) else { return [] }
+        var characters: [Character] = []
+        // Where they begin, in bytes.
+        var places: [Int: Int] = [:]
+        var byte = 0
+        for scalar in text.unicodeScalars where characters.count < Int(count) {
+            places[byte] = characters.count
+            let its = attributes[characters.count]
+            characters.append(
+                Character(beginsLine: its.is_line_break != 0 && its.is_char_break != 0))
+            byte += UTF8.width(scalar)
+        }
         let iterator = pango_layout_get_iter(layout)
         defer { pango_layout_iter_free(iterator) }
-        var ends: Set<Int> = []
         repeat {
             guard let run = pango_layout_iter_get_run_readonly(iterator),
-                let item = run.pointee.item?.pointee
+                let item = run.pointee.item?.pointee, let start = places[Int(item.offset)]
             else { continue }
-            ends.insert(Int(item.offset) + Int(item.length))
+            characters[start].beginsRun = true
+            var widths = [Int32](repeating: 0, count: Int(item.num_chars))
+            pango_glyph_item_get_logical_widths(run, pango_layout_get_text(layout), &widths)
+            for (index, width) in zip(start..<characters.count, widths) {
+                characters[index].width = Double(width) / Self.scale
+            }
         } while pango_layout_iter_next_run(iterator) != 0
-        return ends
+        return characters
     }
 }

@@ -11,8 +11,6 @@ final class TextSetter {
     static let height = 64.0
     /// Units of the library in one of ours.
     static let scale = Double(PANGO_SCALE)
-    /// More than any character is wide at that height, with all its marks.
-    private static let widestCharacter = 16 * height
     /// The widest line the library's numbers can hold, with room to spare.
     private static let widest = 1_000_000.0
 
@@ -89,8 +87,9 @@ final class TextSetter {
         if block.wrapping == .atBlanks {
             setBetweenBlanks(text, block, unit, end, take)
         } else {
-            let isNarrow = block.width / unit < Self.widestCharacter
-            setByLibrary(isNarrow ? parted(text) : text, block, unit, end, take)
+            let isOne = block.wrapping == .ellipsis
+            let text = isOne ? text : parted(text, width: block.width / unit)
+            setByLibrary(text, block, unit, end, take)
         }
     }
 
@@ -210,7 +209,7 @@ extension TextSetter {
     }
 
     /// The width of what has been set.
-    private var width: Double {
+    var width: Double {
         var place = PangoRectangle()
         pango_layout_get_extents(layout, nil, &place)
         return Double(place.width) / Self.scale

@@ -166,27 +166,32 @@ import Testing
         func text(_ text: String, top: Int) -> SlideElement {
             SlideElement([
                 "shapeType": .string("text"), "originx": .integer(0), "originy": .integer(top),
-                "width": .integer(1_024), "height": .integer(768), "fontHeight": .integer(40),
+                "width": .integer(4_096), "height": .integer(3_000), "fontHeight": .integer(130),
                 "text": .string(text),
             ])
         }
-        let slide = Slide(elements: [
-            text("first", top: 0), text("a\(emoji)b\(emoji)", top: 60), text("last", top: 700),
+        func output(_ elements: [SlideElement]) throws -> [Substring] {
+            let picture = Picture.slide(Slide(elements: elements), .app)
+            let file = try picture.pdf(fitting: PixelSize(width: 8_192, height: 6_144))
+            let output = try Python.run("Exports/read_pdf.py", on: file, named: "pdf")
+            return try #require(output).split(separator: " ")
+        }
+        let many = try output([
+            text("first", top: 0), text("a\(emoji)b\(emoji)\nplain", top: 200),
+            text("last", top: 2_800),
         ])
-        let size = try PixelSize(width: 8_192, height: 6_144)
-        let file = try Picture.slide(slide, .app).pdf(fitting: size)
-        let output = try #require(try Python.run("Exports/read_pdf.py", on: file, named: "pdf"))
         // A picture takes 95 KiB, a layer 8 MiB.
-        #expect(output.hasPrefix("3 layers") && output.hasSuffix(" 256 pictures\n"), "\(output)")
-        // What is no emoji is there once, too.
-        let none = Slide(elements: [
-            text("first", top: 0), text("ab", top: 60), text("last", top: 700),
+        #expect(many[0] == "3" && many[6] == "256", "\(many)")
+        // What is no emoji is there once, too; letters so large are filled paths.
+        let none = try output([
+            text("first", top: 0), text("a\nb\nplain", top: 200), text("last", top: 2_800),
         ])
-        let other = try #require(
-            try Python.run(
-                "Exports/read_pdf.py", on: Picture.slide(none, .app).pdf(fitting: size),
-                named: "pdf"))
-        let fills = [output, other].map { $0.split(separator: " ")[2] }
-        #expect(fills[0] == fills[1], "\(output) \(other)")
+        #expect(many[2] == none[2], "\(many) \(none)")
+        // A layer has room for 87: a text may begin where there is none left.
+        for count in 85...89 {
+            let first = String(emoji.prefix(count))
+            let next = try output([text(first, top: 0), text("a\(emoji.suffix(1))", top: 1_500)])
+            #expect(next[2] == "2" && next[6] == "\(count + 1)", "\(count): \(next)")
+        }
     }
 }

@@ -131,12 +131,13 @@ import Testing
     }
 
     @Test(arguments: [
-        " \u{5BF}\u{45A}", " \u{64E}\u{6E9}", "\u{5D2}\u{4B0} \u{200D}\u{5D3}", "N\u{1F3FE}/",
-        "\u{603}\u{1176}\u{616}", "\u{4E8}\u{1F3FD}\u{36E}",
+        " \u{5BF}\u{45A}", "\u{5D2}\u{4B0} \u{200D}\u{5D3}", "\u{603}\u{1176}\u{616}",
+        String(repeating: "\u{603}", count: 200) + "\u{1176}\u{1176}\u{1176}\u{616}",
+        "N\u{1F3FE}/", "\u{1F3FD}\u{1F3FD}-", "\u{110BD}\u{1F1E6}\u{2026}",
     ])
     func `a text of marks of several scripts is set in a box however narrow`(text: String) throws {
         _ = PinnedFonts.arePinned
-        for width in [0.0, 0.01, 0.25, 0.5, 1] {
+        for width in [0.0, 0.01, 0.25, 0.5, 1, 20, 40] {
             var box = element(
                 "text", ["fillColor": "#ff0000", "text": text],
                 ["originx": 0, "originy": 0, "height": 200, "fontHeight": 100])
