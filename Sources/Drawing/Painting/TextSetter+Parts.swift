@@ -39,7 +39,9 @@ extension TextSetter {
     /// What the library makes of the characters (Unicode scalars) of the text that has been set.
     private func characters(of text: String) -> [Character] {
         var count: Int32 = 0
-        guard let attributes = pango_layout_get_log_attrs_readonly(layout, &count) else { return [] }
+        guard let attributes = pango_layout_get_log_attrs_readonly(layout, &count) else {
+            return []
+        }
         var characters: [Character] = []
         // Where they begin, in bytes.
         var places: [Int: Int] = [:]

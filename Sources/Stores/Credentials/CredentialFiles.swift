@@ -52,6 +52,9 @@ enum NetrcFile {
         return found()
     }
 
+    /// What some letters mean behind a backslash.
+    private static let controls: [Character: Character] = ["n": "\n", "r": "\r", "t": "\t"]
+
     /// A line at its blanks. What is in double quotes is one word, in which a backslash takes away what a
     /// quote or a backslash means, as for curl.
     private static func words(of line: Substring) -> [String] {
@@ -62,7 +65,8 @@ enum NetrcFile {
             if first == "\"" {
                 rest.removeFirst()
                 while let character = rest.popFirst(), character != "\"" {
-                    word.append(character == "\\" ? rest.popFirst() ?? character : character)
+                    let next = character == "\\" ? rest.popFirst() : nil
+                    word.append(next.map { controls[$0] ?? $0 } ?? character)
                 }
             } else {
                 word = String(rest.prefix { !$0.isWhitespace })

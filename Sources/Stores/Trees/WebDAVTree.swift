@@ -26,7 +26,9 @@ package final class WebDAVTree: SourceTree {
             // Shown as they come; an attempt that broke off has shown some already.
             var shown: Set<Int> = []
             do throws(StoreError) {
+                var closed: StoreError?
                 try retries.retrying(call, at: address) { () throws(StoreError) in
+                    closed = nil
                     try members(of: folder, call) { (entry) throws(StoreError) in
                         guard shown.insert(entry.path.hashValue).inserted else { return }
                         try visit(entry)
@@ -36,9 +38,10 @@ package final class WebDAVTree: SourceTree {
                             passedOver.note(String(decoding: path, as: UTF8.self))
                         }
                     } closed: { problem in
-                        denied = denied ?? problem
+                        closed = closed ?? problem
                     }
                 }
+                denied = denied ?? closed
             } catch {
                 guard error.kind == .absent || error.kind == .denied, !folder.isEmpty,
                     try isThere(call)
@@ -85,6 +88,10 @@ package final class WebDAVTree: SourceTree {
             "<resourcetype/><getcontentlength/><getetag/><getlastmodified/><resource-id/><oc:fileid/>",
             naming: name, call
         ) { (response, subject) throws(StoreError) in
+            if subject == .itself, let status = response.refusal {
+                // With no members it would look empty.
+                throw transport.answers.error(status, "listing \(name)")
+            }
             guard case .member(let name) = subject else { return }
             let place = folder.isEmpty ? name : folder + [0x2f] + name
             guard SourceEntry.isName(name) else { return strange(place) }

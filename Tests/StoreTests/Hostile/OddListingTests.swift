@@ -128,6 +128,25 @@ import Testing
         #expect(found == ["c"])
     }
 
+    @Test func `a collection that is closed in its own listing is not an empty one`() throws {
+        let server = try HostileServer { connection in
+            let path = String(connection.head.split(separator: " ")[1])
+            let closed =
+                "<D:response><D:href>/x/folder/</D:href><D:status>HTTP/1.1 403 Forbidden</D:status>"
+                + "</D:response>"
+            connection.answer(
+                "207 Multi-Status", [],
+                Self.listing(
+                    path == "/x/" ? [Self.folder("/x/"), Self.folder("/x/folder/")] : [closed]))
+        }
+        defer { withExtendedLifetime(server) {} }
+        let tree = try tree(server)
+        let problem = StoreTests.kind { () throws(StoreError) in
+            _ = try tree.walk(StoreCall()) { (_) throws(StoreError) in }
+        }
+        #expect(problem == .denied)
+    }
+
     @Test func `what the server cannot look at is no file, whatever it says of it otherwise`()
         throws
     {

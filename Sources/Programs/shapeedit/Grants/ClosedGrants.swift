@@ -38,9 +38,10 @@ struct ClosedGrants {
     func grant(_ path: String, to application: String, _ terms: GrantTerms) throws(Failure) {
         try container.with { (container) throws(Failure) in
             let document = try document(path, in: container)
+            let now = Timestamp(WallClock.now)
             let row = GrantRow(
                 document: document, application: application, terms: terms,
-                granted: Timestamp(WallClock.now))
+                granted: container.grants.granted(document, to: application, at: now) ?? now)
             try container.record(.granted, of: document, [.putGrant(row)])
         }
     }
