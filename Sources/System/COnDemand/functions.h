@@ -16,6 +16,8 @@
     F(cairo_font_options_set_antialias) \
     F(cairo_font_options_set_hint_metrics) \
     F(cairo_font_options_set_hint_style) \
+    F(cairo_get_target) \
+    F(cairo_identity_matrix) \
     F(cairo_image_surface_create) \
     F(cairo_image_surface_create_for_data) \
     F(cairo_image_surface_create_from_png_stream) \
@@ -43,6 +45,7 @@
     F(cairo_surface_destroy) \
     F(cairo_surface_finish) \
     F(cairo_surface_flush) \
+    F(cairo_surface_get_type) \
     F(cairo_surface_status) \
     F(cairo_translate)
 
@@ -62,14 +65,19 @@
     F(pango_font_description_set_absolute_size) \
     F(pango_font_description_set_weight) \
     F(pango_font_get_hb_font) \
+    F(pango_glyph_item_get_logical_widths) \
     F(pango_layout_get_context) \
     F(pango_layout_get_extents) \
     F(pango_layout_get_iter) \
     F(pango_layout_get_line_readonly) \
+    F(pango_layout_get_log_attrs_readonly) \
+    F(pango_layout_get_text) \
     F(pango_layout_iter_free) \
     F(pango_layout_iter_get_line_extents) \
     F(pango_layout_iter_get_line_readonly) \
+    F(pango_layout_iter_get_run_readonly) \
     F(pango_layout_iter_next_line) \
+    F(pango_layout_iter_next_run) \
     F(pango_layout_line_index_to_x) \
     F(pango_layout_set_alignment) \
     F(pango_layout_set_ellipsize) \

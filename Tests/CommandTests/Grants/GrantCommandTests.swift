@@ -124,6 +124,11 @@ struct GrantCommandTests {
             }
             #expect(try closed("grants") == "test:work/a.txt  notes may read\n")
             _ = try closed("grant", "test:work/b.txt", "--to", "notes", "--write", "--json")
+            // Other terms are no other grant: it keeps its place among documents that are called alike.
+            let when = { try closed("grants", "--json").split(separator: "\"granted\"").last?.prefix(30) }
+            let before = try when()
+            _ = try closed("grant", "test:work/b.txt", "--to", "notes", "--write")
+            #expect(try before != nil && when() == before)
             _ = try closed("grant", "test:work", "--to", "notes", fails: 64)
             _ = try closed("grant", "test:work/c.txt", "--to", "notes", fails: 66)
             _ = try closed("revoke", "test:work/a.txt", "--to", "notes")
