@@ -16,7 +16,7 @@ extension TextSetter {
             guard end >= characters.count || characters[end].beginsLine else { continue }
             let part = characters[start..<min(end, characters.count)]
             if part.reduce(0, { $0 + $1.width }) > width * 0.99 {
-                breaks.formUnion(part.indices.dropFirst().filter { part[$0].beginsRun })
+                breaks.formUnion(part.indices.dropFirst().filter { part[$0].isApart })
             }
             start = end
         }
@@ -33,7 +33,8 @@ extension TextSetter {
         var width = 0.0
         /// Whether a line can begin with it.
         var beginsLine = false
-        var beginsRun = false
+        /// Whether it begins a run, or is a mark on a blank, which are taken apart, too.
+        var isApart = false
     }
 
     /// What the library makes of the characters (Unicode scalars) of the text that has been set.
@@ -46,12 +47,16 @@ extension TextSetter {
         // Where they begin, in bytes.
         var places: [Int: Int] = [:]
         var byte = 0
+        var isAfterBlank = false
         for scalar in text.unicodeScalars where characters.count < Int(count) {
             places[byte] = characters.count
             let its = attributes[characters.count]
             characters.append(
-                Character(beginsLine: its.is_line_break != 0 && its.is_char_break != 0))
+                Character(
+                    beginsLine: its.is_line_break != 0 && its.is_char_break != 0,
+                    isApart: isAfterBlank && its.is_char_break == 0))
             byte += UTF8.width(scalar)
+            isAfterBlank = scalar.properties.isWhitespace
         }
         let iterator = pango_layout_get_iter(layout)
         defer { pango_layout_iter_free(iterator) }
@@ -59,7 +64,7 @@ extension TextSetter {
             guard let run = pango_layout_iter_get_run_readonly(iterator),
                 let item = run.pointee.item?.pointee, let start = places[Int(item.offset)]
             else { continue }
-            characters[start].beginsRun = true
+            characters[start].isApart = true
             var widths = [Int32](repeating: 0, count: Int(item.num_chars))
             pango_glyph_item_get_logical_widths(run, pango_layout_get_text(layout), &widths)
             for (index, width) in zip(start..<characters.count, widths) {

@@ -133,7 +133,8 @@ import Testing
     @Test(arguments: [
         " \u{5BF}\u{45A}", "\u{5D2}\u{4B0} \u{200D}\u{5D3}", "\u{603}\u{1176}\u{616}",
         String(repeating: "\u{603}", count: 200) + "\u{1176}\u{1176}\u{1176}\u{616}",
-        "N\u{1F3FE}/", "\u{1F3FD}\u{1F3FD}-", "\u{110BD}\u{1F1E6}\u{2026}",
+        " \u{650}\u{64B}  !\u{6BE}", "N\u{1F3FE}/", "\u{1F3FD}\u{1F3FD}-",
+        "\u{110BD}\u{1F1E6}\u{2026}",
     ])
     func `a text of marks of several scripts is set in a box however narrow`(text: String) throws {
         _ = PinnedFonts.arePinned
