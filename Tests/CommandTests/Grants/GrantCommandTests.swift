@@ -125,7 +125,9 @@ struct GrantCommandTests {
             #expect(try closed("grants") == "test:work/a.txt  notes may read\n")
             _ = try closed("grant", "test:work/b.txt", "--to", "notes", "--write", "--json")
             // Other terms are no other grant: it keeps its place among documents that are called alike.
-            let when = { try closed("grants", "--json").split(separator: "\"granted\"").last?.prefix(30) }
+            let when = {
+                try closed("grants", "--json").split(separator: "\"granted\"").last?.prefix(30)
+            }
             let before = try when()
             _ = try closed("grant", "test:work/b.txt", "--to", "notes", "--write")
             #expect(try before != nil && when() == before)
