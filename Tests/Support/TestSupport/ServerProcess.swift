@@ -48,7 +48,8 @@ package final class ServerProcess: @unchecked Sendable {
 
     /// Sends a signal to all processes of the server.
     package func signal(_ name: String) throws {
-        _ = try run(["pkill", "-\(name)", "-f", folder])
+        // Twice: one that is made while they are looked for is missed. Who makes them is stopped then.
+        for _ in 0..<2 { _ = try run(["pkill", "-\(name)", "-f", folder]) }
     }
 
     /// Ends it, also if it was stopped.
