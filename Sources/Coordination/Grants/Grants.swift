@@ -8,14 +8,14 @@ package struct Grants: Sendable {
         for row in rows { insert(row) }
     }
 
-    /// When the document was granted to the application that has it at this moment; `nil` if it has not.
-    package func granted(
-        _ document: DocumentID, to application: some StringProtocol, at now: Timestamp
-    ) -> Timestamp? {
-        guard let row = rows[document]?[String(application)], row.isLive(at: now) else {
-            return nil
-        }
-        return row.granted
+    /// A grant that is given at this moment. One that only gets other terms keeps its place among those
+    /// of documents that are called alike.
+    package func granting(
+        _ document: DocumentID, to application: String, _ terms: GrantTerms, at now: Timestamp
+    ) -> GrantRow {
+        GrantRow(
+            document: document, application: application, terms: terms,
+            granted: live(document, application, at: now)?.granted ?? now)
     }
 
     /// Adds a grant, in place of the one that the application has for the document.
@@ -52,10 +52,13 @@ package struct Grants: Sendable {
     package func terms(
         of document: DocumentID, for application: some StringProtocol, at now: Timestamp
     ) -> GrantTerms? {
-        guard let row = rows[document]?[String(application)], row.isLive(at: now) else {
-            return nil
-        }
-        return row.terms
+        live(document, String(application), at: now)?.terms
+    }
+
+    private func live(_ document: DocumentID, _ application: String, at now: Timestamp) -> GrantRow?
+    {
+        guard let row = rows[document]?[application], row.isLive(at: now) else { return nil }
+        return row
     }
 
     /// Takes all grants of a document away that is gone for good: what records it.

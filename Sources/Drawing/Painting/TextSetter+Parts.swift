@@ -8,17 +8,16 @@ extension TextSetter {
     /// - Parameter width: of a line, in the library's height; not less than 0.
     func parted(_ text: String, width: Double) -> String {
         setText(text, width: nil, nil)
-        guard self.width > width * 0.99 else { return text }
+        // Sums of widths need not be what the library comes to.
+        let room = width * 0.99
+        guard self.width > room else { return text }
         let characters = characters(of: text)
+        let starts = characters.indices.filter { $0 == 0 || characters[$0].beginsLine }
         var breaks: Set<Int> = []
-        var start = 0
-        for end in 1...max(characters.count, 1) {
-            guard end >= characters.count || characters[end].beginsLine else { continue }
-            let part = characters[start..<min(end, characters.count)]
-            if part.reduce(0, { $0 + $1.width }) > width * 0.99 {
-                breaks.formUnion(part.indices.dropFirst().filter { part[$0].isApart })
-            }
-            start = end
+        for (start, end) in zip(starts, starts.dropFirst() + [characters.count]) {
+            let part = characters[start..<end]
+            guard part.reduce(0, { $0 + $1.width }) > room else { continue }
+            breaks.formUnion(part.indices.dropFirst().filter { part[$0].isApart })
         }
         guard !breaks.isEmpty else { return text }
         var result = String.UnicodeScalarView()

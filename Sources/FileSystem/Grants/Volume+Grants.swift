@@ -58,10 +58,7 @@ extension Volume {
             guard record.pointee.isRegular else { throw Errno(EPERM) }
             let now = VolumeState.now()
             let document = DocumentID(rawValue: record.pointee.document)
-            // With other terms it keeps its place among those that are called alike.
-            let row = GrantRow(
-                document: document, application: String(application), terms: terms,
-                granted: state.grants.granted(document, to: application, at: now) ?? now)
+            let row = state.grants.granting(document, to: String(application), terms, at: now)
             let expired = state.grants.dropExpired(at: now)
             state.grants.insert(row)
             state.bells.ring(for: row.application)

@@ -36,6 +36,22 @@ import Testing
         ).openTree(settings)
     }
 
+    /// What the server's collection shows, and what kind of problem is told in the end.
+    private func walked(
+        _ server: HostileServer
+    ) throws -> (found: [SourceEntry], problem: StoreError.Kind?) {
+        let tree = try tree(server)
+        var found: [SourceEntry] = []
+        let problem = StoreTests.kind { () throws(StoreError) in
+            _ = try tree.walk(StoreCall()) { (entry) throws(StoreError) in found.append(entry) }
+        }
+        return (found, problem)
+    }
+
+    private static func paths(_ entries: [SourceEntry]) -> [String] {
+        entries.map { String(decoding: $0.path, as: UTF8.self) }
+    }
+
     /// A collection with a folder that is not there any more when it is to be listed itself.
     private func server(rootStays: Bool) throws -> HostileServer {
         try HostileServer { connection in
@@ -83,17 +99,13 @@ import Testing
                 Self.listing([Self.folder(String(path))] + (isLook ? [] : members)))
         }
         defer { withExtendedLifetime(server) {} }
-        let tree = try tree(server)
-        var found: [String] = []
-        let problem = StoreTests.kind { () throws(StoreError) in
-            _ = try tree.walk(StoreCall()) { (entry) throws(StoreError) in
-                found.append(String(decoding: entry.path, as: UTF8.self))
-            }
-        }
+        let (found, problem) = try walked(server)
         // Not as if all had been listed: a refresh would remove what is in it.
         #expect(problem == .denied)
         #expect(
-            found.sorted() == ["closed1", "closed2", "open1", "open1/a", "open2", "open2/a"])
+            Self.paths(found).sorted() == [
+                "closed1", "closed2", "open1", "open1/a", "open2", "open2/a",
+            ])
     }
 
     @Test(arguments: [
@@ -116,16 +128,10 @@ import Testing
                 "207 Multi-Status", [], Self.listing([Self.folder("/x/")] + members))
         }
         defer { withExtendedLifetime(server) {} }
-        let tree = try tree(server)
-        var found: [String] = []
-        let problem = StoreTests.kind { () throws(StoreError) in
-            _ = try tree.walk(StoreCall()) { (entry) throws(StoreError) in
-                found.append(String(decoding: entry.path, as: UTF8.self))
-            }
-        }
+        let (found, problem) = try walked(server)
         // It is there: a refresh would remove it, with all that is in it.
         #expect(problem == .denied)
-        #expect(found == ["c"])
+        #expect(Self.paths(found) == ["c"])
     }
 
     @Test func `a collection that is closed in its own listing is not an empty one`() throws {
@@ -140,11 +146,7 @@ import Testing
                     path == "/x/" ? [Self.folder("/x/"), Self.folder("/x/folder/")] : [closed]))
         }
         defer { withExtendedLifetime(server) {} }
-        let tree = try tree(server)
-        let problem = StoreTests.kind { () throws(StoreError) in
-            _ = try tree.walk(StoreCall()) { (_) throws(StoreError) in }
-        }
-        #expect(problem == .denied)
+        #expect(try walked(server).problem == .denied)
     }
 
     @Test func `what the server cannot look at is no file, whatever it says of it otherwise`()
@@ -166,11 +168,7 @@ import Testing
                 Self.listing([Self.folder(path)] + (path == "/x/" ? members : [])))
         }
         defer { withExtendedLifetime(server) {} }
-        let tree = try tree(server)
-        var found: [SourceEntry] = []
-        let problem = StoreTests.kind { () throws(StoreError) in
-            _ = try tree.walk(StoreCall()) { (entry) throws(StoreError) in found.append(entry) }
-        }
+        let (found, problem) = try walked(server)
         #expect(problem == .refused(status: 503))
         #expect(found.map(\.kind) == [.folder])
     }

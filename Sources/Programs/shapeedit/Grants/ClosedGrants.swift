@@ -38,10 +38,8 @@ struct ClosedGrants {
     func grant(_ path: String, to application: String, _ terms: GrantTerms) throws(Failure) {
         try container.with { (container) throws(Failure) in
             let document = try document(path, in: container)
-            let now = Timestamp(WallClock.now)
-            let row = GrantRow(
-                document: document, application: application, terms: terms,
-                granted: container.grants.granted(document, to: application, at: now) ?? now)
+            let row = container.grants.granting(
+                document, to: application, terms, at: Timestamp(WallClock.now))
             try container.record(.granted, of: document, [.putGrant(row)])
         }
     }
