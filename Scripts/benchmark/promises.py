@@ -21,6 +21,8 @@ import machine
 from remotes import MIDDLE, SMALL, STREAMS, Missing, Mount, s3, webdav, write
 
 LISTED, MANY = 10_000, 100_000
+# Of other documents each: memory that grows with what has come shows.
+DOWNLOAD_ROUNDS, ROUND_SIZE = 40, 5 << 20
 # In turns with local files: one alone is as long as the disk happens to be busy.
 COLD_LISTINGS = 3
 
@@ -160,6 +162,7 @@ def own(folder, binary, say):
             warm = statistics.median(listing(path)[1] for _ in range(5))
             results[name] = {"first": first, "cold": whole, "warm": warm}
     with webdav(os.path.join(folder, "webdav")) as server:
+        lay_out_rounds(server["files"])
         with Mount("shapeedit", folder, server, binary) as mount:
             once = os.path.join(mount.files, "middle-0")
             other = os.path.join(mount.root, "local")
@@ -182,14 +185,42 @@ def own(folder, binary, say):
             before = machine.resident_bytes(mount.daemon.pid)
             readers = [subprocess.Popen(["cat", os.path.join(mount.files, f"stream-{number}")],
                                         stdout=subprocess.DEVNULL) for number in range(STREAMS)]
-            most = before
-            while any(reader.poll() is None for reader in readers):
-                most = max(most, machine.resident_bytes(mount.daemon.pid))
-                time.sleep(0.005)
-            if any(reader.returncode for reader in readers):
-                raise Missing("a download failed")
-            results["memory"] = {"empty": empty, "promises": before, "downloads": most}
+            most = most_memory(mount, readers)
+            rounds = [downloading(mount, number) for number in range(DOWNLOAD_ROUNDS)]
+            results["memory"] = {"empty": empty, "promises": before, "rounds": rounds,
+                                 "downloads": most}
     return results
+
+
+def most_memory(mount, readers):
+    """The most resident bytes of the daemon until the last of the programs has ended."""
+    most = 0
+    while any(reader.poll() is None for reader in readers):
+        most = max(most, machine.resident_bytes(mount.daemon.pid))
+        time.sleep(0.005)
+    if any(reader.returncode for reader in readers):
+        raise Missing("a download failed")
+    return most
+
+
+def lay_out_rounds(files):
+    """One file of many names: to a client they are as many."""
+    one = os.path.join(files, "rounds", "one")
+    os.makedirs(os.path.dirname(one))
+    write(one, ROUND_SIZE)
+    for number in range(DOWNLOAD_ROUNDS):
+        folder = os.path.join(files, "rounds", str(number))
+        os.makedirs(folder)
+        for stream in range(STREAMS):
+            os.link(one, os.path.join(folder, str(stream)))
+
+
+def downloading(mount, number):
+    """The most resident bytes of the daemon while the STREAMS promises of a round come."""
+    folder = os.path.join(mount.files, "rounds", str(number))
+    readers = [subprocess.Popen(["cat", os.path.join(folder, name)], stdout=subprocess.DEVNULL)
+               for name in os.listdir(folder)]
+    return most_memory(mount, readers)
 
 
 def measure(only, binary, folder, repetitions, say):

@@ -227,7 +227,9 @@ def _promises(results):
         "", f"Opening what has come takes {results['again'] * 1e6:.0f} us, what was made here "
         f"{results['own'] * 1e6:.0f} us. Importing {results['import']['items']:,} items takes "
         f"{results['import']['seconds']:.1f} s. Memory: {_mebibytes(memory['empty'])}, with them "
-        f"{_mebibytes(memory['promises'])}, with 16 downloads {_mebibytes(memory['downloads'])}."]
+        f"{_mebibytes(memory['promises'])}, with 16 downloads {_mebibytes(memory['downloads'])}, in "
+        f"{len(memory['rounds'])} rounds of 16 more {_mebibytes(min(memory['rounds']))} to "
+        f"{_mebibytes(max(memory['rounds']))}."]
     return lines
 
 
