@@ -91,6 +91,8 @@ void shim_pad_memory(int step, int excess) {
     mallopt(M_TRIM_THRESHOLD, excess);
 }
 
+void shim_limit_pools(int count) { mallopt(M_ARENA_MAX, count); }
+
 void shim_pool_memory(int size) { mallopt(M_MMAP_THRESHOLD, size); }
 
 int shim_is_written(int descriptor) {

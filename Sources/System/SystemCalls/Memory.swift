@@ -1,4 +1,5 @@
 internal import CSystemShim
+internal import Glibc
 
 /// How this process gets memory from the system.
 public enum Memory {
@@ -13,6 +14,13 @@ public enum Memory {
     /// each step is a system call in the middle of a request. ``trim()`` is to be called now and then.
     public static func serve() {
         shim_pad_memory(step, excess)
+    }
+
+    /// For a process of many threads, before it starts them: they share as many pools as there are
+    /// processors. The C library makes eight times as many, and each keeps what one of its threads needed
+    /// once.
+    public static func sharePools() {
+        shim_limit_pools(max(2, Int32(clamping: sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
     }
 
     /// For a process that takes and frees the same megabytes again and again, and else as ``serve()``:

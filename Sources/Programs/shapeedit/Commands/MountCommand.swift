@@ -165,6 +165,7 @@ struct Mount: Sendable {
         chdir("/")
         // While this process is small.
         let guardian = MountGuard()
+        Memory.sharePools()
         Self.allowLongFiles()
         try Requirements.check()
         // Only the default container and those of apps make themselves; the former begins with samples.

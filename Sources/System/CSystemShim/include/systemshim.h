@@ -59,6 +59,8 @@ void shim_trim_memory(void);
 
 /* Pools of memory grow by `step` bytes and shrink when `excess` bytes at their end are free. */
 void shim_pad_memory(int step, int excess);
+/* Threads that begin later share at most so many pools. */
+void shim_limit_pools(int count);
 /* Blocks up to `size` bytes, 32 MiB at most, come from the pools; larger ones from the system. */
 void shim_pool_memory(int size);
 /* A descriptor that is readable after it was written to, closed on exec, never blocking. */
