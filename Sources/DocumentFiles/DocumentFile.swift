@@ -104,7 +104,8 @@ package struct DocumentFile: Sendable {
     // MARK: Changing
 
     /// Changes the document under its lock: what others wrote before is read first, so that two
-    /// changes of different parts both last.
+    /// changes of different parts both last. The change is made again where others put another file in
+    /// the document's place meanwhile.
     ///
     /// - Parameters:
     ///   - describedAs: what ``history()`` shows.
@@ -120,17 +121,32 @@ package struct DocumentFile: Sendable {
             var loaded = try load()
             return Edited(try change(&loaded.document), repairs: loaded.repairs)
         }
-        let claim = try FileClaim(path, named: name)
-        let before = try read(claim)
-        let parsed = try parse(before)
-        var document = parsed.document
-        var edited = Edited(try change(&document), repairs: parsed.repairs)
-        if edited.changes.isEmpty { return edited }
-        let after = try encode(document, replacing: before)
-        edited.historyProblem = try write(
-            after, over: before, claim, describedAs: description, successor)
-        try claim.end(name)
-        return edited
+        return try claimed { (claim) throws(Failure) in
+            let before = try read(claim)
+            let parsed = try parse(before)
+            var document = parsed.document
+            var edited = Edited(try change(&document), repairs: parsed.repairs)
+            if edited.changes.isEmpty { return edited }
+            let after = try encode(document, replacing: before)
+            edited.historyProblem = try write(
+                after, over: before, claim, describedAs: description, successor)
+            try claim.end(name)
+            return edited
+        }
+    }
+
+    /// Does something under the document's claim; anew where others have put another file in its place
+    /// before that was written, bounded.
+    private func claimed<Result>(
+        _ body: (consuming FileClaim) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let deadline = MonotonicClock.after(milliseconds: UInt64(FileClaim.patience))
+        while true {
+            do throws(Failure) { return try body(try FileClaim(path, named: name)) } catch {
+                guard error.isReplaced else { throw error }
+                if MonotonicClock.now >= deadline { throw FileClaim.replaced(name) }
+            }
+        }
     }
 
     /// ``edit(dryRun:describedAs:_:)`` with commands of the editing language.
@@ -168,12 +184,13 @@ package struct DocumentFile: Sendable {
     ) throws(Failure) -> String? {
         // Also where nothing is to be changed: who may not write is told so.
         do throws(Errno) { try WholeFile.checkWritable(path) } catch { throw Failure(name, error) }
-        let claim = try FileClaim(path, named: name)
-        let before = try read(claim)
-        if bytes == before { return nil }
-        let problem = try write(bytes, over: before, claim, describedAs: description)
-        try claim.end(name)
-        return problem
+        return try claimed { (claim) throws(Failure) in
+            let before = try read(claim)
+            if bytes == before { return nil }
+            let problem = try write(bytes, over: before, claim, describedAs: description)
+            try claim.end(name)
+            return problem
+        }
     }
 
     private func encode(
@@ -266,7 +283,12 @@ package struct DocumentFile: Sendable {
     private func step(
         _ direction: Int, _ successor: (String) -> Void
     ) throws(Failure) -> HistoryStep? {
-        let claim = try FileClaim(path, named: name)
+        try claimed { (claim) throws(Failure) in try step(direction, claim, successor) }
+    }
+
+    private func step(
+        _ direction: Int, _ claim: consuming FileClaim, _ successor: (String) -> Void
+    ) throws(Failure) -> HistoryStep? {
         let now = try read(claim)
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
         var steps = journal.load(current: now, of: path)

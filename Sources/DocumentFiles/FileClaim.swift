@@ -75,7 +75,7 @@ struct FileClaim: ~Copyable {
                 return
             }
             guard MonotonicClock.now < deadline else {
-                throw Failure(.temporary, "\(name): the file is being replaced again and again")
+                throw Self.replaced(name)
             }
         }
     }
@@ -104,6 +104,11 @@ struct FileClaim: ~Copyable {
             guard isReader, [EACCES, EPERM, EROFS].contains(error.code) else { throw error }
             return try OwnedDescriptor.open(path, O_RDONLY)
         }
+    }
+
+    /// Others put another file in the document's place whenever this one could be had.
+    static func replaced(_ name: String) -> Failure {
+        Failure(.temporary, "\(name): the file is being replaced again and again")
     }
 
     /// Others have had the document since a moment of the monotonic clock, and have it still.

@@ -42,6 +42,9 @@ extension Failure {
     package init(writing path: String, _ error: Errno) {
         if error.code == EFBIG {
             self.init(.inputOutput, "\(path): \(error)")
+        } else if error.code == ESTALE {
+            self.init(
+                .temporary, "\(path): another file was put in its place", isReplaced: true)
         } else {
             self.init(path, error)
         }

@@ -23,11 +23,16 @@ package struct Failure: Error, CustomStringConvertible, Sendable {
     package let message: String
     /// Nothing is wrong but that the disk is full: worth another try when there is room.
     package let isDiskFull: Bool
+    /// Others put something else in the place of what was to be changed: worth another try at once.
+    package let isReplaced: Bool
 
-    package init(_ kind: Kind, _ message: String, isDiskFull: Bool = false) {
+    package init(
+        _ kind: Kind, _ message: String, isDiskFull: Bool = false, isReplaced: Bool = false
+    ) {
         self.kind = kind
         self.message = message
         self.isDiskFull = isDiskFull
+        self.isReplaced = isReplaced
     }
 
     /// A path that has to be in a mount of a container is not, as `MountAttributes` says with ENODEV.
@@ -42,7 +47,7 @@ package struct Failure: Error, CustomStringConvertible, Sendable {
 
     /// The same failure, saying also what to do about it.
     package func advising(_ advice: String) -> Failure {
-        Failure(kind, "\(message); \(advice)", isDiskFull: isDiskFull)
+        Failure(kind, "\(message); \(advice)", isDiskFull: isDiskFull, isReplaced: isReplaced)
     }
 
     package var description: String { message }

@@ -70,6 +70,43 @@ import Testing
         }
     }
 
+    /// Where it takes long until a new file is durable, others move the document meanwhile, or put another
+    /// one in its place without asking for the lock.
+    @Test(.enabled(if: isInstalled("strace"), "needs strace"))
+    func `an edit takes no name back that others gave away, and is made on what they put there`()
+        throws
+    {
+        try withDesk(.plain) { desk in
+            let program = try BuiltPrograms.shapeedit()
+            func edit(_ words: String, while others: String) throws -> String {
+                let delay = "inject=fsync:delay_enter=1000000:when=1"
+                let slow = "strace -f -qq -o /dev/null -e trace=fsync -e \(delay)"
+                return try desk.shell(
+                    """
+                    \(slow) '\(program)' \(words) 2>&1 &
+                    while kill -0 $! && flock -n a.list true; do sleep 0.01; done
+                    \(others)
+                    wait $! || echo "ended with $?"
+                    """)
+            }
+            try desk.run("new", "a.list")
+            try desk.run("list", "add", "a.list", "milk")
+            for words in ["list add a.list tea", "undo a.list"] {
+                let told = try edit(words, while: "mv a.list b.list")
+                #expect(told == "shapeedit: a.list: No such file or directory\nended with 66\n")
+                #expect(try desk.names() == ["b.list"])
+                #expect(try desk.run("list", "copy", "b.list") == "milk\n")
+                try desk.shell("mv b.list a.list")
+            }
+            try desk.run("new", "other.list")
+            try desk.run("list", "add", "other.list", "bread")
+            let told = try edit("list add a.list tea", while: "mv other.list a.list")
+            #expect(told == "item.1: added [ ] tea\n")
+            #expect(try desk.names() == ["a.list"])
+            #expect(try desk.run("list", "copy", "a.list") == "tea\nbread\n")
+        }
+    }
+
     @Test func `who has a document too long is said`() throws {
         // In a mount, unless there are none: a lock and a claim, and a lock outside of it.
         try withDesk(Desk.places[Desk.places.count - 1]) { desk in
