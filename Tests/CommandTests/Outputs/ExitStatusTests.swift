@@ -97,10 +97,12 @@ import Testing
                 ["list", "add", "l.list", "tea"], ["list", "today", "add", "tea"],
                 ["camera", "reset", "s.shape"],
             ] {
-                let result = try desk.shapeedit(words + ["--dryrun"])
-                #expect(result.status == 64 && result.output.isEmpty, "\(words): \(result)")
-                #expect(result.errorText.contains("did you mean --dry-run?"), "\(result)")
-                #expect(result.errorText.contains("write -- before it"), "\(result)")
+                for option in ["--dryrun", "-dry-run"] {
+                    let result = try desk.shapeedit(words + [option])
+                    #expect(result.status == 64 && result.output.isEmpty, "\(words): \(result)")
+                    #expect(result.errorText.contains("did you mean --dry-run?"), "\(result)")
+                    #expect(result.errorText.contains("write -- before it"), "\(result)")
+                }
             }
             #expect([desk.bytes("s.shape"), desk.bytes("l.list")] == before)
             #expect(try desk.names() == ["l.list", "s.shape"])

@@ -50,15 +50,21 @@ enum DashedWords {
     ///
     /// - Parameter words: those after a verb that the parser found no option in, before any `--`.
     static func check(_ words: some Sequence<String>) throws(Failure) {
-        guard let word = words.first(where: isLikeOption) else { return }
+        guard let word = words.first(where: { isLikeOption($0) || isLong("-" + $0) }) else {
+            return
+        }
         let name = String(word.prefix { $0 != "=" })
         // The dashes are no letters that could be right.
         let near = NearNames.nearest(
-            to: String(name.dropFirst(2)), among: long.map { String($0.dropFirst(2)) }
+            to: String(name.drop { $0 == "-" }), among: long.map { String($0.dropFirst(2)) }
         ).map { "did you mean --\($0)? For" }
         throw Failure(
             .usage,
             "there is no option \(name); \(near ?? "for") a text that begins so write -- before it")
+    }
+
+    private static func isLong(_ word: String) -> Bool {
+        long.contains(String(word.prefix { $0 != "=" }))
     }
 
     private static func isLikeOption(_ word: String) -> Bool {
