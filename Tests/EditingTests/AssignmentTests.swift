@@ -70,4 +70,23 @@ import Testing
         let changed = script.contains("chain.1.") ? "chain.1.1.endX" : "1.1.endX"
         #expect(try slide.value(at: changed) == "5")
     }
+
+    @Test func `each value that a document tells can be set again and changes none`() throws {
+        for document in [
+            try EditableDocument.of(Sample.scene, .shape),
+            try EditableDocument.of(Sample.slide, .slide), Sample.list(),
+        ] {
+            let told = document.paths.map { "\($0.path)=\($0.value)" }
+            for word in told {
+                var copy = document
+                _ = try copy.apply([try Edit(words: ["set", word])])
+                #expect(copy.paths.map { "\($0.path)=\($0.value)" } == told, "\(word)")
+            }
+        }
+        var (scene, list) = (try EditableDocument.of(Sample.scene, .shape), Sample.list())
+        #expect(throws: EditError.self) { try scene.run("set version=2") }
+        #expect(throws: EditError.self) {
+            try list.run("set item.1.uuid=00000000-0000-0000-0000-000000000000")
+        }
+    }
 }

@@ -30,7 +30,9 @@ extension TaskItem: Fielded {
                 }),
             Field(
                 "uuid", aliases: ["id"], get: { $0.id.description },
-                set: { _, _ throws(EditError) in
+                set: { item, text throws(EditError) in
+                    // What `get` prints may be set again.
+                    if text == item.id.description { return }
                     throw EditError(.data, "an item keeps its uuid as long as it is there")
                 }),
         ]

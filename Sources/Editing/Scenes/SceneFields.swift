@@ -20,7 +20,9 @@ extension Scene: Fielded {
                 }),
             Field(
                 "version", form: .number, get: { "\($0.version)" },
-                set: { _, _ throws(EditError) in
+                set: { scene, text throws(EditError) in
+                    // What `get` prints may be set again.
+                    if text == "\(scene.version)" { return }
                     throw EditError(.data, "the version of the format cannot be changed")
                 }),
         ]
