@@ -6,6 +6,9 @@ final class Connection: @unchecked Sendable {
     // Unchecked because a pool hands it from thread to thread, never to two at once.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
+    /// Bodies of so many bytes are sent with their heads, whether the server will take them or not.
+    private static let unannounced: Int64 = 64 * 1024
+
     let easy: UnsafeMutableRawPointer
     let multi: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
@@ -88,6 +91,11 @@ final class Connection: @unchecked Sendable {
         var lines: UnsafeMutablePointer<curl_slist>?
         for (name, value) in request.headers {
             lines = curl_slist_append(lines, "\(name): \(value)")
+        }
+        // curl would ask first whether the body is welcome, and wait a second for servers that do not say:
+        // for each folder of a listing.
+        if let size = exchange.bodySize, size <= Self.unannounced {
+            lines = curl_slist_append(lines, "Expect:")
         }
         curlshim_set_list(easy, CURLOPT_HTTPHEADER, lines)
         curlshim_set_callbacks(

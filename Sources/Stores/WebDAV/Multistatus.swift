@@ -18,8 +18,8 @@ extension XMLElement {
         // As bytes: a mark may stand at a name's start, and as characters it would be one with the slash.
         var parts: [[UInt8]] = []
         for part in place.utf8.split(separator: 0x2f) {
-            guard let name = PercentEncoding.decodedBytes(part) else { return .other }
-            parts.append(name)
+            // A server that leaves such a percent sign as it is encodes nothing.
+            parts.append(PercentEncoding.decodedBytes(part) ?? Array(part))
         }
         if Self.path(of: parts) == path { return .itself }
         guard let name = parts.popLast(), Self.path(of: parts) == path else { return .other }

@@ -321,4 +321,44 @@ import Testing
         }
         #expect(longer == .corrupt)
     }
+
+    @Test func `a folder is asked for at once, not when the server says that it may be`() throws {
+        let asked = Lock<[String]>([])
+        let server = try HostileServer { connection in
+            asked.withLock { $0.append(connection.head.lowercased()) }
+            // Never says "100 Continue".
+            connection.answer("207 Multi-Status", [], Self.listing([Self.folder("/x/")]))
+        }
+        defer { withExtendedLifetime(server) {} }
+        #expect(try walked(server).problem == nil)
+        let heads = asked.withLock { $0 }
+        #expect(!heads.isEmpty)
+        for head in heads { #expect(!head.contains("\r\nexpect:")) }
+    }
+
+    @Test func `names of a server that encodes no percent signs are shown and read`() throws {
+        let bytes = [UInt8](repeating: 7, count: 10)
+        let server = try HostileServer { connection in
+            if connection.method == "PROPFIND" {
+                let tag = "<D:getetag>\"e\"</D:getetag>"
+                let members = [
+                    Self.folder("/x/"), Self.file("/x/100%", 10, tag),
+                    Self.file("/x/5% of 20%25", 10, tag), Self.file("/x/b%20c", 10, tag),
+                ]
+                return connection.answer("207 Multi-Status", [], Self.listing(members))
+            }
+            let isFirst = connection.head.hasPrefix("GET /x/100%25 ")
+            connection.answer(isFirst ? "200 OK" : "404 Not Found", ["ETag: \"e\""], bytes)
+        }
+        defer { withExtendedLifetime(server) {} }
+        let (found, problem) = try walked(server)
+        #expect(problem == nil)
+        #expect(Self.paths(found) == ["100%", "5% of 20%25", "b c"])
+        let first = try #require(found.first)
+        let object = SourceObject(
+            path: first.path, tag: first.tag, blob: Blob(hash: Sample([]).blob.hash, size: 10))
+        let sink = MemorySink()
+        try tree(server).read(object, 0..<10, into: sink, StoreCall())
+        #expect(sink.bytes == bytes)
+    }
 }
