@@ -15,7 +15,7 @@ public enum PictureLimits {
     /// How often on average a pixel may be painted over by the parts of one document. A document
     /// of few bytes can ask for hours of painting.
     public static let overdraw = 2_000
-    /// The farthest place from the picture that is drawn exactly, in pixels.
+    /// The farthest that paths, strokes and lines of text go from the picture, in pixels.
     static let reach = 65_536.0
     /// The most characters (Unicode scalars) set of one text.
     public static let characters = 10_000

@@ -89,7 +89,8 @@ struct Painter {
     }
 
     private func paint(_ outline: Outline) {
-        trace(outline.path)
+        let tracer = PathTracer(context: context, scaleX: scaleX, scaleY: scaleY)
+        tracer.trace(outline.path)
         if let stroke = outline.stroke, stroke.alpha > 0, outline.thickness > 0 {
             setColor(stroke, outline.opacity)
             cairo_save(context)
@@ -101,28 +102,11 @@ struct Painter {
             cairo_restore(context)
         }
         if let fill = outline.fill, fill.alpha > 0 {
+            tracer.close(outline.path)
             setColor(fill, outline.opacity)
             cairo_fill_preserve(context)
         }
         cairo_new_path(context)
-    }
-
-    private func trace(_ path: Path) {
-        cairo_new_path(context)
-        for step in path.steps {
-            switch step {
-            case .move(let point):
-                let p = device(point)
-                cairo_move_to(context, p.x, p.y)
-            case .line(let point):
-                let p = device(point)
-                cairo_line_to(context, p.x, p.y)
-            case .curve(let control1, let control2, let end):
-                let (a, b, c) = (device(control1), device(control2), device(end))
-                cairo_curve_to(context, a.x, a.y, b.x, b.y, c.x, c.y)
-            case .close: cairo_close_path(context)
-            }
-        }
     }
 
     private func paint(
@@ -189,24 +173,6 @@ struct Painter {
 }
 
 extension Painter {
-    /// A place in pixels. What is beyond all reach is pulled in towards the sheet's origin, which
-    /// keeps its direction: cairo's numbers end at 8 million.
-    private func device(_ point: Point) -> Point {
-        let (x, y) = (point.x * scaleX, point.y * scaleY)
-        let largest = max(abs(x), abs(y))
-        guard largest > PictureLimits.reach else {
-            return largest.isNaN ? Point(0, 0) : Point(x, y)
-        }
-        // Divided first, so that no product overflows.
-        func pulled(_ value: Double) -> Double {
-            guard value.isFinite else {
-                return value > 0 ? PictureLimits.reach : -PictureLimits.reach
-            }
-            return value / largest * PictureLimits.reach
-        }
-        return Point(pulled(x), pulled(y))
-    }
-
     /// How much of the picture a mark may cover.
     private struct Reach {
         /// An area, in pixels.

@@ -43,6 +43,44 @@ import Testing
         #expect(drawn.pixels[175 * 400 + 250] == Self.white)
     }
 
+    @Test func `lines and curves that go on far beyond the picture are where they are`() throws {
+        let far = 100_000_000
+        let level = element(
+            "line", ["strokeColor": "#ff0000"],
+            ["originx": -far, "originy": 150, "endx": far, "endy": 150, "thickness": 10])
+        let steep = element(
+            "line", ["strokeColor": "#ff0000"],
+            [
+                "originx": 200 - far, "originy": 150 - 3 * far, "endx": 200 + far,
+                "endy": 150 + 3 * far, "thickness": 10,
+            ])
+        let box = element(
+            "rectangle", ["fillColor": "#00ff00"],
+            ["originx": -far, "originy": 100, "width": 2 * far, "height": far])
+        // Its top is level where it is seen.
+        let ground = element(
+            "circle", ["fillColor": "#00ff00"],
+            ["originx": 200, "originy": 100 + far, "radius": far])
+        // An eighth of a circle whose chord closes it.
+        let arc = element(
+            "arc", ["fillColor": "#00ff00"],
+            [
+                "originx": 200, "originy": 100 - far, "radius": far, "startAngle": 180,
+                "endAngle": 0,
+            ])
+        func seen(_ element: JSONObject) throws -> [Bool] {
+            let drawn = try picture([element])
+            return [(200, 50), (200, 90), (200, 150), (10, 150), (390, 250)].map { x, y in
+                drawn.pixels[y * 400 + x] != Self.white
+            }
+        }
+        #expect(try seen(level) == [false, false, true, true, false])
+        #expect(try seen(steep) == [false, false, true, false, false])
+        #expect(try seen(box) == [false, false, true, true, true])
+        #expect(try seen(ground) == [false, false, true, true, true])
+        #expect(try seen(arc) == [true, true, false, false, false])
+    }
+
     @Test func `an arc runs counter-clockwise though angles are clockwise`() throws {
         func arc(_ start: Int, _ end: Int) throws -> [Bool] {
             let drawn = try picture([
