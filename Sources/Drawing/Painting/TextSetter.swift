@@ -144,7 +144,29 @@ final class TextSetter {
             bytes.withMemoryRebound(to: CChar.self) {
                 pango_layout_set_text(layout, $0.baseAddress, Int32($0.count))
             }
+            hideHyphens(in: bytes)
         }
+    }
+
+    /// A hyphen where a word is broken would be one that nobody wrote, but for soft ones: they are at the ends
+    /// of what has none.
+    private func hideHyphens(in bytes: UnsafeBufferPointer<UInt8>) {
+        let attributes = pango_attr_list_new()
+        defer { pango_attr_list_unref(attributes) }
+        var start = 0
+        func hide(to end: Int) {
+            guard end > start, let attribute = pango_attr_insert_hyphens_new(0) else { return }
+            attribute.pointee.start_index = UInt32(start)
+            attribute.pointee.end_index = UInt32(end)
+            pango_attr_list_insert(attributes, attribute)
+            start = end
+        }
+        for index in bytes.indices.dropFirst()
+        where bytes[index - 1] == 0xC2 && bytes[index] == 0xAD {
+            hide(to: index + 1)
+        }
+        hide(to: bytes.count)
+        pango_layout_set_attributes(layout, attributes)
     }
 }
 

@@ -59,6 +59,10 @@
     F(pango_cairo_update_layout)
 
 #define PANGO_FUNCTIONS(F) \
+    F(pango_attr_insert_hyphens_new) \
+    F(pango_attr_list_insert) \
+    F(pango_attr_list_new) \
+    F(pango_attr_list_unref) \
     F(pango_context_set_round_glyph_positions) \
     F(pango_font_description_free) \
     F(pango_font_description_from_string) \
@@ -80,6 +84,7 @@
     F(pango_layout_iter_next_run) \
     F(pango_layout_line_index_to_x) \
     F(pango_layout_set_alignment) \
+    F(pango_layout_set_attributes) \
     F(pango_layout_set_ellipsize) \
     F(pango_layout_set_font_description) \
     F(pango_layout_set_justify) \

@@ -81,6 +81,20 @@ import Testing
         #expect(try seen(arc) == [true, true, false, false, false])
     }
 
+    @Test func `a word that is broken gets no hyphen, but a soft one is seen`() throws {
+        guard PinnedFonts.arePinned else { return }
+        func drawn(_ text: String) throws -> [UInt32] {
+            var object = element(
+                "text", [:],
+                ["originx": 0, "originy": 0, "width": 280, "height": 300, "fontHeight": 60])
+            object["text"] = .string(text)
+            return try picture([object]).pixels
+        }
+        // Each m is 50 wide.
+        #expect(try drawn("mmmmmmmmm") == drawn("mmmmm\nmmmm"))
+        #expect(try drawn("mmm\u{AD}mmmm") == drawn("mmm-\nmmmm"))
+    }
+
     @Test func `an arc runs counter-clockwise though angles are clockwise`() throws {
         func arc(_ start: Int, _ end: Int) throws -> [Bool] {
             let drawn = try picture([
