@@ -128,7 +128,7 @@ struct Painter {
         }
         setColor(block.color, block.opacity)
         // The library keeps pictures of glyphs, which must not become as large as these.
-        let isLarge = block.fontHeight * scaleY > Self.largestCached
+        let isLarge = block.fontHeight * max(scaleX, scaleY) > Self.largestCached
         let isTraced = isLarge || fonts == .shared(asOutlines: true)
         let isScaled = !isLarge && fonts == .ofEachHeight
         setter.set(block, above: rows.upperBound / scaleY, isScaled: isScaled) { line in
@@ -188,7 +188,11 @@ extension Painter {
     }
 
     private func visible(_ block: TextBlock) -> Reach? {
-        guard Self.fontHeights.contains(block.fontHeight * scaleY) else { return nil }
+        // A picture one pixel wide may be wider than its canvas is.
+        let height = block.fontHeight * scaleY
+        guard Self.fontHeights.contains(height),
+            block.fontHeight * scaleX <= Self.fontHeights.upperBound
+        else { return nil }
         guard block.isClipped else { return Reach(pixels: width * height) }
         return visible(
             Point(block.left, block.top), Point(block.left + block.width, block.top + block.height))

@@ -58,6 +58,19 @@ import Testing
         #expect(try !Picture.slide(slide, .app).svg(fitting: size).isEmpty)
     }
 
+    @Test func `large letters on a canvas that is very narrow leave the picture be`() throws {
+        _ = PinnedFonts.arePinned
+        let text: JSONObject = [
+            "shapeType": .string("text"), "originx": .integer(0), "originy": .integer(0),
+            "width": .integer(10), "height": .integer(900), "fontHeight": .integer(1_000_000),
+            "text": .string("abc"),
+        ]
+        var slide = Slide(elements: [SlideElement(text)])
+        slide.canvas = try #require(Slide.CanvasSize(width: 2, height: 100_000))
+        let size = try PixelSize(width: 256, height: 256)
+        #expect(try Picture.slide(slide, .app).bitmap(fitting: size).pixels.count == 256)
+    }
+
     @Test func `a million full pages of paint are refused, not painted`() throws {
         let cover: JSONObject = [
             "shapeType": .string("rectangle"), "fillColor": .string("#00ff0001"),
