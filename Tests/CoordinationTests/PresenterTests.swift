@@ -327,13 +327,31 @@ import Testing
         #expect(try change(.changed, "a", by: 70) == [.message(own, .changed)])
     }
 
+    @Test mutating func `what one presenter does is told to the others of its process`() throws {
+        let own = try present("a", process: 60)
+        let second = try present("a", process: 60)
+        let above = try present("", process: 60)
+        let asked = try claim("a", .write, presenter: own, process: 60)
+        #expect(
+            try change(.published, "a", by: 60) == [
+                .message(second, .changed), .message(second, .versionGained),
+                .message(above, .subitemChanged(try path("a"))),
+            ])
+        _ = table.release(asked.id, at: 0)
+        #expect(try change(.published, "a", by: 60).isEmpty)
+    }
+
     @Test mutating func `a presenter learns where its item is, also from its own process`() throws {
         let own = try present("a/b", process: 60)
         let above = try present("", process: 60)
         let named = try present("a/b", process: 61)
         _ = try claim("a", .writeMoving, presenter: named, process: 60)
         let move = ItemChange.Kind.moved(from: try path("a"), replacing: false)
-        #expect(try change(move, "c", by: 60) == [.message(own, .moved(try path("c/b")))])
+        let subitem = PresenterMessage.subitemMoved(try path("a"), try path("c"))
+        #expect(
+            try change(move, "c", by: 60) == [
+                .message(above, subitem), .message(own, .moved(try path("c/b"))),
+            ])
         #expect(table.path(of: named) == (try path("c/b")))
         #expect(table.path(of: above) == (try path("")))
     }

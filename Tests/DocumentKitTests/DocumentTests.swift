@@ -191,6 +191,23 @@ import Testing
     }
 
     @Test(arguments: places)
+    func `two documents of one program follow each other`(_ place: DataPath) throws {
+        try withVolume(place) { volume in
+            let path = "\(volume.directory)/note"
+            try volume.agent().store("note", "x")
+            let (one, two) = (try OpenedDocument(path), try OpenedDocument(path))
+            for (writer, reader) in [(one, two), (two, one)] {
+                let text = "\(reader.text ?? "")!"
+                try writer.set(text)
+                try writer.document.save()
+                expectSoon { reader.text == text }
+            }
+            try one.document.close()
+            try two.document.close()
+        }
+    }
+
+    @Test(arguments: places)
     func `a document follows its file, and survives its deletion`(_ place: DataPath) throws {
         try withVolume(place) { volume in
             let agent = try volume.agent()

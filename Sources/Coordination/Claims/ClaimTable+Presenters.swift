@@ -94,7 +94,9 @@ extension ClaimTable {
     package mutating func note(_ change: ItemChange, at now: UInt64) -> [ClaimEvent] {
         var events: [ClaimEvent] = []
         let clients = self.clients(of: change)
-        let silent = clients.union(agents(of: change))
+        // What was done on behalf of one is news to the others, also to those of the same program: two
+        // documents of one file, or a window that lists the folder.
+        let silent = clients.isEmpty ? agents(of: change) : clients
         func tell(_ presenters: [PresenterID], _ message: PresenterMessage) {
             for id in presenters where !silent.contains(id) { events.append(.message(id, message)) }
         }
