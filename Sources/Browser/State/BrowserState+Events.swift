@@ -35,9 +35,11 @@ extension BrowserState {
     /// its place is selected.
     private mutating func list(_ new: [BrowserEntry], _ problem: String?) {
         if let problem {
-            (message, isBad) = (problem, true)
+            (message, isBad, listProblem) = (problem, true, problem)
             return
         }
+        // It is there again, as after its container was mounted anew.
+        if message == listProblem.take() { (message, isBad) = ("", false) }
         let shelves = Shelves(self)
         let index = selection.flatMap { shelves.places.firstIndex(of: $0) }
         let former = selected

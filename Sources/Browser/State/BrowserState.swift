@@ -48,6 +48,8 @@ package struct BrowserState: Sendable {
     package internal(set) var isHelping = false
     /// Whether the folder has been read.
     package internal(set) var isListed = false
+    /// Why it could not be read last, if it could not.
+    var listProblem: String?
     /// Pictures by what they show; nil where there is none yet.
     var pictures: [PictureKey: Bitmap?] = [:]
     /// In the order in which they came.

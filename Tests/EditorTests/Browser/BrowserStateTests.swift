@@ -52,6 +52,19 @@ struct BrowserStateTests {
         #expect(!text(state).contains("Recently viewed"))
     }
 
+    @Test func `a folder that is there again is not said to be missing`() {
+        var state = browser()
+        _ = state.update(.listed([], problem: "work: not connected"))
+        #expect(state.message == "work: not connected" && state.isBad && state.entries.count == 4)
+        _ = state.update(.listed([entry("a", 1)], problem: nil))
+        #expect(state.message.isEmpty && !state.isBad && state.entries.count == 1)
+        // What else was said stays.
+        _ = state.update(.listed([], problem: "work: not connected"))
+        _ = state.update(.done("made b", isBad: false, select: nil))
+        _ = state.update(.listed([entry("a", 1)], problem: nil))
+        #expect(state.message == "made b")
+    }
+
     @Test func `the name counts, not the folder it is in`() {
         let state = browser(["b/Alpha.shape", "a/zeta.shape", "beta.shape", "c/alpha.shape"])
         #expect(
