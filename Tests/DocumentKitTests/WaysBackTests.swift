@@ -143,6 +143,18 @@ import Testing
         }
     }
 
+    @Test func `a thumbnail that was kept is not that of another type`() throws {
+        try withVolume(.passthrough) { volume in
+            let (text, markdown) = ("\(volume.directory)/a.txt", "\(volume.directory)/a.md")
+            try volume.agent().store("a.txt", "# A heading\n\nand *words*\n")
+            let cache = ThumbnailCache()
+            let first = Self.picture(cache, text, 256)
+            try #require(first != nil && rename(text, markdown) == 0)
+            let second = Self.picture(cache, markdown, 256)
+            #expect(second != first && second == Self.picture(ThumbnailCache(), markdown, 256))
+        }
+    }
+
     @Test(.enabled(if: isInstalled("python3"), "needs python3"))
     func `thumbnails elsewhere are those of the desktop`() throws {
         try withVolume(.plain) { volume in

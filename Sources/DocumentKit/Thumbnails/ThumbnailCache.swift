@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PathText
 internal import SystemCalls
 internal import Thumbnailing
 
@@ -16,7 +17,8 @@ public final class ThumbnailRequest: Sendable {
 ///
 /// In a mounted container those that its daemon draws, waited for if need be; elsewhere those that are in
 /// the cache of the desktop (freedesktop.org), which nothing is drawn for. What was read stays in memory,
-/// by the document's identity and version, so that a picture is never that of another version. Any thread.
+/// by the document's identity, version and type, so that a picture is never that of another version. Any
+/// thread.
 public final class ThumbnailCache: Sendable {
     private struct Key: Hashable {
         var document: String
@@ -132,7 +134,9 @@ public final class ThumbnailCache: Sendable {
         if let container = attribute("container"), let id = attribute("id"),
             let version = attribute("version")
         {
-            return ("\(container)/\(id)/\(version)", nil)
+            // As another type, which the end of the name tells, it looks different.
+            let end = path.lastName.split(separator: ".").last ?? ""
+            return ("\(container)/\(id)/\(version)/\(end)", nil)
         }
         guard let stamp = FileStamp(path: path) else { return nil }
         return ("\(path)\0\(stamp)", stamp)
