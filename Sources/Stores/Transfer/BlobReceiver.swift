@@ -71,6 +71,8 @@ final class BlobReceiver: BodyReceiver {
             position = 0
             if rangeField != nil { call.ignoresRange?() }
             if let length = head.contentLength {
+                // Of a coding the size says nothing about the content's.
+                if let problem = codingProblem(head, of: blob.size) { throw problem }
                 try compare(size: length)
             } else if let problem = codingProblem(head, of: blob.size) {
                 if rangeField != nil || (object?.isSeenInParts ?? false) { throw problem }
@@ -127,7 +129,7 @@ final class BlobReceiver: BodyReceiver {
         let start = position
         position += Int64(bytes.count)
         if position > blob.size {
-            throw StoreError(
+            throw problemIfShort ?? StoreError(
                 .corrupt, at: address,
                 "\(name) has more bytes there than the \(blob.size) it should have")
         }

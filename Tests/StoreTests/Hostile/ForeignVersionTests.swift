@@ -158,6 +158,37 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
+    func `a content in another coding is not said to have changed or to be too long`(_ kind: Kind)
+        throws
+    {
+        let sample = Sample(size: 1_000, seed: 1)
+        let isMeasured = Lock(true)
+        let behaviour: HostileServer.Behaviour = { connection in
+            let coded = [UInt8](repeating: 2, count: 1_100)
+            let fields = ["ETag: \"first\"", "Content-Encoding: gzip"]
+            if isMeasured.withLock({ $0 }) { return connection.answer("200 OK", fields, coded) }
+            let lines = ["HTTP/1.1 200 OK"] + fields
+            connection.send(lines.map { $0 + "\r\n" }.joined() + "\r\n")
+            connection.send(coded)
+        }
+        try withContents(kind, etag: "first", behaviour) { (contents) throws in
+            for measured in [true, false] {
+                isMeasured.withLock { $0 = measured }
+                let sink = MemorySink()
+                do throws(StoreError) {
+                    try contents.get(sample.blob, into: sink, StoreCall())
+                    Issue.record("it was read")
+                } catch {
+                    // A refresh would bring the same.
+                    #expect(error.kind == .corrupt, "\(measured)")
+                    #expect(error.reason.contains("another coding: gzip"), "\(error.reason)")
+                }
+                #expect(sink.bytes == [])
+            }
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
     func `a small content in another coding is not gone on with behind what came of it`(
         _ kind: Kind
     ) throws {
