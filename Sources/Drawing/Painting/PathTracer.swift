@@ -67,36 +67,32 @@ struct PathTracer {
         Point(min(max(point.x, -reach), reach), min(max(point.y, -reach), reach))
     }
 
+    /// Held all along: what is outside follows the square's edges, around the corners that it goes around.
     private func line(_ start: Point, _ end: Point) {
-        if !Self.isNear(start) || !Self.isNear(end), let inner = Self.inner(start, end) {
-            let place = Self.held(inner.start)
-            cairo_line_to(context, place.x, place.y)
-            let next = Self.held(inner.end)
-            cairo_line_to(context, next.x, next.y)
+        if !Self.isNear(start) || !Self.isNear(end) {
+            for place in Self.crossings(start, end) {
+                cairo_line_to(context, place.x, place.y)
+            }
         }
         let place = Self.held(end)
         cairo_line_to(context, place.x, place.y)
     }
 
-    /// The part of a line that is in the square; nil if there is none.
-    private static func inner(_ start: Point, _ end: Point) -> (start: Point, end: Point)? {
-        var (low, high) = (0.0, 1.0)
-        for (from, to) in [(start.x, end.x), (start.y, end.y)] {
-            let length = to - from
-            guard length != 0 else {
-                if abs(from) > reach { return nil }
-                continue
+    /// Where a line crosses the lines that the square's sides are parts of, in order, each held: between two
+    /// of them the held line is straight.
+    private static func crossings(_ start: Point, _ end: Point) -> [Point] {
+        var parts: [Double] = []
+        for (from, to) in [(start.x, end.x), (start.y, end.y)] where from != to {
+            for side in [-reach, reach] {
+                let part = (side - from) / (to - from)
+                if part > 0, part < 1 { parts.append(part) }
             }
-            let (one, other) = ((-reach - from) / length, (reach - from) / length)
-            low = max(low, min(one, other))
-            high = min(high, max(one, other))
         }
-        guard low <= high else { return nil }
-        func place(_ part: Double) -> Point {
-            Point(
-                start.x * (1 - part) + end.x * part, start.y * (1 - part) + end.y * part)
+        return parts.sorted().map { part in
+            held(
+                Point(
+                    start.x * (1 - part) + end.x * part, start.y * (1 - part) + end.y * part))
         }
-        return (place(low), place(high))
     }
 
     private func curve(_ a: Point, _ b: Point, _ c: Point, _ d: Point, _ halvings: Int) {

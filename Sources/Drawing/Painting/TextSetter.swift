@@ -14,6 +14,9 @@ final class TextSetter {
     /// The widest line the library's numbers can hold, with room to spare.
     private static let widest = 1_000_000.0
 
+    /// Of a text with more soft hyphens (in a row they are one) none is seen.
+    private static let mostSoftHyphens = 200
+
     /// The cairo context that is painted on; its own if it only measures.
     private let context: OpaquePointer
     private let paints: Bool
@@ -161,9 +164,13 @@ final class TextSetter {
             pango_attr_list_insert(attributes, attribute)
             start = end
         }
-        for index in bytes.indices.dropFirst()
-        where bytes[index - 1] == 0xC2 && bytes[index] == 0xAD {
-            hide(to: index + 1)
+        // Without those of a text that is full of them: the library looks at all ranges for each.
+        func isSoft(_ end: Int) -> Bool {
+            end < bytes.count && bytes[end - 1] == 0xC2 && bytes[end] == 0xAD
+        }
+        let softEnds = bytes.indices.dropFirst().filter { isSoft($0) && !isSoft($0 + 2) }
+        if softEnds.count <= Self.mostSoftHyphens {
+            for index in softEnds { hide(to: index + 1) }
         }
         hide(to: bytes.count)
         pango_layout_set_attributes(layout, attributes)

@@ -68,6 +68,13 @@ import Testing
                 "originx": 200, "originy": 100 - far, "radius": far, "startAngle": 180,
                 "endAngle": 0,
             ])
+        // Goes around the picture from its left to its right, far above it.
+        let around = element(
+            "line", ["strokeColor": "#ff0000"],
+            [
+                "originx": -far / 8, "originy": -far, "endx": far, "endy": far / 8,
+                "thickness": 10,
+            ])
         func seen(_ element: JSONObject) throws -> [Bool] {
             let drawn = try picture([element])
             return [(200, 50), (200, 90), (200, 150), (10, 150), (390, 250)].map { x, y in
@@ -79,6 +86,7 @@ import Testing
         #expect(try seen(box) == [false, false, true, true, true])
         #expect(try seen(ground) == [false, false, true, true, true])
         #expect(try seen(arc) == [true, true, false, false, false])
+        #expect(try picture([around]).pixels.allSatisfy { $0 == Self.white })
     }
 
     @Test func `a word that is broken gets no hyphen, but a soft one is seen`() throws {
@@ -93,6 +101,10 @@ import Testing
         // Each m is 50 wide.
         #expect(try drawn("mmmmmmmmm") == drawn("mmmmm\nmmmm"))
         #expect(try drawn("mmm\u{AD}mmmm") == drawn("mmm-\nmmmm"))
+        #expect(try drawn("mmm\u{AD}\u{AD}\u{AD}mmmm") == drawn("mmm-\nmmmm"))
+        // The library would take a minute for a slide of such texts.
+        let many = String(repeating: "m\u{AD}", count: 300)
+        #expect(try drawn(many) == drawn(String(repeating: "m", count: 300)))
     }
 
     @Test func `an arc runs counter-clockwise though angles are clockwise`() throws {
