@@ -35,8 +35,20 @@ enum PercentEncoding {
         decodedBytes(text.utf8).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
+    /// Undoes it where it was not done well: a `%` that is not followed by two digits stands for itself.
+    static func decodedLoosely(_ text: some Sequence<UInt8>) -> [UInt8] {
+        decoded(text) { [0x25] } ?? []
+    }
+
     /// Undoes it; `nil` if a `%` is not followed by two digits.
     static func decodedBytes(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        decoded(text) { nil }
+    }
+
+    /// - Parameter sign: what a `%` stands for that is not followed by two digits; nothing does if nil.
+    private static func decoded(
+        _ text: some Sequence<UInt8>, otherwise sign: () -> [UInt8]?
+    ) -> [UInt8]? {
         var result: [UInt8] = []
         var rest = Array(text)[...]
         while let byte = rest.popFirst() {
@@ -45,7 +57,9 @@ enum PercentEncoding {
                 continue
             }
             guard let value = Hexadecimal.bytes(rest.prefix(2)), value.count == 1 else {
-                return nil
+                guard let value = sign() else { return nil }
+                result += value
+                continue
             }
             result += value
             rest = rest.dropFirst(2)

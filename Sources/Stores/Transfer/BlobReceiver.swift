@@ -129,9 +129,10 @@ final class BlobReceiver: BodyReceiver {
         let start = position
         position += Int64(bytes.count)
         if position > blob.size {
-            throw problemIfShort ?? StoreError(
-                .corrupt, at: address,
-                "\(name) has more bytes there than the \(blob.size) it should have")
+            throw problemIfShort
+                ?? StoreError(
+                    .corrupt, at: address,
+                    "\(name) has more bytes there than the \(blob.size) it should have")
         }
         guard problemIfShort != nil else { return try deliver(bytes, from: start) }
         held.append(contentsOf: bytes)

@@ -18,12 +18,17 @@ extension XMLElement {
         // As bytes: a mark may stand at a name's start, and as characters it would be one with the slash.
         var parts: [[UInt8]] = []
         for part in place.utf8.split(separator: 0x2f) {
-            // A server that leaves such a percent sign as it is encodes nothing.
-            parts.append(PercentEncoding.decodedBytes(part) ?? Array(part))
+            parts.append(PercentEncoding.decodedBytes(part) ?? Self.name(badlyEncoded: part))
         }
         if Self.path(of: parts) == path { return .itself }
         guard let name = parts.popLast(), Self.path(of: parts) == path else { return .other }
         return .member(name: name)
+    }
+
+    /// A name with a percent sign that begins no escape. A server that leaves even blanks as they are encodes
+    /// nothing; else only such a sign stands for itself.
+    private static func name(badlyEncoded part: Substring.UTF8View) -> [UInt8] {
+        part.contains(0x20) ? Array(part) : PercentEncoding.decodedLoosely(part)
     }
 
     private static func path(of parts: [[UInt8]]) -> [UInt8] { parts.flatMap { [0x2f] + $0 } }

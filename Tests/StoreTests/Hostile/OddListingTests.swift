@@ -344,6 +344,8 @@ import Testing
                 let members = [
                     Self.folder("/x/"), Self.file("/x/100%", 10, tag),
                     Self.file("/x/5% of 20%25", 10, tag), Self.file("/x/b%20c", 10, tag),
+                    // It encodes blanks, but no percent signs.
+                    Self.file("/x/my%2050%", 10, tag),
                 ]
                 return connection.answer("207 Multi-Status", [], Self.listing(members))
             }
@@ -353,7 +355,7 @@ import Testing
         defer { withExtendedLifetime(server) {} }
         let (found, problem) = try walked(server)
         #expect(problem == nil)
-        #expect(Self.paths(found) == ["100%", "5% of 20%25", "b c"])
+        #expect(Self.paths(found) == ["100%", "5% of 20%25", "b c", "my 50%"])
         let first = try #require(found.first)
         let object = SourceObject(
             path: first.path, tag: first.tag, blob: Blob(hash: Sample([]).blob.hash, size: 10))
