@@ -167,8 +167,10 @@ extension ClaimTable {
         for path in paths {
             // Only claims by name are on behalf of a presenter.
             for mark in named.at(path) + named.above(path) {
-                guard let request = claims[mark.id]?.request, let presenter = request.presenter,
-                    change.family.contains(request.holder.process)
+                // One that waits has changed nothing.
+                guard let claim = claims[mark.id], claim.phase != .waiting,
+                    let presenter = claim.request.presenter,
+                    change.family.contains(claim.request.holder.process)
                 else { continue }
                 found.insert(presenter)
             }

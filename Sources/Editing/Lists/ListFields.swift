@@ -32,7 +32,7 @@ extension TaskItem: Fielded {
                 "uuid", aliases: ["id"], get: { $0.id.description },
                 set: { item, text throws(EditError) in
                     // What `get` prints may be set again.
-                    if text == item.id.description { return }
+                    if text?.uppercased() == item.id.description { return }
                     throw EditError(.data, "an item keeps its uuid as long as it is there")
                 }),
         ]
