@@ -63,6 +63,8 @@ extension Slide {
         if let name {
             try checkIsFree(name)
             element.json["comment"] = .string(name)
+            // `add page.slide text Hello` means what is to be read.
+            if type == "text", !name.isEmpty { element.json["text"] = .string(name) }
         }
         for pair in pairs {
             try located(pair.key) { () throws(EditError) in

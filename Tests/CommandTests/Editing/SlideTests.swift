@@ -14,6 +14,8 @@ import Testing
             try desk.run("add", file, "circle", "Sun", "radius=200", "fillColor=#FC0")
             try desk.run("move", file, "Sun", "to=3000,500", "--json")
             try desk.run("add", file, "text", "Label")
+            // What it is called is what it shows until it is told something else.
+            #expect(try desk.get(file, "Label.text") == "Label")
             try desk.run("text", file, "Label", "Our house", "--json")
             try desk.run(
                 "add", file, "line", "One", "originx=0", "originy=0", "endx=100", "endy=0")
