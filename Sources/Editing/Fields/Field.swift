@@ -10,6 +10,8 @@ struct Field<Owner>: Sendable {
     let partAliases: [String]
     /// What its values are.
     let form: ValueForm
+    /// Whether only the value that is there can be set.
+    let isFixed: Bool
     /// The value that is given; nil if none is.
     let get: @Sendable (Owner) -> String?
     /// The value that counts where none is given.
@@ -19,7 +21,7 @@ struct Field<Owner>: Sendable {
 
     init(
         _ key: String, aliases: [String] = [], parts: [String] = [], partAliases: [String] = [],
-        form: ValueForm = .text,
+        form: ValueForm = .text, isFixed: Bool = false,
         get: @escaping @Sendable (Owner) -> String?,
         standard: @escaping @Sendable (Owner) -> String? = { _ in nil },
         set: @escaping @Sendable (inout Owner, String?) throws(EditError) -> Void
@@ -29,6 +31,7 @@ struct Field<Owner>: Sendable {
         self.parts = parts
         self.partAliases = partAliases
         self.form = parts.isEmpty ? form : .numbers
+        self.isFixed = isFixed
         self.get = get
         self.standard = standard
         self.set = set

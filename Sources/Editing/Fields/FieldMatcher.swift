@@ -50,10 +50,10 @@ struct FieldMatchers<Owner: Fielded, Kind: Hashable> {
 
 extension Sequence where Element: Fielded {
     /// For each thing that has the key of a selector, why that key cannot have the value; nil if it
-    /// can. A key that takes not even the value it has tells nothing.
+    /// can. A key that takes no other value, or not even the one it has, tells nothing.
     func refusals(of pair: KeyValue) -> [String?] {
         compactMap { owner -> String?? in
-            guard let (field, part) = try? owner.field(pair.key),
+            guard let (field, part) = try? owner.field(pair.key), !field.isFixed,
                 let own = field.value(of: owner, part)?.text,
                 owner.refusal(of: own, for: pair.key) == nil
             else { return nil }

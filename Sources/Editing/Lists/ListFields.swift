@@ -29,7 +29,7 @@ extension TaskItem: Fielded {
                     item.isComplete = try ValueText.boolean(text ?? "false")
                 }),
             Field(
-                "uuid", aliases: ["id"], get: { $0.id.description },
+                "uuid", aliases: ["id"], isFixed: true, get: { $0.id.description },
                 set: { item, text throws(EditError) in
                     // What `get` prints may be set again.
                     if text?.uppercased() == item.id.description { return }

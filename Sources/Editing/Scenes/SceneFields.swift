@@ -19,7 +19,7 @@ extension Scene: Fielded {
                         text == nil || text == "none" ? nil : try ValueText.color(text ?? "")
                 }),
             Field(
-                "version", form: .number, get: { "\($0.version)" },
+                "version", form: .number, isFixed: true, get: { "\($0.version)" },
                 set: { scene, text throws(EditError) in
                     // What `get` prints may be set again.
                     if text == "\(scene.version)" { return }
