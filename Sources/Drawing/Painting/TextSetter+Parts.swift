@@ -1,9 +1,9 @@
 import CPangoCairo
 
 extension TextSetter {
-    /// The text with breaks of no width where the library would not find one: between the runs (of one font
-    /// and script each) of what has no room in a line and could be broken nowhere but within characters, as a
-    /// letter with an accent of another script. There it ends the process.
+    /// The text with breaks of no width where the library might find none: where lines end within what has no
+    /// room in one, if that is of several runs (of one font and script each) and so might be broken within a
+    /// character, as a letter with an accent of another font. There it ends the process.
     ///
     /// - Parameter width: of a line, in the library's height; not less than 0.
     func parted(_ text: String, width: Double) -> String {
@@ -14,12 +14,16 @@ extension TextSetter {
         let characters = characters(of: text)
         let starts = characters.indices.filter { $0 == 0 || characters[$0].beginsLine }
         var breaks: Set<Int> = []
+        var isSafe = true
         for (start, end) in zip(starts, starts.dropFirst() + [characters.count]) {
             let part = characters[start..<end]
             guard part.reduce(0, { $0 + $1.width }) > room else { continue }
-            breaks.formUnion(part.indices.dropFirst().filter { part[$0].isApart })
+            isSafe = isSafe && !part.dropFirst().contains(where: \.isApart)
+            breaks.formUnion(Self.breaks(in: part, room))
         }
-        guard !breaks.isEmpty else { return text }
+        if isSafe { return text }
+        // All others are here.
+        pango_layout_set_wrap(layout, PANGO_WRAP_WORD)
         var result = String.UnicodeScalarView()
         for (index, scalar) in text.unicodeScalars.enumerated() {
             if breaks.contains(index) { result.append("\u{200B}") }
@@ -28,10 +32,32 @@ extension TextSetter {
         return String(result)
     }
 
+    /// Where lines begin that hold as much as they can. What has no room even by itself is taken apart.
+    private static func breaks(in part: ArraySlice<Character>, _ room: Double) -> [Int] {
+        var breaks: [Int] = []
+        var taken = 0.0
+        var start = part.startIndex
+        while start < part.endIndex {
+            let end = part[(start + 1)...].firstIndex(where: \.isWhole) ?? part.endIndex
+            let whole = part[start..<end]
+            let width = whole.reduce(0) { $0 + $1.width }
+            if taken + width > room, start > part.startIndex {
+                breaks.append(start)
+                taken = 0
+            }
+            if width > room { breaks += whole.indices.dropFirst().filter { whole[$0].isApart } }
+            taken += width
+            start = end
+        }
+        return breaks
+    }
+
     private struct Character {
         var width = 0.0
         /// Whether a line can begin with it.
         var beginsLine = false
+        /// Whether it begins what is one character to readers.
+        var isWhole = false
         /// Whether it begins a run, or is a mark on a blank, which are taken apart, too.
         var isApart = false
     }
@@ -53,6 +79,7 @@ extension TextSetter {
             characters.append(
                 Character(
                     beginsLine: its.is_line_break != 0 && its.is_char_break != 0,
+                    isWhole: its.is_char_break != 0,
                     isApart: isAfterBlank && its.is_char_break == 0))
             byte += UTF8.width(scalar)
             isAfterBlank = scalar.properties.isWhitespace

@@ -50,7 +50,6 @@ final class TextSetter {
         pango_cairo_context_set_font_options(pango, options)
         pango_context_set_round_glyph_positions(pango, 0)
         cairo_font_options_destroy(options)
-        pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
     }
 
     deinit {
@@ -102,6 +101,7 @@ final class TextSetter {
         pango_font_description_set_absolute_size(font, Self.height * Self.scale)
         if block.isBold { pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD) }
         pango_layout_set_font_description(layout, font)
+        pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
         pango_font_description_free(font)
         cairo_save(context)
         if let scale {

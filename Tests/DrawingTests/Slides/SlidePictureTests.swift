@@ -215,6 +215,19 @@ import Testing
         }
     }
 
+    @Test func `a line of several scripts that is broken within a word is full`() throws {
+        guard PinnedFonts.arePinned else { return }
+        func drawn(_ text: String) throws -> [UInt32] {
+            var object = element(
+                "text", [:],
+                ["originx": 0, "originy": 0, "width": 280, "height": 300, "fontHeight": 60])
+            object["text"] = .string(text)
+            return try picture([object]).pixels
+        }
+        // Each m is 50 wide, and the letter of the other script about as much.
+        #expect(try drawn("mЖmmmmmmm") == drawn("mЖmmm\nmmmm"))
+    }
+
     @Test func `the app draws texts above shapes and the web editor in order`() throws {
         let text = element(
             "text", ["fillColor": "#ff0000", "text": "████████"],
