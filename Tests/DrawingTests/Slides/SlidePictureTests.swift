@@ -89,15 +89,17 @@ import Testing
         #expect(try picture([around]).pixels.allSatisfy { $0 == Self.white })
     }
 
+    /// Of a text in a box that has room for five times the letter m.
+    private func drawn(_ text: String) throws -> [UInt32] {
+        var object = element(
+            "text", [:],
+            ["originx": 0, "originy": 0, "width": 280, "height": 300, "fontHeight": 60])
+        object["text"] = .string(text)
+        return try picture([object]).pixels
+    }
+
     @Test func `a word that is broken gets no hyphen, but a soft one is seen`() throws {
         guard PinnedFonts.arePinned else { return }
-        func drawn(_ text: String) throws -> [UInt32] {
-            var object = element(
-                "text", [:],
-                ["originx": 0, "originy": 0, "width": 280, "height": 300, "fontHeight": 60])
-            object["text"] = .string(text)
-            return try picture([object]).pixels
-        }
         // Each m is 50 wide.
         #expect(try drawn("mmmmmmmmm") == drawn("mmmmm\nmmmm"))
         #expect(try drawn("mmm\u{AD}mmmm") == drawn("mmm-\nmmmm"))
@@ -217,13 +219,6 @@ import Testing
 
     @Test func `a line of several scripts that is broken within a word is full`() throws {
         guard PinnedFonts.arePinned else { return }
-        func drawn(_ text: String) throws -> [UInt32] {
-            var object = element(
-                "text", [:],
-                ["originx": 0, "originy": 0, "width": 280, "height": 300, "fontHeight": 60])
-            object["text"] = .string(text)
-            return try picture([object]).pixels
-        }
         // Each m is 50 wide, and the letter of the other script about as much.
         #expect(try drawn("mЖmmmmmmm") == drawn("mЖmmm\nmmmm"))
     }
