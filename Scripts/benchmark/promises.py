@@ -183,17 +183,18 @@ def own(folder, binary, say):
             mount.again()
             time.sleep(3)
             before = machine.resident_bytes(mount.daemon.pid)
-            readers = [subprocess.Popen(["cat", os.path.join(mount.files, f"stream-{number}")],
-                                        stdout=subprocess.DEVNULL) for number in range(STREAMS)]
-            most = most_memory(mount, readers)
-            rounds = [downloading(mount, number) for number in range(DOWNLOAD_ROUNDS)]
+            most = downloading(mount, [f"stream-{stream}" for stream in range(STREAMS)])
+            rounds = [downloading(mount, [f"rounds/{number}/{stream}" for stream in range(STREAMS)])
+                      for number in range(DOWNLOAD_ROUNDS)]
             results["memory"] = {"empty": empty, "promises": before, "rounds": rounds,
                                  "downloads": most}
     return results
 
 
-def most_memory(mount, readers):
-    """The most resident bytes of the daemon until the last of the programs has ended."""
+def downloading(mount, names):
+    """The most resident bytes of the daemon while these promises come, all at once."""
+    readers = [subprocess.Popen(["cat", os.path.join(mount.files, name)],
+                                stdout=subprocess.DEVNULL) for name in names]
     most = 0
     while any(reader.poll() is None for reader in readers):
         most = max(most, machine.resident_bytes(mount.daemon.pid))
@@ -213,14 +214,6 @@ def lay_out_rounds(files):
         os.makedirs(folder)
         for stream in range(STREAMS):
             os.link(one, os.path.join(folder, str(stream)))
-
-
-def downloading(mount, number):
-    """The most resident bytes of the daemon while the STREAMS promises of a round come."""
-    folder = os.path.join(mount.files, "rounds", str(number))
-    readers = [subprocess.Popen(["cat", os.path.join(folder, name)], stdout=subprocess.DEVNULL)
-               for name in os.listdir(folder)]
-    return most_memory(mount, readers)
 
 
 def measure(only, binary, folder, repetitions, say):

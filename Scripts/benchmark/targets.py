@@ -3,7 +3,6 @@
 import statistics
 
 PEERS = ("bindfs", "passthrough_ll", "rclone")
-FLAT_BYTES = 2 * 2**20
 CACHED = 1.3  # times native, where the kernel answers from its caches
 NEARLY = 0.9  # of passthrough_ll's speed
 MOUNT_SECONDS = 2.0
@@ -23,8 +22,8 @@ UPDATE_SECONDS = 5e-3
 LIVE_RATIO = 1.1
 TOLD_SECONDS = 0.002
 GATHER_SECONDS_EACH = 0.200 / 100_000
-import statistics
 BASE_BYTES, ITEM_BYTES = 64 * 2**20, 200
+FLAT_BYTES = 2 * 2**20  # of a daemon whose load stays the same
 
 
 def check(report):

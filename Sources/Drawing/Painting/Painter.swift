@@ -189,8 +189,7 @@ extension Painter {
 
     private func visible(_ block: TextBlock) -> Reach? {
         // A picture one pixel wide may be wider than its canvas is.
-        let height = block.fontHeight * scaleY
-        guard Self.fontHeights.contains(height),
+        guard Self.fontHeights.contains(block.fontHeight * scaleY),
             block.fontHeight * scaleX <= Self.fontHeights.upperBound
         else { return nil }
         guard block.isClipped else { return Reach(pixels: width * height) }

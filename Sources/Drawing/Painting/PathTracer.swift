@@ -33,7 +33,7 @@ struct PathTracer {
                 curve(last, device(control1), device(control2), end, Self.mostHalvings)
                 last = end
             case .close:
-                if !Self.isNear(first) || !Self.isNear(last) { line(last, first) }
+                goBack(last, first)
                 cairo_close_path(context)
                 last = first
             }
@@ -43,7 +43,11 @@ struct PathTracer {
     /// Takes a path that was traced, and is open, back to where it began, as filling does.
     func close(_ path: Path) {
         guard case .move(let start)? = path.steps.first, let end = path.end else { return }
-        let (first, last) = (device(start), device(end))
+        goBack(device(end), device(start))
+    }
+
+    /// Where cairo would go straight back, which is right in the square only.
+    private func goBack(_ last: Point, _ first: Point) {
         if !Self.isNear(first) || !Self.isNear(last) { line(last, first) }
     }
 

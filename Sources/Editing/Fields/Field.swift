@@ -81,6 +81,8 @@ extension Fielded {
     /// Sets the value of a key such as `position` or `position.x`; nil takes it away.
     mutating func set(_ key: String, to text: String?) throws(EditError) {
         let (field, part) = try field(key)
+        // What `get` prints may be set again.
+        if field.isFixed, let text, text.lowercased() == field.get(self)?.lowercased() { return }
         guard let part else { return try field.set(&self, text) }
         guard let text else {
             throw EditError(.usage, "only all of \(field.key) can be taken away")

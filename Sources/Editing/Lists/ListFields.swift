@@ -30,9 +30,7 @@ extension TaskItem: Fielded {
                 }),
             Field(
                 "uuid", aliases: ["id"], isFixed: true, get: { $0.id.description },
-                set: { item, text throws(EditError) in
-                    // What `get` prints may be set again.
-                    if text?.uppercased() == item.id.description { return }
+                set: { _, _ throws(EditError) in
                     throw EditError(.data, "an item keeps its uuid as long as it is there")
                 }),
         ]

@@ -20,9 +20,7 @@ extension Scene: Fielded {
                 }),
             Field(
                 "version", form: .number, isFixed: true, get: { "\($0.version)" },
-                set: { scene, text throws(EditError) in
-                    // What `get` prints may be set again.
-                    if text == "\(scene.version)" { return }
+                set: { _, _ throws(EditError) in
                     throw EditError(.data, "the version of the format cannot be changed")
                 }),
         ]

@@ -37,17 +37,17 @@ enum PercentEncoding {
 
     /// Undoes it where it was not done well: a `%` that is not followed by two digits stands for itself.
     static func decodedLoosely(_ text: some Sequence<UInt8>) -> [UInt8] {
-        decoded(text) { [0x25] } ?? []
+        decoded(text, otherwise: [0x25]) ?? []
     }
 
     /// Undoes it; `nil` if a `%` is not followed by two digits.
     static func decodedBytes(_ text: some Sequence<UInt8>) -> [UInt8]? {
-        decoded(text) { nil }
+        decoded(text, otherwise: nil)
     }
 
     /// - Parameter sign: what a `%` stands for that is not followed by two digits; nothing does if nil.
     private static func decoded(
-        _ text: some Sequence<UInt8>, otherwise sign: () -> [UInt8]?
+        _ text: some Sequence<UInt8>, otherwise sign: [UInt8]?
     ) -> [UInt8]? {
         var result: [UInt8] = []
         var rest = Array(text)[...]
@@ -57,8 +57,8 @@ enum PercentEncoding {
                 continue
             }
             guard let value = Hexadecimal.bytes(rest.prefix(2)), value.count == 1 else {
-                guard let value = sign() else { return nil }
-                result += value
+                guard let sign else { return nil }
+                result += sign
                 continue
             }
             result += value

@@ -70,11 +70,12 @@ final class BlobReceiver: BodyReceiver {
         case 200:
             position = 0
             if rangeField != nil { call.ignoresRange?() }
+            let problem = codingProblem(head, of: blob.size)
             if let length = head.contentLength {
                 // Of a coding the size says nothing about the content's.
-                if let problem = codingProblem(head, of: blob.size) { throw problem }
+                if let problem { throw problem }
                 try compare(size: length)
-            } else if let problem = codingProblem(head, of: blob.size) {
+            } else if let problem {
                 if rangeField != nil || (object?.isSeenInParts ?? false) { throw problem }
                 // Ours are compared with their hashes.
                 if object != nil { problemIfShort = problem }
