@@ -71,6 +71,23 @@ import Testing
         #expect(try Picture.slide(slide, .app).bitmap(fitting: size).pixels.count == 256)
     }
 
+    @Test func `a text without a box counts as a page of paint`() throws {
+        _ = PinnedFonts.arePinned
+        let text: JSONObject = [
+            "shapeType": .string("text"), "originx": .integer(0), "originy": .integer(0),
+            "width": .integer(100), "height": .integer(100), "fontHeight": .integer(40),
+            "text": .string("a"),
+        ]
+        let slide = Slide(
+            elements: Array(repeating: SlideElement(text), count: PictureLimits.overdraw * 3 / 2))
+        let size = try PixelSize(width: 2048, height: 1536)
+        // In the app's mode it has a box.
+        #expect(try Picture.slide(slide, .app).bitmap(fitting: size).pixels.count == 2048 * 1536)
+        #expect(throws: DrawingError.tooMuchOverdraw) {
+            try Picture.slide(slide, .web).bitmap(fitting: size)
+        }
+    }
+
     @Test func `a million full pages of paint are refused, not painted`() throws {
         let cover: JSONObject = [
             "shapeType": .string("rectangle"), "fillColor": .string("#00ff0001"),
