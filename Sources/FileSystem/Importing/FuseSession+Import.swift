@@ -9,6 +9,8 @@ extension FuseSession {
         let volume = self.volume
         let replayer = volume.replayer
         let change = replayer?.announce() ?? 0
+        let sources = volume.sources
+        sources?.beginTelling()
         var stale = Volume.Stale()
         var answer = Errno(EINPROGRESS)
         do throws(Errno) {
@@ -20,6 +22,7 @@ extension FuseSession {
         request.fail(answer)
         if stale.nodes.isEmpty, stale.names.isEmpty, stale.steps.isEmpty {
             replayer?.add([], announced: change)
+            sources?.endTelling()
             return
         }
         // Only now: the kernel holds the folder's lock while the request lasts, and needs it to forget
@@ -28,7 +31,10 @@ extension FuseSession {
             for node in stale.nodes { volume.channel?.invalidate(node: node.rawValue, pages: true) }
             // Pictures first: no new content is to be seen with the picture of the one before.
             volume.settlePictures {
-                volume.forget(names: stale.names) { replayer?.add(stale.steps, announced: change) }
+                volume.forget(names: stale.names) {
+                    replayer?.add(stale.steps, announced: change)
+                    sources?.endTelling()
+                }
             }
         }
     }

@@ -13,6 +13,8 @@ final class SourceLink: Sendable {
     private let count: Atomic<Int>
     /// Imports that are going on, by the folder they go to.
     private let passes = Lock<[ItemNumber: ImportPass]>([:])
+    /// Messages of imports that were carried out, or are being, and that the kernel has not heard of yet.
+    private let untold = Atomic<Int>(0)
 
     /// - Parameter count: of the trees that were imported so far.
     init(_ downloads: Downloads, count: Int) {
@@ -34,4 +36,13 @@ final class SourceLink: Sendable {
 
     /// The import to a folder that is going on, or the last one.
     func pass(_ root: ItemNumber) -> ImportPass? { passes.withLock { $0[root] } }
+
+    /// A message is about to be carried out; ``endTelling()`` has to follow.
+    func beginTelling() { untold.add(1, ordering: .relaxed) }
+
+    /// The kernel has forgotten what was otherwise before the message.
+    func endTelling() { untold.subtract(1, ordering: .releasing) }
+
+    /// Whether who looks at a name now finds what all messages before have made of it.
+    var isTold: Bool { untold.load(ordering: .acquiring) == 0 }
 }

@@ -74,7 +74,10 @@ extension Volume {
     }
 
     /// What the last import to the folder has done so far; `nil` if there was none in this mount.
-    func importReport(_ node: NodeNumber) -> String? { sources?.pass(node.item)?.report }
+    func importReport(_ node: NodeNumber) -> String? {
+        guard let sources, let pass = sources.pass(node.item) else { return nil }
+        return pass.report + "told \(sources.isTold)\n"
+    }
 
     /// The address of the tree an item was imported from, with the item's path in it on a second
     /// line; `nil` if it was not.

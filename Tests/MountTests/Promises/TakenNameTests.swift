@@ -55,6 +55,28 @@ struct TakenNameTests {
         }
     }
 
+    @Test func `who looks right after a refresh of many names finds what it made of them`() throws {
+        let swap = """
+            perl -e 'for (glob("*0"), glob("*2"), glob("*4"), glob("*6"), glob("*8")) {
+                ($a, $b) = ($_, $_ + 1); rename $a, "t"; rename $b, $a; rename "t", $b }'
+            """
+        try refreshed("for i in $(seq 10000 12999); do echo $i > $i; done", swap) {
+            volume, agent, source, _ in
+            for _ in 0..<6 {
+                // The kernel knows all names now, and is to forget them.
+                agent.shell("cd in; stat -c '%n %i' * > ../before")
+                agent.shell("cd \(source); \(swap)")
+                try volume.shapeedit("import", "--refresh", "@in")
+                agent.shell("cd in; ls -r | xargs stat -c '%n %i' > ../after")
+                agent.shell(
+                    """
+                    awk 'NR % 2 { a = $1; i = $2; next } { print a, $2; print $1, i }' before > right
+                    sort after | diff -q right -
+                    """)
+            }
+        }
+    }
+
     @Test func `rotated logs are the same documents under other names`() throws {
         try refreshed(
             "echo new > log; echo older > log.1; echo oldest > log.2",

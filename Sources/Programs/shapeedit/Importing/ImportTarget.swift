@@ -13,6 +13,8 @@ struct ImportTarget {
     private let token = "\(getpid()).\(UInt64.random(in: 0...UInt64.max))"
 
     private static let attribute = "user.shapeedit.import"
+    /// How long ``report()`` waits, in milliseconds.
+    private static let patience: UInt64 = 10_000
 
     /// - Parameter makes: whether a missing folder is made.
     init(_ path: String, makes: Bool) throws(Failure) {
@@ -96,8 +98,21 @@ struct ImportTarget {
         }
     }
 
-    /// What became of it: names and values.
+    /// What became of it: names and values. Whoever looks at a name after that finds what is there now: a
+    /// name that the kernel still knows by what it was is waited for, unless a program that keeps a
+    /// folder locked keeps the daemon from telling it, too.
     func report() throws(Failure) -> [String: String] {
+        let end = MonotonicClock.after(milliseconds: Self.patience)
+        var pause: UInt32 = 500
+        while true {
+            let report = try reportNow()
+            if report["told"] != "false" || MonotonicClock.now > end { return report }
+            usleep(pause)
+            pause = min(pause * 2, 50_000)
+        }
+    }
+
+    private func reportNow() throws(Failure) -> [String: String] {
         do throws(Errno) {
             let text = String(
                 decoding: try PathAttributes.value(Self.attribute, of: path), as: UTF8.self)
