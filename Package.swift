@@ -92,7 +92,8 @@ let package = Package(
         .target(
             name: "Drawing",
             dependencies: [
-                "Documents", "PathText", "CPangoCairo", "CPNGShim", "CChafa", "COnDemand",
+                "Documents", "PathText", "SystemCalls", "CPangoCairo", "CPNGShim", "CChafa",
+                "COnDemand",
             ],
             path: "Sources/Drawing", swiftSettings: strict),
         .target(

@@ -58,7 +58,8 @@ struct Painter {
     func paint(_ marks: some Sequence<Mark>, _ work: inout Overdraw, after painted: Int? = nil)
         throws(DrawingError) -> Progress
     {
-        let setter = TextSetter(context)
+        var setter = TextSetter(context)
+        var used = UsedFonts()
         let pictures = GlyphPictures(context)
         var progress = Progress(glyphs: painted)
         for mark in marks {
@@ -72,7 +73,8 @@ struct Painter {
                 if let reach = visible(block) {
                     try work.add(reach.pixels + block.effort)
                     pictures.begin(after: progress.glyphs)
-                    paint(block, setter, pictures)
+                    if used.giveUpIfMany() { setter = TextSetter(context) }
+                    paint(block, setter, pictures, &used)
                 }
             }
             if pictures.isFull {
@@ -110,7 +112,8 @@ struct Painter {
     }
 
     private func paint(
-        _ block: TextBlock, _ setter: TextSetter, _ pictures: GlyphPictures
+        _ block: TextBlock, _ setter: TextSetter, _ pictures: GlyphPictures,
+        _ used: inout UsedFonts
     ) {
         guard block.color.alpha > 0 else { return }
         cairo_save(context)
@@ -132,6 +135,7 @@ struct Painter {
         let isTraced = isLarge || fonts == .shared(asOutlines: true)
         let isScaled = !isLarge && fonts == .ofEachHeight
         setter.set(block, above: rows.upperBound / scaleY, isScaled: isScaled) { line in
+            used.add(line.glyphs)
             guard abs(line.x * scaleX) < PictureLimits.reach,
                 abs(line.baseline * scaleY) < PictureLimits.reach
             else { return }

@@ -52,6 +52,7 @@
 #define PANGOCAIRO_FUNCTIONS(F) \
     F(pango_cairo_context_set_font_options) \
     F(pango_cairo_create_layout) \
+    F(pango_cairo_font_map_set_default) \
     F(pango_cairo_glyph_string_path) \
     F(pango_cairo_layout_line_path) \
     F(pango_cairo_show_glyph_string) \

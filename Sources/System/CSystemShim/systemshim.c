@@ -86,6 +86,8 @@ int shim_rename_exclusively(const char *from, const char *to) {
 
 void shim_trim_memory(void) { malloc_trim(0); }
 
+size_t shim_used_memory(void) { return mallinfo2().uordblks; }
+
 void shim_pad_memory(int step, int excess) {
     mallopt(M_TOP_PAD, step);
     mallopt(M_TRIM_THRESHOLD, excess);

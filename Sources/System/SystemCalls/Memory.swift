@@ -35,6 +35,10 @@ public enum Memory {
     /// Bytes that have to be free at a pool's end where such blocks stay: two of them.
     private static let largeExcess = 2 * block
 
+    /// Bytes that were taken and not freed, without blocks so large that they have mappings of their own.
+    /// Looks through all that is free: not for each small thing.
+    public static var inUse: Int { Int(shim_used_memory()) }
+
     /// Gives memory that was freed back to the system.
     public static func trim() { shim_trim_memory() }
 }

@@ -56,6 +56,8 @@ uint64_t shim_birth_time(int directory, const char *name);
 int shim_memory_file(void);
 /* Gives freed memory back to the system. */
 void shim_trim_memory(void);
+/* Bytes that malloc has given out, without blocks that have mappings of their own. */
+size_t shim_used_memory(void);
 
 /* Pools of memory grow by `step` bytes and shrink when `excess` bytes at their end are free. */
 void shim_pad_memory(int step, int excess);
