@@ -90,10 +90,15 @@ package struct FollowedFile: ~Copyable {
         return isMoved ? .moved : .same
     }
 
-    /// From now on the document is what has its path now.
+    /// From now on the document is what has its path now. Where that does not answer, as a mount whose daemon
+    /// was killed, what was known before stays known: the mount may be taken away next.
     private mutating func hold() {
-        held = FileStamp(path: file.path)
-        mount = Self.mount(of: file.path)
+        guard let stamp = FileStamp(path: file.path) else { return }
+        let mount = Self.mount(of: file.path)
+        // The daemon may have been killed between these questions.
+        if mount == nil, self.mount != nil, FileStamp(path: file.path) == nil { return }
+        held = stamp
+        self.mount = mount
         item = nil
         // In a mount a descriptor would keep that busy.
         guard mount == nil else { return }

@@ -86,6 +86,42 @@ import Testing
         }
     }
 
+    @Test func `what is unsaved after the daemon was killed is kept where no mount hides it`()
+        throws
+    {
+        let aside = try TemporaryDirectory.make(below: nil)
+        defer { TemporaryDirectory.remove(aside) }
+        try withVolume(.noPassthrough) { volume in
+            let container = try #require(volume.container)
+            let place = try Workplace("a.shape", Self.scene, in: volume.directory)
+            // In the folder itself, where a new file could be made without the mount.
+            let file = container.mountPoint + "/b.shape"
+            #expect(rename(place.file, file) == 0)
+            var environment = place.environment
+            (environment["TMPDIR"], environment["XDG_STATE_HOME"]) = (aside, aside)
+            let terminal = try PseudoTerminal(
+                [place.program, "edit", file], environment: environment, columns: 200)
+            #expect(terminal.shows("Ball"))
+            // It looks for the document when the daemon is gone: the kernel has forgotten what was there.
+            kill(terminal.process, SIGSTOP)
+            #expect(try place.edit("set", file, "Box.name=Crate").status == 0)
+            let daemon = try #require(container.daemon)
+            kill(pid_t(daemon), SIGKILL)
+            container.waitForEnd(of: daemon)
+            kill(terminal.process, SIGCONT)
+            #expect(terminal.shows("mount it again"))
+            MountTable.detach(container.mountPoint)
+            terminal.type("6")
+            #expect(terminal.shows("pyramid"))
+            kill(terminal.process, SIGTERM)
+            #expect(terminal.end() == 128 + Int(SIGTERM))
+            #expect(access(file, F_OK) != 0, "it would hide under the mount")
+            #expect(try run(["ls", aside]).text.contains("conflict of"))
+            unlink(file)
+            try volume.remountAfterCrash()
+        }
+    }
+
     @Test(arguments: DataPath.mounts)
     func `a conflict leaves the other side in the document and this one beside it`(
         _ path: DataPath
