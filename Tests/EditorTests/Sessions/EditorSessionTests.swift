@@ -50,6 +50,18 @@ import Testing
         #expect(kind(place, 0) == .pyramid)
     }
 
+    @Test func `what was typed before a signal is in the file`() throws {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start()
+        #expect(terminal.shows("Ball"))
+        kill(terminal.process, SIGSTOP)
+        terminal.type("6")
+        kill(terminal.process, SIGTERM)
+        kill(terminal.process, SIGCONT)
+        #expect(terminal.end() == 128 + Int(SIGTERM))
+        #expect(kind(place, 0) == .pyramid)
+    }
+
     @Test func `what another program keeps from being saved when a signal comes is kept in a copy`()
         throws
     {

@@ -61,7 +61,7 @@ struct EditorRun: ScreenRun, ~Copyable {
         let last = inbox.takeAll()
         device.close()
         report(last)
-        if finish != .done {
+        if finish != .done || isUnsaved(after: last) {
             // What is shown has become the others' by the time a copy is to be kept.
             let unkept = file.unkept
             for document in unkept { keepAside(document) }
@@ -70,6 +70,14 @@ struct EditorRun: ScreenRun, ~Copyable {
         try leave(
             finish,
             complaint: "what was done last may not be in it: the file or its mount did not answer")
+    }
+
+    /// Whether something is not in the file though all that was under way when a signal's time was over has come
+    /// to an end, so.
+    private func isUnsaved(after last: [EditorEvent]) -> Bool {
+        guard ending != nil, state.isUnsaved else { return false }
+        let isSaved = last.contains { if case .saved = $0 { true } else { false } }
+        return !isSaved || !state.pending.isEmpty
     }
 
     /// Keeps a document where no mount that does not answer is in the way.
@@ -108,8 +116,9 @@ struct EditorRun: ScreenRun, ~Copyable {
         ].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let count = poll(&waits, nfds_t(waits.count), Int32(min(max(next - now, 0), 60_000)))
         if count > 0 {
-            if waits[1].revents != 0 { takeSignals() }
+            // What was typed before somebody asked us to end is done.
             if waits[0].revents != 0 { takeInput() }
+            if waits[1].revents != 0 { takeSignals() }
             if waits[2].revents != 0 { takeFromThreads() }
             if waits[3].revents != 0 {
                 watch.drain()

@@ -83,7 +83,11 @@ extension ScreenRun where Self: ~Copyable {
 
     mutating func takeInput() {
         let heard = listener.read()
-        if device.isGone { end(by: SIGHUP) }
+        if device.isGone {
+            // It may be gone for us because one of these asked us to end.
+            takeSignals()
+            end(by: SIGHUP)
+        }
         for one in heard {
             switch one {
             case .input(let input): take(input)
