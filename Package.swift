@@ -230,8 +230,8 @@ let package = Package(
         .testTarget(
             name: "EditorTests",
             dependencies: [
-                "Editor", "Browser", "Editing", "Documents", "Drawing", "PathText", "SystemCalls",
-                "Terminal", "TestSupport", "Probing",
+                "Editor", "Browser", "Editing", "Documents", "DocumentFiles", "Drawing", "Model",
+                "PathText", "SystemCalls", "Terminal", "TestSupport", "Probing",
             ],
             path: "Tests/EditorTests", swiftSettings: strict),
         .executableTarget(

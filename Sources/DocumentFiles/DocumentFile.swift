@@ -109,25 +109,42 @@ package struct DocumentFile: Sendable {
     ///
     /// - Parameters:
     ///   - describedAs: what ``history()`` shows.
-    ///   - successor: given the path of the file that takes the document's name, before it does, if there is to
-    ///     be another one.
     /// - Returns: what changed; nothing is written if that is nothing, or on a dry run.
     package func edit(
         dryRun: Bool = false, describedAs description: String,
-        successor: (String) -> Void = { _ in },
         _ change: (inout EditableDocument) throws(Failure) -> [Change]
     ) throws(Failure) -> Edited {
         if dryRun {
             var loaded = try load()
             return Edited(try change(&loaded.document), repairs: loaded.repairs)
         }
-        return try claimed { (claim) throws(Failure) in
+        var attempt = EditAttempt()
+        return try edit(describedAs: description, attempt: &attempt, successor: { _ in }, change)
+    }
+
+    /// ``edit(dryRun:describedAs:_:)`` for who makes it again when it failed.
+    ///
+    /// - Parameters:
+    ///   - attempt: a new one, or that of the edit that failed: if that was made nonetheless, it is not made
+    ///     twice.
+    ///   - successor: given the path of the file that takes the document's name, before it does, if there is to
+    ///     be another one.
+    package func edit(
+        describedAs description: String, attempt: inout EditAttempt,
+        successor: (String) -> Void,
+        _ change: (inout EditableDocument) throws(Failure) -> [Change]
+    ) throws(Failure) -> Edited {
+        try claimed { (claim) throws(Failure) in
             let before = try read(claim)
+            if attempt.isMade(before, at: path, isCoordinated: claim.isCoordinated) {
+                return Edited([], repairs: [])
+            }
             let parsed = try parse(before)
             var document = parsed.document
             var edited = Edited(try change(&document), repairs: parsed.repairs)
             if edited.changes.isEmpty { return edited }
             let after = try encode(document, replacing: before)
+            attempt.begin(after)
             edited.historyProblem = try write(
                 after, over: before, claim, describedAs: description, successor)
             try claim.end(name)
@@ -266,28 +283,35 @@ package struct DocumentFile: Sendable {
 
     // MARK: History
 
+    /// Says whether a step may be undone or redone, by throwing if not: nothing is changed then. Is given the step,
+    /// the state that it made, and what the document holds.
+    package typealias StepCheck = (HistoryStep, [UInt8], _ now: [UInt8]) throws(Failure) -> Void
+
     /// Goes one step back; `nil` if there is none.
     ///
-    /// - Parameter successor: as of ``edit(dryRun:describedAs:successor:_:)``.
+    /// - Parameters:
+    ///   - successor: as of ``edit(describedAs:attempt:successor:_:)``.
+    ///   - check: may refuse that.
     package func undo(
-        successor: (String) -> Void = { _ in }
-    ) throws(Failure) -> HistoryStep? { try step(-1, successor) }
+        successor: (String) -> Void = { _ in }, check: StepCheck = { _, _, _ in }
+    ) throws(Failure) -> HistoryStep? {
+        try claimed { (claim) throws(Failure) in try step(-1, claim, successor, check) }
+    }
 
     /// Takes the last undo back; `nil` if there is none.
     ///
-    /// - Parameter successor: as of ``edit(dryRun:describedAs:successor:_:)``.
+    /// - Parameters:
+    ///   - successor: as of ``edit(describedAs:attempt:successor:_:)``.
+    ///   - check: may refuse that.
     package func redo(
-        successor: (String) -> Void = { _ in }
-    ) throws(Failure) -> HistoryStep? { try step(1, successor) }
-
-    private func step(
-        _ direction: Int, _ successor: (String) -> Void
+        successor: (String) -> Void = { _ in }, check: StepCheck = { _, _, _ in }
     ) throws(Failure) -> HistoryStep? {
-        try claimed { (claim) throws(Failure) in try step(direction, claim, successor) }
+        try claimed { (claim) throws(Failure) in try step(1, claim, successor, check) }
     }
 
     private func step(
-        _ direction: Int, _ claim: consuming FileClaim, _ successor: (String) -> Void
+        _ direction: Int, _ claim: consuming FileClaim, _ successor: (String) -> Void,
+        _ check: StepCheck
     ) throws(Failure) -> HistoryStep? {
         let now = try read(claim)
         let journal = HistoryJournal(of: claim.file, isCoordinated: claim.isCoordinated)
@@ -301,6 +325,8 @@ package struct DocumentFile: Sendable {
             try FoundFile.check(path, named: name)
             return nil
         }
+        var taken = direction < 0 ? steps.currentStep : target
+        if let taken { try check(taken, direction < 0 ? now : bytes, now) }
         // What no journal gives back must be among the versions, where those can be had.
         if steps.currentStep.flatMap({ journal.bytes(of: $0) }) != now {
             if claim.isCoordinated {
@@ -314,12 +340,11 @@ package struct DocumentFile: Sendable {
         }
         let written = try put(bytes, claim, successor)
         defer { withExtendedLifetime(written) {} }
-        var undone = direction < 0 ? steps.currentStep : target
-        undone?.passedOver = target.passedOver
+        taken?.passedOver = target.passedOver
         steps.move(direction)
         journal.store(steps, at: path)
         try claim.end(name)
-        return undone
+        return taken
     }
 
     /// Every state there is a way back or forth to, damaged ones left out, oldest first, and which one is

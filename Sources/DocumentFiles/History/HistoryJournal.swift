@@ -342,7 +342,8 @@ struct HistoryJournal {
         }
     }
 
-    private static func now() -> Int64 {
+    /// The time, in nanoseconds since 1970.
+    static func now() -> Int64 {
         let now = WallClock.now
         return Int64(now.seconds) &* 1_000_000_000 &+ Int64(now.nanoseconds)
     }

@@ -29,6 +29,9 @@ package enum EditorEvent: Sendable {
     case saveFailed(String, done: Int)
     /// The file went a step back or forth; nil if there was none. It holds this now.
     case stepped(String?, isUndo: Bool, file: EditableDocument)
+    /// The step that undo or redo would have taken is others', this one, and the user did not know that. The
+    /// file holds this.
+    case refused(String, isUndo: Bool, file: EditableDocument)
     /// Going back or forth failed.
     case stepFailed(String)
     /// A copy was kept under this name.

@@ -22,6 +22,7 @@ extension EditorState {
         if pending.isEmpty || !isSoon || !pending[pending.count - 1].gather(step) {
             pending.append(step)
         }
+        undone = []
         show(changed)
         return true
     }
@@ -94,10 +95,12 @@ extension EditorState {
             say("Moved by others: it is \(path) now", .good)
         case .gone(let reason, let done):
             isGone = true
-            takeBack(done: done)
+            takeBack(done: done, now)
             say(reason, .bad)
             stopWaiting()
         case .saved(let file):
+            // Who makes the file anew begins a history.
+            if isCreating { made = [] } else { noteMade(saving) }
             saving = []
             rebase(onto: file, &effects)
             if isCreating {
@@ -115,17 +118,16 @@ extension EditorState {
             isUnkeptSaid = true
         case .conflict(let reason, let done, let file):
             let mine = document
-            saving.removeFirst(min(done, saving.count))
-            let rest = Array(saving.dropFirst()) + pending
-            saving = []
-            pending = rest
+            let isFound = done < saving.count
+            takeBack(done: done, now)
+            if isFound { pending.removeFirst() }
             effects.append(.keepCopy(mine))
             if let file { rebase(onto: file, &effects, isCopied: true) }
             say("Not saved: \(reason)", .bad)
             if file == nil { pending = [] }
             stopWaiting()
         case .saveFailed(let reason, let done):
-            takeBack(done: done)
+            takeBack(done: done, now)
             isCreating = false
             retryAt = now + Self.retryTime
             say("Not saved: \(reason)", .bad)
@@ -139,10 +141,18 @@ extension EditorState {
             saveProblem = message
             stopWaiting()
         case .stepped(let what, let isUndo, let file):
+            let former = base
             rebase(onto: file, &effects, isOthers: false)
-            let none = isUndo ? "Nothing to undo" : "Nothing to redo"
-            say(what.map { (isUndo ? "Undone: " : "Redone: ") + $0 } ?? none)
             stepping = nil
+            noteStepped(what, isUndo, from: former, now)
+        case .refused(let what, let isUndo, let file):
+            rebase(onto: file, &effects)
+            stepping = nil
+            let key = isUndo ? "u again undoes" : "U again redoes"
+            say("Changed by others meanwhile; \(key): \(what)", .bad)
+            isLoud = true
+            // Those that followed at once did not know that either.
+            held = Array(held.drop(while: Self.steps.contains))
         case .stepFailed(let reason):
             say(reason, .bad)
             stepping = nil
@@ -154,10 +164,6 @@ extension EditorState {
         if isQuitting { quit(&effects) }
     }
 
-    /// Gives undo or redo up that waits for what could not be saved: in its place it would take back what
-    /// was done before, or what others did.
-    private mutating func stopWaiting() { if stepping != .underWay { stepping = nil } }
-
     /// A problem is over; whether it is still what the screen says.
     private mutating func settle(_ problem: WritableKeyPath<EditorState, String?>) -> Bool {
         defer { self[keyPath: problem] = nil }
@@ -165,9 +171,12 @@ extension EditorState {
     }
 
     /// What was handed over is unsaved again, but for the first so many steps.
-    private mutating func takeBack(done: Int) {
+    private mutating func takeBack(done: Int, _ now: Int) {
+        noteMade(saving.prefix(done))
         pending = saving.dropFirst(done) + pending
         saving = []
+        // What was tried may be in the file, so that it stays what it was.
+        lastEdit = now - Self.quietTime
     }
 
     /// Makes the steps that are not in the file again on what it holds now. What cannot be made any
@@ -178,6 +187,7 @@ extension EditorState {
     ) {
         let mine = document
         base = file
+        noteRedone(file)
         var new = file
         for step in saving {
             do throws(EditError) { _ = try step.apply(to: &new) } catch { continue }

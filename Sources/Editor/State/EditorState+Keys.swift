@@ -166,24 +166,4 @@ extension EditorState {
         say(isUnsaved || isGone ? "Saving" : "Everything is saved")
         save(&effects)
     }
-
-    /// What is not saved is one step more in the history, which is where undo works.
-    mutating func step(isUndo: Bool, _ effects: inout [EditorEffect]) {
-        guard !isStepping else { return }
-        guard !isGone else {
-            say("It was deleted; w writes it anew", .bad)
-            return
-        }
-        stepping = .waiting(isUndo: isUndo)
-        stepWhenSaved(&effects)
-    }
-
-    /// Begins with undo or redo if that has waited for nothing else than this moment.
-    mutating func stepWhenSaved(_ effects: inout [EditorEffect]) {
-        guard case .waiting(let isUndo) = stepping else { return }
-        save(&effects)
-        guard saving.isEmpty else { return }
-        stepping = .underWay
-        effects.append(isUndo ? .undo : .redo)
-    }
 }

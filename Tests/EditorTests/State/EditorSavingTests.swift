@@ -70,6 +70,19 @@ import Testing
         #expect(desk.state.message.contains("a copy"))
     }
 
+    /// It may be in the file all the same, and is known by what it was.
+    @Test func `a step that could not be saved takes no other in`() {
+        var desk = Desk(.scene(Desk.scene))
+        desk.press(.right, .shift)
+        desk.wait(100)
+        desk.type("w")
+        desk.send(.saveFailed("disk full", done: 0))
+        desk.wait(100)
+        desk.press(.right, .shift)
+        desk.press(.right, .shift)
+        #expect(desk.state.pending.count == 2)
+    }
+
     @Test func `undo saves first, so that it takes back the last step`() {
         var desk = Desk(.scene(Desk.scene))
         desk.type("2u")

@@ -37,7 +37,7 @@ struct EditorRun: ScreenRun, ~Copyable {
         display = EditorDisplay(device)
         listener = TerminalListener(device, wanted)
         self.inbox = inbox
-        file = FileWorker(document, loaded.stamp, inbox)
+        file = FileWorker(document, loaded, inbox)
         pictures = PictureWorker(inbox)
         path = document.path
         watch = FileWatch(document.path)

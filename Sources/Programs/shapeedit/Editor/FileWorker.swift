@@ -31,10 +31,11 @@ final class FileWorker: Sendable {
 
     private let work = Monitor(Work())
 
-    init(_ file: DocumentFile, _ stamp: FileStamp, _ inbox: EventInbox<EditorEvent>) {
+    /// - Parameter loaded: what the file held when it was read.
+    init(_ file: DocumentFile, _ loaded: DocumentFile.Loaded, _ inbox: EventInbox<EditorEvent>) {
         let work = work
         Threads.start("document") {
-            var hand = FileHand(place: FollowedFile(file), seen: stamp, inbox: inbox)
+            var hand = FileHand(file, loaded, inbox)
             while true {
                 let job = work.wait { work -> Job? in
                     guard !work.jobs.isEmpty else { return nil }
@@ -80,149 +81,5 @@ final class FileWorker: Sendable {
             work.current?.isChange != true && !work.jobs.contains(where: \.isChange) ? true : nil
         }
         return isDone == true
-    }
-}
-
-/// What the thread of the document knows.
-private struct FileHand: ~Copyable {
-    var place: FollowedFile
-    /// The state of the file that was read last; nil if it was gone.
-    var seen: FileStamp?
-    let inbox: EventInbox<EditorEvent>
-
-    private var file: DocumentFile { place.file }
-
-    /// Whether the document is anywhere; tells where, if that is new.
-    ///
-    /// - Parameter done: how many steps of a save that is under way are in the file.
-    private mutating func find(done: Int = 0) -> Bool {
-        switch place.find() {
-        case .same: return true
-        case .moved:
-            inbox.put(.moved(to: file.path))
-            return true
-        case .deleted: return lose("It was deleted; w writes it anew", done)
-        case .unmounted: return lose("The container it is in is not mounted", done)
-        }
-    }
-
-    private mutating func lose(_ reason: String, _ done: Int) -> Bool {
-        seen = nil
-        inbox.put(.gone(reason, done: done))
-        return false
-    }
-
-    mutating func look() {
-        let stamp = file.stamp()
-        guard stamp != seen, find() else { return }
-        seen = stamp
-        read { .loaded($0) }
-    }
-
-    private mutating func read(_ event: (EditableDocument) -> EditorEvent) {
-        do throws(Failure) {
-            let document = try load()
-            inbox.put(event(document))
-        } catch { inbox.put(.unreadable(error.message)) }
-    }
-
-    /// What the file holds now, and holds on to that file.
-    private mutating func load() throws(Failure) -> EditableDocument {
-        let loaded = try file.load()
-        seen = loaded.stamp
-        _ = find()
-        return loaded.document
-    }
-
-    mutating func perform(_ effect: EditorEffect) {
-        switch effect {
-        case .save(let steps, let shown): save(steps, shown)
-        case .create(let document): create(document)
-        case .load: read { .loaded($0) }
-        case .undo: step(isUndo: true)
-        case .redo: step(isUndo: false)
-        case .keepCopy(let document):
-            do throws(Failure) {
-                let whereabouts = place.find()
-                if whereabouts == .moved { inbox.put(.moved(to: file.path)) }
-                let isMounted = whereabouts != .unmounted
-                let name = try ConflictCopy.keep(of: file.path, isMounted: isMounted) {
-                    (path, mode) throws(Failure) in
-                    try DocumentFile.create(path, document, mode: mode)
-                }
-                inbox.put(.keptCopy(name))
-            } catch { inbox.put(.copyFailed(error.message)) }
-        case .suspend, .redraw, .quit: break
-        }
-    }
-
-    private mutating func save(_ steps: [Step], _ shown: EditableDocument) {
-        var done = 0
-        var tries = 0
-        var historyProblem: String?
-        while done < steps.count {
-            guard find(done: done) else { return }
-            var refusal: EditError?
-            do throws(Failure) {
-                let step = steps[done]
-                let edited = try file.edit(
-                    describedAs: step.description, successor: { place.follow(successor: $0) }
-                ) { document throws(Failure) in
-                    do throws(EditError) { return try step.apply(to: &document) } catch {
-                        refusal = error
-                        throw Failure(.badData, error.description)
-                    }
-                }
-                historyProblem = edited.historyProblem ?? historyProblem
-                done += 1
-            } catch {
-                tries += 1
-                // It was moved just now.
-                if file.stamp() == nil, tries < 3 { continue }
-                tell(historyProblem)
-                if let refusal {
-                    let now = try? file.load().document
-                    inbox.put(.conflict(refusal.description, done: done, file: now))
-                } else if error.kind == .badData {
-                    inbox.put(.conflict(error.message, done: done, file: nil))
-                } else {
-                    inbox.put(.saveFailed(error.message, done: done))
-                }
-                return
-            }
-        }
-        tell(historyProblem)
-        do throws(Failure) {
-            let document = try load()
-            inbox.put(.saved(document))
-        } catch { inbox.put(.saved(shown)) }
-    }
-
-    private func tell(_ historyProblem: String?) {
-        if let historyProblem { inbox.put(.unkept(historyProblem)) }
-    }
-
-    private mutating func create(_ document: EditableDocument) {
-        do throws(Failure) {
-            if place.find() == .unmounted {
-                throw Failure(.temporary, "the container it is in is not mounted")
-            }
-            try DocumentFile.create(file.path, document)
-            seen = file.stamp()
-            _ = find()
-            inbox.put(.saved(document))
-        } catch { inbox.put(.saveFailed(error.message, done: 0)) }
-    }
-
-    private mutating func step(isUndo: Bool) {
-        do throws(Failure) {
-            guard find() else { throw Failure(.noInput, "There is no document to go back in") }
-            let made =
-                isUndo
-                ? try file.undo { place.follow(successor: $0) }
-                : try file.redo { place.follow(successor: $0) }
-            let document = try load()
-            inbox.put(.stepped(made?.description, isUndo: isUndo, file: document))
-        } catch { inbox.put(.stepFailed(error.message)) }
     }
 }

@@ -1,0 +1,34 @@
+internal import Glibc
+internal import SystemCalls
+
+/// An edit of a document, for who makes it again when it failed.
+///
+/// What it wrote may be in the document all the same: the daemon of a mount can be killed when it has
+/// published that, and before the close is answered.
+package struct EditAttempt: Sendable {
+    /// What is, or was to be, in the document then; `nil` where nothing was to be written.
+    package private(set) var written: [UInt8]?
+    /// When that was first written, in nanoseconds since 1970.
+    private var since: Int64 = .max
+
+    package init() {}
+
+    mutating func begin(_ bytes: [UInt8]) {
+        written = bytes
+        since = min(since, HistoryJournal.now())
+    }
+
+    /// Whether it was made, as far as that can be told: the document, or a version of it since, is what was
+    /// written.
+    func isMade(_ current: [UInt8], at path: String, isCoordinated: Bool) -> Bool {
+        guard let written else { return false }
+        if current == written { return true }
+        guard isCoordinated else { return false }
+        return MountVersions.steps(of: path).contains { step in
+            guard step.time >= since, case .version(let file) = step.source,
+                let version = try? OwnedDescriptor.open(file, O_RDONLY)
+            else { return false }
+            return (try? WholeFile.read(version)) == written
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import DocumentFiles
+import Documents
+import Editing
+import Model
+import Probing
+import TestSupport
+import Testing
+
+/// Edits that are made again because they seemed to fail, as when the daemon of a mount is killed between a close
+/// and its answer.
+@Suite(.oneAtATime) struct EditAttemptTests {
+    private func add(
+        _ word: String, to path: String, _ attempt: inout EditAttempt
+    ) throws -> [String] {
+        let file = try DocumentFile(path)
+        _ = try file.edit(describedAs: "Add", attempt: &attempt, successor: { _ in }) {
+            document throws(Failure) in
+            do throws(EditError) {
+                return try document.apply([try Edit(words: ["list", "add", word])])
+            } catch { throw Failure(path, error) }
+        }
+        guard case .list(let list) = try file.load().document else { return [] }
+        return list.items.map(\.text)
+    }
+
+    @Test func `an edit that was made is not made twice`() throws {
+        let place = try Workplace("a.list", TaskList(items: [TaskItem("bread")]))
+        var attempt = EditAttempt()
+        #expect(try add("milk", to: place.file, &attempt) == ["milk", "bread"])
+        #expect(try add("milk", to: place.file, &attempt) == ["milk", "bread"])
+        var other = EditAttempt()
+        #expect(try add("milk", to: place.file, &other) == ["milk", "milk", "bread"])
+    }
+
+    @Test(.enabled(if: !DataPath.isPlain), arguments: DataPath.mounts)
+    func `an edit that was made in a mount is not made twice`(_ path: DataPath) throws {
+        try withVolume(path) { volume in
+            let place = try Workplace(
+                "a.list", TaskList(items: [TaskItem("bread")]), in: volume.directory)
+            var attempt = EditAttempt()
+            #expect(try add("milk", to: place.file, &attempt) == ["milk", "bread"])
+            #expect(try add("milk", to: place.file, &attempt) == ["milk", "bread"])
+            // Nor where others have edited it since.
+            #expect(
+                try volume.run(
+                    "setfattr", "-n", "user.shapeedit.apart", "-v", "current", place.file
+                ).status == 0)
+            #expect(try place.edit("list", "add", place.file, "rice").status == 0)
+            #expect(try add("milk", to: place.file, &attempt) == ["rice", "milk", "bread"])
+        }
+    }
+}

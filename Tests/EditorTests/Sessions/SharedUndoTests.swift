@@ -1,0 +1,86 @@
+import Documents
+import Glibc
+import Probing
+import TestSupport
+import Testing
+
+/// Undo and redo in the editor while others edit the document: it has one history for all.
+@Suite(.oneAtATime) struct SharedUndoTests {
+    private static let list = TaskList(items: [TaskItem("bread")])
+
+    private func items(_ place: Workplace) -> [String] {
+        ((try? TaskList.read(place.bytes)) ?? TaskList()).items.map(\.text)
+    }
+
+    @Test func `undo takes what others did only when that has been said`() throws {
+        let place = try Workplace("a.list", Self.list)
+        let terminal = try place.start(columns: 120)
+        #expect(terminal.shows("bread"))
+        terminal.type("amilk\r")
+        #expect(terminal.wait { items(place) == ["milk", "bread"] })
+        #expect(try place.edit("list", "add", place.file, "rice").status == 0)
+        #expect(terminal.shows("rice"))
+        // The second of these was typed before anybody could read what the first one has said.
+        terminal.type("uu")
+        #expect(terminal.shows("Changed by others"))
+        #expect(terminal.shows("u again undoes"))
+        #expect(items(place) == ["rice", "milk", "bread"])
+        terminal.type("u")
+        #expect(terminal.wait { items(place) == ["milk", "bread"] })
+        // And this one is the editor's own.
+        terminal.type("u")
+        #expect(terminal.wait { items(place) == ["bread"] })
+        terminal.type("UUq")
+        #expect(terminal.end() == 0)
+        #expect(items(place).contains("milk"))
+    }
+
+    @Test func `undo does not take what others did since the screen was drawn`() throws {
+        let place = try Workplace("a.list", Self.list)
+        let terminal = try place.start(columns: 120)
+        #expect(terminal.shows("bread"))
+        kill(terminal.process, SIGSTOP)
+        #expect(try place.edit("list", "add", place.file, "rice").status == 0)
+        terminal.type("u")
+        kill(terminal.process, SIGCONT)
+        #expect(terminal.shows("u again undoes"))
+        #expect(items(place) == ["rice", "bread"])
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+    }
+
+    @Test func `what was undone can be redone though others edited the document since`() throws {
+        let place = try Workplace("a.list", Self.list)
+        let terminal = try place.start(columns: 120)
+        #expect(terminal.shows("bread"))
+        terminal.type("amilk\r")
+        #expect(terminal.wait { items(place) == ["milk", "bread"] })
+        terminal.type("u")
+        #expect(terminal.wait { items(place) == ["bread"] })
+        #expect(try place.edit("list", "add", place.file, "rice").status == 0)
+        #expect(terminal.shows("rice"))
+        terminal.type("U")
+        #expect(terminal.shows("Redone"))
+        #expect(terminal.wait { items(place) == ["milk", "rice", "bread"] })
+        terminal.type("Uq")
+        #expect(terminal.end() == 0)
+        #expect(items(place) == ["milk", "rice", "bread"])
+    }
+
+    @Test func `what others redid is not redone twice`() throws {
+        let place = try Workplace("a.list", Self.list)
+        let terminal = try place.start(columns: 120)
+        #expect(terminal.shows("bread"))
+        terminal.type("amilk\r")
+        #expect(terminal.wait { items(place) == ["milk", "bread"] })
+        terminal.type("u")
+        #expect(terminal.wait { items(place) == ["bread"] })
+        #expect(try place.edit("redo", place.file).status == 0)
+        #expect(terminal.shows("Changed by others"))
+        terminal.type("U")
+        #expect(terminal.shows("Nothing to redo"))
+        terminal.type("q")
+        #expect(terminal.end() == 0)
+        #expect(items(place) == ["milk", "bread"])
+    }
+}
