@@ -34,6 +34,8 @@ package enum EditorEvent: Sendable {
     case refused(String, isUndo: Bool, file: EditableDocument)
     /// Going back or forth failed.
     case stepFailed(String)
+    /// The file that was to be made anew is there again, and holds this.
+    case isBack(EditableDocument)
     /// A copy was kept under this name.
     case keptCopy(String)
     /// A copy could not be kept.

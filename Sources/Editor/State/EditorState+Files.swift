@@ -98,6 +98,11 @@ extension EditorState {
             takeBack(done: done, now)
             say(reason, .bad)
             stopWaiting()
+        case .isBack(let file):
+            takeBack(done: 0, now)
+            (isGone, isCreating) = (false, false)
+            say("It is there again", .good)
+            rebase(onto: file, &effects)
         case .saved(let file):
             // Who makes the file anew begins a history.
             if isCreating { made = [] } else { noteMade(saving) }

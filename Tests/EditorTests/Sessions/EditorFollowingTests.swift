@@ -128,6 +128,29 @@ import Testing
         #expect(try place.names(with: "shape") == ["4.shape"])
     }
 
+    @Test func `what is unsaved goes into a document that is there again at the end`()
+        throws
+    {
+        let place = try Workplace("a.shape", Self.scene)
+        let terminal = try place.start(columns: 120)
+        #expect(terminal.shows("Ball"))
+        unlink(place.file)
+        #expect(terminal.shows("It was deleted"))
+        terminal.type("5")
+        #expect(terminal.shows("torus"))
+        // The signal is what it sees first.
+        kill(terminal.process, SIGSTOP)
+        var theirs = Self.scene
+        theirs.title = "Theirs"
+        try place.write(theirs)
+        kill(terminal.process, SIGTERM)
+        kill(terminal.process, SIGCONT)
+        #expect(terminal.end() == 128 + Int(SIGTERM))
+        #expect(kinds(place.file) == [.torus, .cube])
+        #expect(place.scene.title == "Theirs")
+        #expect(try place.names(with: "conflict of").isEmpty)
+    }
+
     @Test func `a document that others delete comes back only on demand`() throws {
         try checkDeletion(try Workplace("a.shape", Self.scene))
     }

@@ -61,11 +61,13 @@ struct FileHand: ~Copyable {
     }
 
     /// What the file holds now, and holds on to that file.
-    private mutating func load() throws(Failure) -> EditableDocument {
+    ///
+    /// - Parameter done: as of ``find(done:)``.
+    private mutating func load(done: Int = 0) throws(Failure) -> EditableDocument {
         let loaded = try file.load()
         seen = loaded.stamp
         own.noteRead(loaded.bytes)
-        _ = find()
+        _ = find(done: done)
         return loaded.document
     }
 
@@ -138,7 +140,7 @@ struct FileHand: ~Copyable {
         }
         tell(historyProblem)
         do throws(Failure) {
-            let document = try load()
+            let document = try load(done: done)
             inbox.put(.saved(document))
         } catch { inbox.put(.saved(shown)) }
     }
@@ -156,7 +158,13 @@ struct FileHand: ~Copyable {
             seen = file.stamp()
             _ = find()
             inbox.put(.saved(document))
-        } catch { inbox.put(.saveFailed(error.message, done: 0)) }
+        } catch {
+            let problem = error.message
+            // It may be there again, as when its mount is.
+            do throws(Failure) { inbox.put(.isBack(try load())) } catch {
+                inbox.put(.saveFailed(problem, done: 0))
+            }
+        }
     }
 
     private mutating func step(isUndo: Bool) {
