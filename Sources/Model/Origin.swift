@@ -15,8 +15,8 @@ package struct OriginRow: Hashable, Sendable {
     /// What the current version's content is called as long as it is the source's: see
     /// ``ContentPlace/elsewhere``. Once it is here, its hash. `nil` for what has no content.
     package var content: ContentHash?
-    /// Where the item is as long as something else has the name that it has at the source; `nil`
-    /// for those that are not kept from theirs.
+    /// Where the item is as long as something else has the name that it has at the source, or as long
+    /// as its folder is known by another path than the item's says; `nil` for all others.
     package var waitsAt: NamePlace?
 
     /// The identity of objects that the source does not show any more, but whose documents are here: what

@@ -45,6 +45,15 @@ extension CatalogDatabase {
         return try select.step() ? try origin(select) : nil
     }
 
+    /// Where all that is in a folder comes from.
+    package func origins(in folder: ItemNumber) throws(Failure) -> [OriginRow] {
+        let select = try connection.statement(
+            "SELECT origin.* FROM name JOIN origin ON origin.item = name.item WHERE parent = ?")
+        defer { select.reset() }
+        select.bind(1, folder.rawValue)
+        return try origins(select)
+    }
+
     /// The objects whose content is called so: beside the one that the source shows also what stayed
     /// here of those that were at its path before.
     package func origins(content: ContentHash) throws(Failure) -> [OriginRow] {

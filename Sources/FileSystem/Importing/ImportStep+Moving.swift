@@ -42,6 +42,36 @@ extension ImportStep {
         return try answer(.item(item))?.path == path
     }
 
+    /// Before a folder has another path: notes of what is in it, and known by the path before, that it is
+    /// where it belongs. A run that is cut off would leave these paths behind, and the next one could not
+    /// tell what is in this folder since then from what somebody has moved here.
+    mutating func keepPlaces(in folder: OriginRow, _ volume: VolumeState) throws(Question) {
+        guard let rows = contents.removeValue(forKey: folder.item) else {
+            throw .contents(folder.item)
+        }
+        var effects: [Effect] = []
+        for var row in rows where row.source == pass.root && row.waitsAt == nil && !row.isGone {
+            let position = volume.index.find(row.item)
+            let place = NamePlace(parent: folder.item, name: row.name)
+            guard ImportMessage.Entry.parent(row.path) == folder.path,
+                let found = volume.firstPlace(position), found.parent == folder.item,
+                found == place || volume.isAside(row.item, position)
+            else { continue }
+            row.waitsAt = place
+            effects.append(.putOrigin(row))
+            for question: Question in [.item(row.item), .path(row.path), .identity(row.identity)] {
+                guard answers[question]??.item == row.item else { continue }
+                answers.updateValue(row, forKey: question)
+            }
+        }
+        let time = VolumeState.now()
+        for start in stride(from: 0, to: effects.count, by: 500) {
+            let part = Array(effects[start..<min(start + 500, effects.count)])
+            volume.log.append(
+                Mutation(time: time, kind: .imported, item: folder.item, effects: part))
+        }
+    }
+
     /// Moves the item to where the entry is; says whether that was possible.
     mutating func move(
         _ position: MemoryIndex.Position, _ entry: ImportMessage.Entry,

@@ -12,6 +12,8 @@ struct ImportStep {
     var state: ImportPass.State
     /// What the catalog said to questions.
     var answers: [Question: OriginRow?] = [:]
+    /// Of folders that have another path now: where what is in them comes from.
+    var contents: [ItemNumber: [OriginRow]] = [:]
     var stale = Volume.Stale()
     /// Contents that cannot be fetched any more.
     var forgotten: [ContentHash] = []
@@ -30,6 +32,8 @@ struct ImportStep {
         case identity([UInt8])
         /// Where the item comes from, whichever source that is.
         case anySource(ItemNumber)
+        /// Where all that is in the folder comes from.
+        case contents(ItemNumber)
     }
 
     init(pass: ImportPass, caller: Caller, state: ImportPass.State, isLast: Bool = false) {
@@ -284,6 +288,9 @@ struct ImportStep {
                 || volume.isAside(before.item, position))
         // Where somebody moved it here it stays.
         if moves { moves = try isAtItsPlace(position, before, or: directory, volume) }
+        if pass.follows, isHere, entry.isFolder, entry.path != before.path {
+            try keepPlaces(in: before, volume)
+        }
         state.seen.insert(before.item)
         if entry.isFolder {
             state.folders[entry.path] = before.item

@@ -201,6 +201,8 @@ extension Volume {
             var found: [(ImportStep.Question, OriginRow?)] = []
             for question in questions {
                 switch question {
+                case .contents(let folder):
+                    step.contents[folder] = try database.origins(in: folder)
                 case .item(let item), .anySource(let item):
                     try found.append((question, database.origin(item)))
                 case .path(let path):
@@ -315,30 +317,6 @@ extension Volume {
 }
 
 extension Volume {
-    /// What is not shown any more and stays here has moved along with the folder that it is in: gives its
-    /// path, at which the source may show something next, accordingly. `rows` are by descending path.
-    private func followFolders(_ rows: inout [OriginRow], _ state: ImportPass.State) {
-        var formerly = state.formerly
-        if formerly.isEmpty { return }
-        var paths: [ItemNumber: [UInt8]] = [:]
-        for (path, item) in state.folders { paths[item] = path }
-        self.state.withLock { volume in
-            // Folders before what is in them.
-            for number in rows.indices.reversed() {
-                let row = rows[number]
-                guard let folder = volume.firstPlace(volume.index.find(row.item))?.parent,
-                    let now = paths[folder],
-                    formerly[folder] == ImportMessage.Entry.parent(row.path)
-                else { continue }
-                let name = ImportMessage.Entry.name(row.path)
-                rows[number].path = now.isEmpty ? Array(name) : now + [0x2f] + name
-                guard row.tag.isEmpty else { continue }
-                formerly[row.item] = row.path
-                paths[row.item] = rows[number].path
-            }
-        }
-    }
-
     private func remove(
         _ name: [UInt8], in folder: NodeNumber, _ row: OriginRow, _ caller: Caller
     ) throws(Errno) {
