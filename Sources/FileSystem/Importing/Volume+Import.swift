@@ -267,6 +267,7 @@ extension Volume {
             }
         }
         followFolders(&gone, state)
+        gone = foldersLast(gone)
         var step = ImportStep(pass: pass, caller: caller, state: state, isLast: true)
         for row in gone {
             // Asked first: what has come by then is not away any more.

@@ -28,4 +28,21 @@ extension Volume {
             }
         }
     }
+
+    /// The rows in an order in which all can be removed: folders after what is in them. Where they are here
+    /// tells that, and not their paths: of a run that was cut off some are known by their former ones still.
+    func foldersLast(_ rows: [OriginRow]) -> [OriginRow] {
+        let folders = state.withLock { volume in
+            rows.filter(\.tag.isEmpty).map { row in
+                var depth = 0
+                var position = volume.index.find(row.item)
+                while position != 0 {
+                    position = volume.index.parent(of: position)
+                    depth += 1
+                }
+                return (row, depth)
+            }
+        }
+        return rows.filter { !$0.tag.isEmpty } + folders.sorted { $0.1 > $1.1 }.map(\.0)
+    }
 }

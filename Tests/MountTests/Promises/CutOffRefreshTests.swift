@@ -97,4 +97,12 @@ struct CutOffRefreshTests {
             #expect(found(agent) == ["other new", "other/r a/p", "z a", "z/p a/q"])
         }
     }
+
+    @Test func `a folder that a refresh was cut off in goes with all that is in it`() throws {
+        try follow(
+            ["a/=A", "a/sub/=S", "a/sub/file=F", "keep=K"], ["z/=A"], ["keep=K"]
+        ) { agent in
+            #expect(found(agent) == ["keep keep"])
+        }
+    }
 }
