@@ -334,6 +334,15 @@ struct ImportStep {
     ) -> Bool {
         let index = volume.index
         let record = index[item: position]
+        if case .symlink(let target) = entry.kind, record.pointee.isSymlink {
+            // Of another time, or another one: only what a target says is a symlink's content.
+            guard index.target(position).elementsEqual(target) else { return false }
+            let time = VolumeState.now()
+            record.pointee.modified = (entry.modified ?? time).rawValue
+            volume.stamp(position, time)
+            stale.nodes.insert(record.pointee.node)
+            return true
+        }
         guard case .file = entry.kind, record.pointee.isRegular else { return false }
         let old = volume.content(position)
         for name in volume.names(of: position) {

@@ -233,6 +233,18 @@ struct TakenNameTests {
         }
     }
 
+    @Test func `a symlink that was made anew is the same one, with its new date`() throws {
+        try refreshed(
+            "echo A > a; ln -s a link", "ln -s a t; mv t link; touch -h -d 2001-02-03 link"
+        ) { volume, agent, source, told in
+            #expect(told.contains("0 new, 1 changed, 0 removed"), "\(told)")
+            #expect(!told.contains("stay"), "\(told)")
+            #expect(formerName(agent, "link") == "link")
+            agent.shell("readlink in/link | grep -x a; stat -c %y in/link | grep ^2001-02-03")
+            try expectNothingToDo(volume)
+        }
+    }
+
     @Test func `each name of a file is a document of its own`() throws {
         try refreshed("echo A > a; ln a h; echo B > b", "ln b c") { volume, agent, source, told in
             #expect(told.contains("1 new, 0 changed, 0 removed"), "\(told)")
