@@ -80,13 +80,18 @@ enum ContainerStore {
         }
     }
 
-    /// Makes what a new store needs; fails if it does not answer, or cannot be a store.
-    static func prepare(_ address: String) throws(Failure) {
+    /// Fails for an address that no container can have.
+    static func check(_ address: String) throws(Failure) {
         let parsed = try StoreAddress(parsing: address)
         try parsed.requireAbsoluteFiles()
         if case .folder(let path) = parsed {
             try Containers.checkApart(store: path)
         }
+    }
+
+    /// Makes what a new store needs; fails if it does not answer, or cannot be a store.
+    static func prepare(_ address: String) throws(Failure) {
+        try check(address)
         let store = try open(address)
         do throws(StoreError) {
             try store.prepare(StoreCall())

@@ -190,6 +190,31 @@ struct StoreFaultTests {
         }
     }
 
+    @Test func `a store that is not there is not made when its container is moved to it`() throws {
+        try withVolume(.passthrough, store: "folder") { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.store("doc.txt", "content")
+            try volume.evictAll()
+            agent.end()
+            try container.unmount()
+            // Its disk is not mounted.
+            rename(container.storeFolder, container.storeFolder + ".away")
+            let moved = try container.command(
+                "container", "move-store", container.name, "folder:\(container.storeFolder)/")
+            #expect(moved.status == Int(EX_UNAVAILABLE), "\(moved)")
+            #expect(moved.errorText.contains("is its disk mounted?"), "\(moved)")
+            #expect(access(container.storeFolder, F_OK) != 0)
+            rename(container.storeFolder + ".away", container.storeFolder)
+            let again = try container.command(
+                "container", "move-store", container.name, "folder:\(container.storeFolder)")
+            #expect(again.status == 0, "\(again)")
+            try container.mount()
+            let read = try volume.run("cat", "doc.txt")
+            #expect(read.text == "content", "\(read)")
+        }
+    }
+
     @Test func `a container whose store is gone goes to another with what is here`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             let container = try #require(volume.container)

@@ -7,6 +7,7 @@ import FileSystem
 import Glibc
 import Model
 import PathText
+import Stores
 import SystemCalls
 
 /// `shapeedit container ...`.
@@ -225,11 +226,17 @@ struct ContainerCommand: ParsableCommand {
 
         func run() throws {
             let target = address == "none" ? nil : address
-            if let target { try ContainerStore.prepare(target) }
+            if let target { try ContainerStore.check(target) }
             let container = try Container(
                 name, at: try Containers.path(name), holder: "being moved to another store")
             defer { container.close() }
             if let target {
+                // The store that it has is there, or its disk is not mounted: a new one in its place would
+                // be taken for it.
+                let isNew = try container.store.map { (store) throws(Failure) in
+                    try StoreAddress(parsing: store) != StoreAddress(parsing: target)
+                }
+                if isNew ?? true { try ContainerStore.prepare(target) }
                 let path = try Containers.path(name)
                 ContainerStore.claim(target, path)
                 try ContainerStore.join(target, path)
