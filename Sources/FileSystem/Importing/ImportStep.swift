@@ -69,7 +69,7 @@ struct ImportStep {
             } else if there != 0, entry.isFolder, try isOfOtherSource(there, volume) {
                 state.counts.noteTaken(entry)
             } else {
-                make(entry, directory, occupant, volume)
+                try make(entry, directory, occupant, volume)
             }
         }
     }
@@ -172,7 +172,7 @@ struct ImportStep {
     private mutating func make(
         _ entry: ImportMessage.Entry, _ directory: MemoryIndex.Position, _ occupant: OriginRow?,
         _ volume: VolumeState
-    ) {
+    ) throws(Question) {
         let name = Array(entry.name)
         let there = volume.name(name, in: directory)
         if there != 0 {
@@ -182,10 +182,11 @@ struct ImportStep {
             if entry.isFolder, volume.index[item: position].pointee.isDirectory,
                 !state.seen.contains(item)
             {
-                note(entry, item)
                 if let occupant, occupant.path != entry.path {
+                    try keepPlaces(in: occupant, volume)
                     state.formerly[item] = occupant.path
                 }
+                note(entry, item)
                 volume.record(
                     .imported, position, at: VolumeState.now(),
                     [.putOrigin(origin(entry, item, nil))])

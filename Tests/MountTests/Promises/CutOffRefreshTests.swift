@@ -98,6 +98,17 @@ struct CutOffRefreshTests {
         }
     }
 
+    @Test func `what goes out of a folder whose place another took follows all the same`() throws {
+        try follow(
+            ["a/=A", "a/sub/=S", "a/sub/file=F", "c/=C"],
+            ["b/=A"],
+            ["b/=A", "b/sub/=T"],
+            ["b/=A", "b/sub/=T", "c/=C", "c/file=F"]
+        ) { agent in
+            #expect(found(agent) == ["b a", "b/sub a/sub", "c c", "c/file a/sub/file"])
+        }
+    }
+
     @Test func `a folder that a refresh was cut off in goes with all that is in it`() throws {
         try follow(
             ["a/=A", "a/sub/=S", "a/sub/file=F", "keep=K"], ["z/=A"], ["keep=K"]
