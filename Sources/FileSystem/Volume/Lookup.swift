@@ -132,16 +132,21 @@ extension Volume {
             if position == 0 { return false }
             let record = state.index[item: position]
             var unknown = false
+            var left: UInt32 = 0
+            defer { if left == 0 { state.changedOwners.remove(node.rawValue) } }
             if let session = state.session(of: node, at: position) {
                 session.lookups.countForgotten(count)
+                left = session.lookups
                 if session.lookups == 0, session.handles == 0 {
                     state.drop(session, at: position)
                     unknown = true
                 }
             } else if record.pointee.node == node {
                 record.pointee.lookups.countForgotten(count)
+                left = record.pointee.lookups
             } else if var old = state.oldNode(node) {
                 old.lookups.countForgotten(count)
+                left = old.lookups
                 if old.lookups == 0 {
                     state.dropOldNode(node, at: position)
                     unknown = true

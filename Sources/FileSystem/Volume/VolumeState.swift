@@ -136,6 +136,8 @@ final class VolumeState {
     var lastTypes: [ItemNumber: PictureType] = [:]
     /// How often anything was renamed in this mount.
     var renames: UInt64 = 0
+    /// Nodes by which the kernel may know another owner or group than the item has.
+    var changedOwners: Set<UInt64> = []
     /// Names that the kernel is about to change.
     var changingNames = ChangingNames()
     /// Versions that are not sealed yet, in the order of their publish.

@@ -27,4 +27,28 @@ package enum Processes {
         else { return nil }
         return (letter, parent, start)
     }
+
+    /// A field of what the kernel tells of a thread; `nil` if it is gone or cannot be seen.
+    static func status(of thread: String, _ name: String) -> String? {
+        guard let file = try? OwnedDescriptor.open("/proc/\(thread)/status", O_RDONLY) else {
+            return nil
+        }
+        // In front of the capabilities there can be 65,536 groups of ten digits.
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        var count = 0
+        while count < bytes.count {
+            let more = bytes.withUnsafeMutableBytes {
+                (try? file.read(
+                    into: UnsafeMutableRawBufferPointer(rebasing: $0[count...]), at: Int64(count)))
+                    ?? 0
+            }
+            if more == 0 { break }
+            count += more
+        }
+        for line in bytes[..<count].split(separator: UInt8(ascii: "\n")) {
+            let text = String(decoding: line, as: UTF8.self)
+            if text.hasPrefix(name + ":\t") { return String(text.dropFirst(name.utf8.count + 2)) }
+        }
+        return nil
+    }
 }

@@ -37,6 +37,55 @@ struct OwnerTests {
         }
     }
 
+    @Test(arguments: DataPath.posix, [true, false])
+    func `who lost a file changes nothing of it by what they have open`(
+        _ dataPath: DataPath, writes: Bool
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let root = try volume.agent()
+            let former = try volume.agent(user: nobody, group: nobody, groups: [2000])
+            root.store("x", "program")
+            root.changeOwner("x", user: nobody, group: nobody)
+            root.changeMode("x", 0o755)
+            let open = former.open("x", writes ? O_RDWR : O_RDONLY)
+            former.status(open)
+            if writes { former.write(open, "another") } else { root.store("x", "another") }
+            root.changeOwner("x", user: somebody, group: somebody)
+            let before = root.status("x")
+            let old = FileTime.at(seconds: 1000, nanoseconds: 7)
+            former.changeMode(open, 0o4777, fails: EPERM)
+            former.changeOwner(open, group: 2000, fails: EPERM)
+            former.setTimes(open, accessed: old, modified: old, fails: EPERM)
+            former.status(open)
+            former.changeMode(open, 0o4777, fails: EPERM)
+            let after = root.status("x")
+            #expect(after.permissions == 0o755 && after.group == somebody)
+            #expect(after.accessed == before.accessed)
+        }
+    }
+
+    @Test(arguments: DataPath.posix)
+    func `who has a file open gives it no privileges of a group that it was given to`(
+        _ dataPath: DataPath
+    ) throws {
+        try withVolume(dataPath) { volume in
+            let root = try volume.agent()
+            let owner = try volume.agent(user: nobody, group: nobody, groups: [2000])
+            root.store("x", "program")
+            root.changeOwner("x", user: nobody, group: nobody)
+            let open = owner.open("x", O_RDONLY)
+            root.store("x", "another")
+            root.changeOwner("x", group: 3000)
+            owner.changeMode(open, 0o2755)
+            #expect(root.status("x").permissions == 0o755)
+            root.store("x", "a third")
+            root.changeOwner("x", group: 2000)
+            owner.status(open)
+            owner.changeMode(open, 0o2755)
+            #expect(root.status("x").permissions == 0o2755)
+        }
+    }
+
     @Test(arguments: DataPath.posix)
     func `a new group takes a program's capabilities`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
