@@ -165,6 +165,14 @@ package final class WriteSession: @unchecked Sendable {
         return expected.values.contains { $0.process == process && $0.until > now }
     }
 
+    /// Whether the process has closed the document and may have it mapped: with passthrough the kernel lets go
+    /// of a handle at its last close, and a mapping that lives on holds the staging file. Not while others write
+    /// or are about to.
+    package func isMapped(by process: Int32) -> Bool {
+        guard process != 0, handles == 0, expected.isEmpty else { return false }
+        return process == lastWriter || coauthors.contains(process)
+    }
+
     /// Whether all that had it open are known to have closed it, and nobody else is on the way.
     package var isLeft: Bool { closing.areFlushed(handles) && expected.isEmpty }
 

@@ -74,12 +74,13 @@ extension VolumeState {
         var node = record.pointee.node
         if record.pointee.flags.contains(.inSession), let session = sessions[position] {
             let now = MonotonicClock.now
-            let concerns = session.concerns(
-                CallerProcess.process(of: caller.thread), now: now)
+            let process = CallerProcess.process(of: caller.thread)
+            let concerns = session.concerns(process, now: now)
+            // Whoever may have a mapping only waits as others do: mostly there is none, and it ends.
             if !waited, session.keepsWaiting(isWriter: concerns) {
                 return .wait(ItemNumber(rawValue: record.pointee.number))
             }
-            if concerns {
+            if concerns || session.isMapped(by: process) {
                 node = session.node
                 redirections[caller.thread]?.answered = node.rawValue
             }

@@ -86,6 +86,29 @@ import Testing
 
     /// The kernel writes the pages back by the size that it knows, which O_TRUNC has made too large.
     @Test(arguments: DataPath.posixOfAllUsers)
+    func `who has mapped what they closed finds it by its name`(_ dataPath: DataPath) throws {
+        try withVolume(dataPath) { volume in
+            let agent = try volume.agent()
+            agent.store("file", "the version before")
+            let file = agent.open("file", O_RDWR)
+            agent.truncate(file, size: 10_000)
+            let mapping = agent.map(file, length: 10_000, writable: true, shared: true)
+            agent.close(file)
+            agent.setMemory(mapping, offset: 4_096, "mapped")
+            #expect(agent.status("file").size == 10_000)
+            #expect(agent.content("file").bytes.dropFirst(4_096).starts(with: "mapped".utf8))
+            agent.truncate("file", size: 6_000)
+            agent.setMemory(mapping, offset: 5_000, "later")
+            #expect(agent.status("file").size == 6_000)
+            #expect(agent.content("file").bytes.dropFirst(5_000).starts(with: "later".utf8))
+            agent.unmap(mapping)
+            let content = try volume.agent().content("file").bytes
+            #expect(content.count == 6_000)
+            #expect(content.dropFirst(5_000).starts(with: "later".utf8))
+        }
+    }
+
+    @Test(arguments: DataPath.posixOfAllUsers)
     func `what a mapping wrote does not make a truncated file longer`(
         _ dataPath: DataPath
     ) throws {
