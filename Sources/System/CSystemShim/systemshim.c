@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/xattr.h>
@@ -48,6 +50,11 @@ int shim_start_writing(int descriptor) {
 }
 
 int shim_sync_file_system(int descriptor) { return syncfs(descriptor); }
+
+int shim_is_fuse(const char *path) {
+    struct statfs information;
+    return statfs(path, &information) == 0 && information.f_type == FUSE_SUPER_MAGIC;
+}
 
 int shim_probe_leader(int thread) { return (int)syscall(SYS_tgkill, thread, thread, 0); }
 

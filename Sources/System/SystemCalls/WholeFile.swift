@@ -1,3 +1,4 @@
+internal import CSystemShim
 package import Glibc
 internal import PathText
 
@@ -320,12 +321,14 @@ package enum WholeFile {
     }
 
     /// A new file without a name in the folder of `path`; `nil` where there is no such thing, as on
-    /// network file systems and in mounts, or no way to name it later.
+    /// network file systems, or no way to name it later, and in mounts of FUSE: the kernel tells whoever
+    /// watches the folder there of such a file under the name "/", and GLib ends a program that hears of a name
+    /// like that, as a file manager that shows the folder.
     private static func unnamedFile(beside path: String, _ mode: mode_t) -> OwnedDescriptor? {
-        let folder = String(path[..<path.lastName.startIndex])
-        guard
-            let file = try? OwnedDescriptor.open(
-                folder.isEmpty ? "." : folder, O_WRONLY | unnamed, mode: mode),
+        var folder = String(path[..<path.lastName.startIndex])
+        if folder.isEmpty { folder = "." }
+        guard shim_is_fuse(folder.cPath) == 0,
+            let file = try? OwnedDescriptor.open(folder, O_WRONLY | unnamed, mode: mode),
             access(descriptorPath(file), F_OK) == 0
         else { return nil }
         return file

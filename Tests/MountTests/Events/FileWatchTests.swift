@@ -103,6 +103,32 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: isInstalled("inotifywait"), "needs inotifywait"))
+    func `who watches a folder is told of new documents by names that there can be`() throws {
+        try withVolume(.noPassthrough) { volume in
+            let container = try #require(volume.container)
+            let file = container.base + "/home/told"
+            let watcher = try volume.start([
+                "sh", "-c",
+                "exec inotifywait -m --format '<%f> %e' -o \"$0\" \"$1\" 2> \"$0.errors\"",
+                file, volume.directory,
+            ])
+            defer {
+                watcher.kill(signal: SIGKILL)
+                _ = watcher.wait(seconds: 10)
+            }
+            func told(_ text: String, in name: String) -> Bool {
+                (try? run(["cat", name]).text.contains(text)) == true
+            }
+            #expect(waitUntil { told("established", in: file + ".errors") })
+            #expect(try container.command("new", volume.directory + "/Ball.shape").status == 0)
+            #expect(waitUntil { told("<Ball.shape> ", in: file) })
+            #expect(try container.command("new", volume.directory + "/End.list").status == 0)
+            #expect(waitUntil { told("<End.list> ", in: file) })
+            #expect(!told("</>", in: file))
+        }
+    }
+
     @Test func `nodes that nobody watches any more are let go`() throws {
         try withVolume(.passthrough) { volume in
             let agent = try volume.agent()

@@ -25,6 +25,8 @@ int shim_fallocate(int descriptor, int mode, int64_t offset, int64_t length);
 int shim_start_writing(int descriptor);
 /* Writes out everything of the file system that holds descriptor. */
 int shim_sync_file_system(int descriptor);
+/* 1: what is at path is on a mount of FUSE. */
+int shim_is_fuse(const char *path);
 /* 0 or EPERM: thread is alive and the leader of its process; ESRCH: it is not. */
 int shim_probe_leader(int thread);
 /* 1 if this is the number of a system call that reads from a file, else 0. */
