@@ -52,6 +52,12 @@ struct Job {
             Job(
                 name: "slide-fonts", size: slideSize,
                 document: { .slide(SampleDocuments.manyFonts, .app) }, rounds: 1))
+        // Nearly 16 MiB: the most that was ever compressed in one piece.
+        let large = try PixelSize(width: 2688, height: 2016)
+        jobs.append(
+            Job(
+                name: "slide-2688", size: large,
+                document: { .slide(SampleDocuments.manyFonts, .app) }, rounds: 1))
         let largest = try PixelSize(width: PictureLimits.side, height: PictureLimits.side)
         jobs.append(
             Job(name: "slide-8192", size: largest, document: { .slide(slide, .app) }, rounds: 1))
