@@ -1,4 +1,4 @@
-package import Glibc
+internal import Glibc
 package import Model
 internal import PathText
 internal import SystemCalls
@@ -14,7 +14,7 @@ package enum ConflictCopy {
     ///   - create: makes a file with these permissions; fails where there is one, so that nothing is
     ///     overwritten.
     package static func keep(
-        of path: String, isMounted: Bool = true, _ create: (String, mode_t) throws(Failure) -> Void
+        of path: String, isMounted: Bool = true, _ create: (String, UInt32) throws(Failure) -> Void
     ) throws(Failure) -> String {
         let name = path.lastName
         let folder = String(path[..<name.startIndex])

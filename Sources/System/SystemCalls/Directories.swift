@@ -53,6 +53,9 @@ public enum Directories {
         shim_birth_time(file.number, "")
     }
 
+    /// Whether what is at the path is on a mount of FUSE.
+    static func isOnFuse(_ path: String) -> Bool { shim_is_fuse(path.cPath) == 1 }
+
     /// Renames a file unless the new name is taken: EEXIST then.
     ///
     /// Not all file systems can do that in one step (NFS, 9p, ZFS before 2.2 and many of FUSE cannot). There the

@@ -1,5 +1,4 @@
-internal import CSystemShim
-package import Glibc
+internal import Glibc
 internal import PathText
 
 /// Reading and writing files as a whole. Blocks on the disk.
@@ -247,7 +246,7 @@ package enum WholeFile {
 
     /// Makes a new file; EEXIST if the name is taken. No half-written file is ever seen under it.
     package static func create(
-        _ path: String, _ bytes: [UInt8], mode: mode_t = 0o666
+        _ path: String, _ bytes: [UInt8], mode: UInt32 = 0o666
     ) throws(Errno) {
         try checkLength(bytes.count)
         _ = try create(
@@ -262,7 +261,7 @@ package enum WholeFile {
     ///   - write: fills the file; if it throws, nothing is left of it.
     /// - Returns: the new file, open for writing.
     package static func create(
-        _ path: String, mode: mode_t, replaces: Bool = false,
+        _ path: String, mode: UInt32, replaces: Bool = false,
         write: (borrowing OwnedDescriptor) throws(Errno) -> Void
     ) throws(Errno) -> OwnedDescriptor {
         try make(
@@ -327,7 +326,7 @@ package enum WholeFile {
     private static func unnamedFile(beside path: String, _ mode: mode_t) -> OwnedDescriptor? {
         var folder = String(path[..<path.lastName.startIndex])
         if folder.isEmpty { folder = "." }
-        guard shim_is_fuse(folder.cPath) == 0,
+        guard !Directories.isOnFuse(folder),
             let file = try? OwnedDescriptor.open(folder, O_WRONLY | unnamed, mode: mode),
             access(descriptorPath(file), F_OK) == 0
         else { return nil }
