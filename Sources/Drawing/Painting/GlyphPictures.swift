@@ -66,6 +66,9 @@ final class GlyphPictures {
         (first, passed, self.painted) = (painted ?? 0, 0, painted ?? 0)
     }
 
+    /// Whether all can be forgotten: a page keeps what it has been given.
+    var areFree: Bool { !isPage || keptBytes == 0 }
+
     /// Whether there may be one among a line's glyphs.
     func areIn(_ line: UnsafeMutablePointer<PangoLayoutLine>) -> Bool {
         line.runs.contains { hasPictures(Self.font(of: $0)) }
@@ -162,7 +165,8 @@ final class GlyphPictures {
         return picture
     }
 
-    private func forget() {
+    /// Forgets them. For fonts that are given up, too: those that come after are others.
+    func forget() {
         for (key, picture) in kept {
             if let picture { cairo_surface_destroy(picture.surface) }
             g_object_unref(key.font)

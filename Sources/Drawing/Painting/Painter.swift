@@ -73,7 +73,10 @@ struct Painter {
                 if let reach = visible(block) {
                     try work.add(reach.pixels + block.effort)
                     pictures.begin(after: progress.glyphs)
-                    if used.giveUpIfMany() { setter = TextSetter(context) }
+                    if pictures.areFree, used.giveUpIfMany() {
+                        pictures.forget()
+                        setter = TextSetter(context)
+                    }
                     paint(block, setter, pictures, &used)
                 }
             }

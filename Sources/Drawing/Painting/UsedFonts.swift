@@ -13,6 +13,8 @@ struct UsedFonts {
     private static let mostBytes = 20 << 20
 
     private var fonts: Set<UnsafeMutablePointer<PangoFont>> = []
+    /// How many there were when it was looked last whether they are to be given up.
+    private var looked = Self.few
 
     mutating func add(_ line: UnsafeMutablePointer<PangoLayoutLine>) {
         for run in line.runs {
@@ -23,9 +25,11 @@ struct UsedFonts {
     /// Has the library forget them if it is time; says whether it has. What was set goes on having its own; who
     /// sets more needs a new layout.
     mutating func giveUpIfMany() -> Bool {
-        guard fonts.count > Self.few, Memory.inUse > Self.mostBytes else { return false }
+        guard fonts.count > looked else { return false }
+        looked = fonts.count
+        guard Memory.inUse > Self.mostBytes else { return false }
         pango_cairo_font_map_set_default(nil)
-        fonts = []
+        self = UsedFonts()
         return true
     }
 }

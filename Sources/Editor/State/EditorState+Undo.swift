@@ -57,10 +57,11 @@ extension EditorState {
             if isUndo, let place = made.lastIndex(where: { $0.description.onOneLine == name }) {
                 undone.append((made.remove(at: place), former))
             }
-        } else if !isUndo, let step = undone.popLast()?.step {
+        } else if !isUndo, let (step, file) = undone.popLast() {
             let rest = undone
-            if make(step, now: now) { say("Redone: \(step.description)") }
-            undone = rest
+            let isMade = make(step, now: now)
+            if isMade { say("Redone: \(step.description)") }
+            undone = isMade ? rest : rest + [(step, file)]
         } else {
             say(isUndo ? "Nothing to undo" : "Nothing to redo")
         }

@@ -10,7 +10,7 @@ extension FuseSession {
         let replayer = volume.replayer
         let change = replayer?.announce() ?? 0
         let sources = volume.sources
-        sources?.beginTelling()
+        sources?.beginTelling(node.item)
         var stale = Volume.Stale()
         var answer = Errno(EINPROGRESS)
         do throws(Errno) {
@@ -22,7 +22,7 @@ extension FuseSession {
         request.fail(answer)
         if stale.nodes.isEmpty, stale.names.isEmpty, stale.steps.isEmpty {
             replayer?.add([], announced: change)
-            sources?.endTelling()
+            sources?.endTelling(node.item)
             return
         }
         // Only now: the kernel holds the folder's lock while the request lasts, and needs it to forget
@@ -33,7 +33,7 @@ extension FuseSession {
             volume.settlePictures {
                 volume.forget(names: stale.names) {
                     replayer?.add(stale.steps, announced: change)
-                    sources?.endTelling()
+                    sources?.endTelling(node.item)
                 }
             }
         }

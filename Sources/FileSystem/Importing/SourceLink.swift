@@ -13,8 +13,9 @@ final class SourceLink: Sendable {
     private let count: Atomic<Int>
     /// Imports that are going on, by the folder they go to.
     private let passes = Lock<[ItemNumber: ImportPass]>([:])
-    /// Messages of imports that were carried out, or are being, and that the kernel has not heard of yet.
-    private let untold = Atomic<Int>(0)
+    /// Messages of imports to folders that were carried out, or are being, and that the kernel has not heard
+    /// of yet.
+    private let untold = Lock<[ItemNumber: Int]>([:])
 
     /// - Parameter count: of the trees that were imported so far.
     init(_ downloads: Downloads, count: Int) {
@@ -37,12 +38,17 @@ final class SourceLink: Sendable {
     /// The import to a folder that is going on, or the last one.
     func pass(_ root: ItemNumber) -> ImportPass? { passes.withLock { $0[root] } }
 
-    /// A message is about to be carried out; ``endTelling()`` has to follow.
-    func beginTelling() { untold.add(1, ordering: .relaxed) }
+    /// A message to a folder is about to be carried out; ``endTelling(_:)`` has to follow.
+    func beginTelling(_ root: ItemNumber) { untold.withLock { $0[root, default: 0] += 1 } }
 
     /// The kernel has forgotten what was otherwise before the message.
-    func endTelling() { untold.subtract(1, ordering: .releasing) }
+    func endTelling(_ root: ItemNumber) {
+        untold.withLock { untold in
+            let left = untold[root, default: 1] - 1
+            untold[root] = left > 0 ? left : nil
+        }
+    }
 
     /// Whether who looks at a name now finds what all messages before have made of it.
-    var isTold: Bool { untold.load(ordering: .acquiring) == 0 }
+    func isTold(_ root: ItemNumber) -> Bool { untold.withLock { $0[root] == nil } }
 }

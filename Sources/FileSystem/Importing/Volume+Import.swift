@@ -76,7 +76,7 @@ extension Volume {
     /// What the last import to the folder has done so far; `nil` if there was none in this mount.
     func importReport(_ node: NodeNumber) -> String? {
         guard let sources, let pass = sources.pass(node.item) else { return nil }
-        return pass.report + "told \(sources.isTold)\n"
+        return pass.report + "told \(sources.isTold(node.item))\n"
     }
 
     /// The address of the tree an item was imported from, with the item's path in it on a second
@@ -193,7 +193,10 @@ extension Volume {
         _ step: inout ImportStep, _ entries: ArraySlice<ImportMessage.Entry>,
         _ question: ImportStep.Question? = nil
     ) throws(Errno) {
-        var wanted = Set(entries.flatMap { step.questions($0) })
+        var wanted = Set<ImportStep.Question>()
+        // Of a folder that moved alone: all that is below asks that again, for each of its folders.
+        let isOfFolder = if case .contents = question { true } else { false }
+        if !isOfFolder { wanted.formUnion(entries.flatMap { step.questions($0) }) }
         if let question { wanted.insert(question) }
         let questions = wanted.filter { step.answers.index(forKey: $0) == nil }
         let root = step.pass.root

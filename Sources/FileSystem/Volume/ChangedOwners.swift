@@ -7,21 +7,34 @@ internal import SystemCalls
 /// were changed by another node of the item it was told to forget them, but chmod(2), chown(2) and utimensat(2)
 /// do not make it ask for them again. So what comes by such a node is checked here, too.
 extension VolumeState {
-    /// The owner or the group was changed, and the kernel may go on with what it has under `nodes`.
-    func noteChangedOwner(_ nodes: [NodeNumber]) {
-        for node in nodes { changedOwners.insert(node.rawValue) }
+    /// The owner or the group was changed by `node`, and the kernel may go on with what it has under the others
+    /// that it knows: whichever it asks for from now on it is told of with the new ones.
+    func noteChangedOwner(_ position: MemoryIndex.Position, by node: NodeNumber) {
+        for other in otherNodes(position, than: node) where isKnown(other, at: position) {
+            changedOwners.insert(other.rawValue)
+        }
+    }
+
+    /// Whether the kernel knows the node.
+    private func isKnown(_ node: NodeNumber, at position: MemoryIndex.Position) -> Bool {
+        if let session = session(of: node, at: position) { return session.lookups > 0 }
+        let record = index[item: position]
+        if record.pointee.node == node { return record.pointee.lookups > 0 }
+        return oldNode(node).map { $0.lookups > 0 } ?? false
     }
 
     /// What the caller may set of `settings` by `node`: without set-group-id for a group that is not theirs,
     /// as in the kernel. EPERM if they may not.
+    ///
+    /// - Parameter rights: theirs, if they were asked for before; else they are here, which takes a while.
     func admit(
         _ settings: Settings, _ node: NodeNumber, at position: MemoryIndex.Position,
-        _ caller: Caller
+        _ caller: Caller, _ rights: ThreadRights?
     ) throws(Errno) -> Settings {
         guard caller.user != 0, changedOwners.contains(node.rawValue) else { return settings }
         let record = index[item: position]
         let (owner, group) = (record.pointee.user, record.pointee.group)
-        let rights = ThreadRights(of: caller.thread)
+        let rights = rights ?? ThreadRights(of: caller.thread)
         func isGroup(_ group: UInt32) -> Bool {
             group == caller.group || rights.isMember(of: group)
         }

@@ -5,9 +5,9 @@ internal import Glibc
 internal import Model
 internal import SystemCalls
 
-/// Files that are put in their place before they are closed: renamed over a document, or given the first
-/// name that they have. What was in that place is no longer found there, so what was written until then has
-/// to be.
+/// Files that are put in their place before they are closed: renamed over a document, given the first name
+/// that they have, or a name after a temporary one. Whatever was in that place is no longer found there, so
+/// what was written until then has to be.
 extension Volume {
     /// Has what was written of a new file survive the daemon before it is put in its place, as a close
     /// does. Nothing to do for one that has a version, or of which nothing was written.

@@ -34,8 +34,9 @@ extension Volume {
             let (source, target) = (try state.directory(from), try state.directory(to))
             let found = state.index.lookup(source, name)
             let covered = state.index.lookup(target, newName)
-            if found == 0 || covered == 0 || noReplace { return 0 }
+            if found == 0 || covered != 0 && noReplace { return 0 }
             let item = state.index[name: found].pointee.item
+            if covered == 0 { return isTemporaryName(Array(name)) ? item : 0 }
             return exchange && state.sessions[item] == nil
                 ? state.index[name: covered].pointee.item : item
         }
@@ -150,7 +151,9 @@ extension VolumeState {
         if old != 0 { noteSeen(record.pointee.node, at: position, by: process) }
         if let unseen { markConflict(unseen, at: position, by: process) }
         // Else whoever reads before the close would find a document without content.
-        if old != 0, let session = sessions[position], session.maker != 0 {
+        if old != 0 || isTemporaryName(oldName), let session = sessions[position],
+            session.maker != 0
+        {
             session.replaces = true
         }
         var nodes = self.nodes(position)

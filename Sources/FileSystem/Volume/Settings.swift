@@ -137,15 +137,20 @@ extension Volume {
         // ask who may, and asks the same before a write: that one takes the bits away by itself, but where
         // the kernel writes alone.
         if settings.isBare, try !mayTakePrivileges(node, caller) { return [] }
+        // Not with the lock held: that is several looks at files of /proc.
+        var rights: ThreadRights?
+        if caller.user != 0, state.withLock({ $0.changedOwners.contains(node.rawValue) }) {
+            rights = ThreadRights(of: caller.thread)
+        }
         _ = try read { (state) throws(Errno) in
-            try state.admit(settings, node, at: try state.position(node), caller)
+            try state.admit(settings, node, at: try state.position(node), caller, rights)
         }
         let modified = try setStagedTime(node, settings)
         let staged = try settings.mode.map { (_) throws(Errno) in try stagedStatus(node) }
         return try change { (state) throws(Errno) in
             let position = try state.position(node)
             let record = state.index[item: position]
-            let settings = try state.admit(settings, node, at: position, caller)
+            let settings = try state.admit(settings, node, at: position, caller, rights)
             let time = VolumeState.now()
             if let mode = settings.mode {
                 record.pointee.mode = record.pointee.mode & S_IFMT | mode & 0o7777
@@ -166,7 +171,9 @@ extension Volume {
                 }
                 if let user = settings.user { record.pointee.user = user }
                 if let group = settings.group { record.pointee.group = group }
-                state.noteChangedOwner(state.otherNodes(position, than: node))
+                if settings.user != nil || settings.group != nil {
+                    state.noteChangedOwner(position, by: node)
+                }
             }
             if let accessed = settings.accessed {
                 record.pointee.accessed = accessed.timestamp(time).rawValue

@@ -84,7 +84,6 @@ import Testing
         }
     }
 
-    /// The kernel writes the pages back by the size that it knows, which O_TRUNC has made too large.
     @Test(arguments: DataPath.posixOfAllUsers)
     func `who has mapped what they closed finds it by its name`(_ dataPath: DataPath) throws {
         try withVolume(dataPath) { volume in
@@ -108,6 +107,7 @@ import Testing
         }
     }
 
+    /// The kernel writes the pages back by the size that it knows, which O_TRUNC has made too large.
     @Test(arguments: DataPath.posixOfAllUsers)
     func `what a mapping wrote does not make a truncated file longer`(
         _ dataPath: DataPath

@@ -7,12 +7,13 @@ import Testing
 struct PlacedFileTests {
     /// How a file gets there.
     enum Way: CaseIterable {
-        case rename, exchange, link
+        case rename, exchange, link, new
 
         /// The name at which it is found. The files called `old` have the text `old`.
         func place(_ bytes: ByteString, by agent: Agent) -> (file: Descriptor, name: ByteString) {
             let flags = self == .link ? __O_TMPFILE | O_DIRECTORY : O_CREAT | O_EXCL
-            let file = agent.open(self == .link ? "." : "new", O_RDWR | flags, mode: 0o644)
+            let temporary: ByteString = self == .new ? ".goutputstream-A1B2C3" : "new"
+            let file = agent.open(self == .link ? "." : temporary, O_RDWR | flags, mode: 0o644)
             agent.write(file, bytes)
             switch self {
             case .rename: agent.rename("new", "old")
@@ -20,6 +21,9 @@ struct PlacedFileTests {
             case .link:
                 agent.link(ByteString("/proc/self/fd/\(file.number)"), "linked", following: true)
                 return (file, "linked")
+            case .new:
+                agent.rename(temporary, "named", flags: 1)
+                return (file, "named")
             }
             return (file, "old")
         }
@@ -43,12 +47,12 @@ struct PlacedFileTests {
                 try volume.remountAfterCrash()
                 let reader = try volume.agent()
                 #expect(reader.content(name) == bytes, "\(size)")
-                reader.shell("rm -f old new linked")
+                reader.shell("rm -f old new linked named")
             }
         }
     }
 
-    @Test(arguments: DataPath.mountsOfAllUsers, [Way.rename, .link])
+    @Test(arguments: DataPath.mountsOfAllUsers, [Way.rename, .link, .new])
     func `who looks for a file that is not closed sees what it had when it got its place`(
         _ dataPath: DataPath, _ way: Way
     ) throws {

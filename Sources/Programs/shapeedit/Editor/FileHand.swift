@@ -56,7 +56,8 @@ struct FileHand: ~Copyable {
     private mutating func read(_ event: (EditableDocument) -> EditorEvent) {
         do throws(Failure) {
             let document = try load()
-            inbox.put(event(document))
+            // It may have been lost right after that, which has been told.
+            if seen != nil { inbox.put(event(document)) }
         } catch { inbox.put(.unreadable(error.message)) }
     }
 
@@ -161,7 +162,11 @@ struct FileHand: ~Copyable {
         } catch {
             let problem = error.message
             // It may be there again, as when its mount is.
-            do throws(Failure) { inbox.put(.isBack(try load())) } catch {
+            do throws(Failure) {
+                let found = try load()
+                // With what is unsaved in it: then it was made, though that failed.
+                inbox.put(found == document ? .saved(document) : .isBack(found))
+            } catch {
                 inbox.put(.saveFailed(problem, done: 0))
             }
         }
