@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pictures of so many bytes are held and compressed at once by libdeflate, which takes two thirds of the
-   time of zlib for a smaller file; larger ones, beside whose strip they would be most of what a picture takes,
-   are compressed row by row. */
-static const size_t held_limit = 4 << 20;
+/* Pictures of so many bytes, as the largest thumbnails are, are held and compressed at once by libdeflate,
+   which takes two thirds of the time of zlib for a smaller file; larger ones, beside whose strip they would be
+   most of what a picture takes, are compressed row by row. */
+static const size_t held_limit = 1024 * (3 * 1024 + 1);
 
 struct shim_png {
     png_structp png;
