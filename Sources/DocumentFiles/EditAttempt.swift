@@ -15,7 +15,7 @@ package struct EditAttempt: Sendable {
 
     mutating func begin(_ bytes: [UInt8]) {
         written = bytes
-        since = min(since, HistoryJournal.now())
+        since = min(since, HistoryStep.now)
     }
 
     /// Whether it was made, as far as that can be told: the document, or a version of it since, is what was

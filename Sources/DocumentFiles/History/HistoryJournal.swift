@@ -34,7 +34,7 @@ struct HistoryJournal {
         let place = HistoryPlace.folder(of: file, isCoordinated: isCoordinated)
         (folder, isSure) = (place?.path, place?.isSure ?? true)
         self.isCoordinated = isCoordinated
-        modified = (try? file.status()).map { FileStamp($0).modified } ?? Self.now()
+        modified = (try? file.status()).map { FileStamp($0).modified } ?? HistoryStep.now
     }
 
     // MARK: Reading
@@ -97,7 +97,7 @@ struct HistoryJournal {
     private func moment(after former: [Int64?]) -> Int64 {
         // What is kept may say any number.
         let least = former.compactMap { $0 }.max().map { min($0, Int64.max - 1) + 1 } ?? 0
-        return max(min(modified, Self.now()), least)
+        return max(min(modified, HistoryStep.now), least)
     }
 
     /// What is said of a state that no edit in this journal made. In a mount another user's may have.
@@ -237,7 +237,7 @@ struct HistoryJournal {
         var steps = own(current: before, of: path) { mountVersions(of: path) }
         let former = steps.currentStep
         let number = steps.append(
-            time: Self.now(), description: Self.line(description), digest: Self.digest(after))
+            time: HistoryStep.now, description: Self.line(description), digest: Self.digest(after))
         write(after, number)
         let areWhole =
             former.flatMap(size) == before.count
@@ -340,11 +340,5 @@ struct HistoryJournal {
             unlink(temporary)
             return false
         }
-    }
-
-    /// The time, in nanoseconds since 1970.
-    static func now() -> Int64 {
-        let now = WallClock.now
-        return Int64(now.seconds) &* 1_000_000_000 &+ Int64(now.nanoseconds)
     }
 }

@@ -1,3 +1,5 @@
+internal import SystemCalls
+
 /// One state of a document that can be gone back or forth to.
 package struct HistoryStep: Hashable, Sendable {
     /// Where the state's bytes are.
@@ -16,6 +18,12 @@ package struct HistoryStep: Hashable, Sendable {
     package var description: String
     /// How many damaged states lay between it and the one it was come to from.
     package var passedOver = 0
+
+    /// The ``time`` of what comes to be now.
+    package static var now: Int64 {
+        let now = WallClock.now
+        return Int64(now.seconds) &* 1_000_000_000 &+ Int64(now.nanoseconds)
+    }
 }
 
 /// The states of one document in the order they came to be, and which of them it is in.

@@ -71,7 +71,7 @@ final class GlyphPictures {
 
     /// Whether there may be one among a line's glyphs.
     func areIn(_ line: UnsafeMutablePointer<PangoLayoutLine>) -> Bool {
-        line.runs.contains { hasPictures(Self.font(of: $0)) }
+        line.runs.contains { hasPictures($0.font) }
     }
 
     /// Paints a line: pictures by itself, and other glyphs by a function that gets their font and where they
@@ -85,7 +85,7 @@ final class GlyphPictures {
         let near = near
         let shared = scale == scale.binade ? scale : 2 * scale.binade
         for (item, start) in line.visualRuns {
-            guard let font = Self.font(of: item), let glyphs = item.glyphs else { continue }
+            guard let font = item.font, let glyphs = item.glyphs else { continue }
             guard hasPictures(font) else {
                 if !isBegun { paintOthers(glyphs, font, start) }
                 continue
@@ -137,10 +137,6 @@ final class GlyphPictures {
         cairo_set_source_surface(context, picture.surface, 0, 0)
         cairo_paint_with_alpha(context, opacity)
         cairo_restore(context)
-    }
-
-    private static func font(of run: PangoGlyphItem) -> UnsafeMutablePointer<PangoFont>? {
-        run.item?.pointee.analysis.font
     }
 
     private func hasPictures(_ font: UnsafeMutablePointer<PangoFont>?) -> Bool {
@@ -238,6 +234,11 @@ final class GlyphPictures {
         }
         return surface
     }
+}
+
+extension PangoGlyphItem {
+    /// What a run is set in.
+    var font: UnsafeMutablePointer<PangoFont>? { item?.pointee.analysis.font }
 }
 
 extension UnsafeMutablePointer<PangoLayoutLine> {

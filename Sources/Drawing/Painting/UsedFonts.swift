@@ -17,9 +17,7 @@ struct UsedFonts {
     private var looked = Self.few
 
     mutating func add(_ line: UnsafeMutablePointer<PangoLayoutLine>) {
-        for run in line.runs {
-            if let font = run.item?.pointee.analysis.font { fonts.insert(font) }
-        }
+        fonts.formUnion(line.runs.compactMap(\.font))
     }
 
     /// Has the library forget them if it is time; says whether it has. What was set goes on having its own; who

@@ -12,6 +12,18 @@ import Testing
         ((try? TaskList.read(place.bytes)) ?? TaskList()).items.map(\.text)
     }
 
+    /// An editor of the list in which milk was added, saved and undone.
+    private func undoneMilk() throws -> (Workplace, PseudoTerminal) {
+        let place = try Workplace("a.list", Self.list)
+        let terminal = try place.start(columns: 120)
+        #expect(terminal.shows("bread"))
+        terminal.type("amilk\r")
+        #expect(terminal.wait { items(place) == ["milk", "bread"] })
+        terminal.type("u")
+        #expect(terminal.wait { items(place) == ["bread"] })
+        return (place, terminal)
+    }
+
     @Test func `undo takes what others did only when that has been said`() throws {
         let place = try Workplace("a.list", Self.list)
         let terminal = try place.start(columns: 120)
@@ -50,13 +62,7 @@ import Testing
     }
 
     @Test func `what was undone can be redone though others edited the document since`() throws {
-        let place = try Workplace("a.list", Self.list)
-        let terminal = try place.start(columns: 120)
-        #expect(terminal.shows("bread"))
-        terminal.type("amilk\r")
-        #expect(terminal.wait { items(place) == ["milk", "bread"] })
-        terminal.type("u")
-        #expect(terminal.wait { items(place) == ["bread"] })
+        let (place, terminal) = try undoneMilk()
         #expect(try place.edit("list", "add", place.file, "rice").status == 0)
         #expect(terminal.shows("rice"))
         terminal.type("U")
@@ -68,13 +74,7 @@ import Testing
     }
 
     @Test func `what others redid is not redone twice`() throws {
-        let place = try Workplace("a.list", Self.list)
-        let terminal = try place.start(columns: 120)
-        #expect(terminal.shows("bread"))
-        terminal.type("amilk\r")
-        #expect(terminal.wait { items(place) == ["milk", "bread"] })
-        terminal.type("u")
-        #expect(terminal.wait { items(place) == ["bread"] })
+        let (place, terminal) = try undoneMilk()
         #expect(try place.edit("redo", place.file).status == 0)
         #expect(terminal.shows("Changed by others"))
         terminal.type("U")

@@ -1,5 +1,4 @@
 import DocumentFiles
-import SystemCalls
 
 /// Which states of a document this editor made or found when it began: undo and redo take others' steps away
 /// only when their user has been told whose they are.
@@ -10,7 +9,7 @@ struct OwnStates {
     private var made: Set<Int> = []
     /// What was read last, and is what the user sees.
     private var read: Int
-    /// When it began, in nanoseconds since 1970; what was there before is everybody's.
+    /// When it began, as ``HistoryStep/time`` is told; what was there before is everybody's.
     private let beginning: Int64
     /// The state, and the direction, in which a step was refused last.
     private var refused: (state: Int, isUndo: Bool)?
@@ -18,8 +17,7 @@ struct OwnStates {
     /// - Parameter bytes: what was found.
     init(_ bytes: [UInt8]) {
         read = bytes.hashValue
-        let now = WallClock.now
-        beginning = Int64(now.seconds) * 1_000_000_000 + Int64(now.nanoseconds)
+        beginning = HistoryStep.now
     }
 
     mutating func noteRead(_ bytes: [UInt8]) { read = bytes.hashValue }
