@@ -89,6 +89,18 @@ enum ContainerStore {
         }
     }
 
+    /// Whether two addresses are known to be one store's, there or not: of a folder, whatever path leads to it.
+    static func isSame(_ address: String, _ other: String) throws(Failure) -> Bool {
+        let (store, other) = (
+            try StoreAddress(parsing: address), try StoreAddress(parsing: other)
+        )
+        if store == other { return true }
+        guard case .folder(let path) = store, case .folder(let otherPath) = other,
+            let place = FolderPlace(path)
+        else { return false }
+        return place == FolderPlace(otherPath)
+    }
+
     /// Makes what a new store needs; fails if it does not answer, or cannot be a store.
     static func prepare(_ address: String) throws(Failure) {
         try check(address)

@@ -199,12 +199,24 @@ struct StoreFaultTests {
             agent.end()
             try container.unmount()
             // Its disk is not mounted.
-            rename(container.storeFolder, container.storeFolder + ".away")
-            let moved = try container.command(
-                "container", "move-store", container.name, "folder:\(container.storeFolder)/")
-            #expect(moved.status == Int(EX_UNAVAILABLE), "\(moved)")
-            #expect(moved.errorText.contains("is its disk mounted?"), "\(moved)")
-            #expect(access(container.storeFolder, F_OK) != 0)
+            let store = container.storeFolder
+            rename(store, store + ".away")
+            let parts = store.split(separator: "/")
+            let (parent, name) = (parts.dropLast().joined(separator: "/"), parts[parts.count - 1])
+            let link = store + ".link"
+            symlink("/" + parent, link)
+            for (path, hasMountPoint) in [
+                (store + "/", false), ("/\(parent)/none/.././\(name)", true),
+                ("\(link)//.//\(name)", false),
+            ] {
+                if hasMountPoint { mkdir(store, 0o700) }
+                let moved = try container.command(
+                    "container", "move-store", container.name, "folder:\(path)")
+                #expect(moved.status == Int(EX_UNAVAILABLE), "\(path): \(moved)")
+                #expect(moved.errorText.contains("is its disk mounted?"), "\(path): \(moved)")
+                // Empty, if it is there.
+                #expect(hasMountPoint ? rmdir(store) == 0 : access(store, F_OK) != 0, "\(path)")
+            }
             rename(container.storeFolder + ".away", container.storeFolder)
             let again = try container.command(
                 "container", "move-store", container.name, "folder:\(container.storeFolder)")

@@ -7,7 +7,6 @@ import FileSystem
 import Glibc
 import Model
 import PathText
-import Stores
 import SystemCalls
 
 /// `shapeedit container ...`.
@@ -233,10 +232,10 @@ struct ContainerCommand: ParsableCommand {
             if let target {
                 // The store that it has is there, or its disk is not mounted: a new one in its place would
                 // be taken for it.
-                let isNew = try container.store.map { (store) throws(Failure) in
-                    try StoreAddress(parsing: store) != StoreAddress(parsing: target)
+                let isSame = try container.store.map { (store) throws(Failure) in
+                    try ContainerStore.isSame(store, target)
                 }
-                if isNew ?? true { try ContainerStore.prepare(target) }
+                if isSame != true { try ContainerStore.prepare(target) }
                 let path = try Containers.path(name)
                 ContainerStore.claim(target, path)
                 try ContainerStore.join(target, path)
