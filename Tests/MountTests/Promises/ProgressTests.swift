@@ -62,6 +62,50 @@ struct ProgressTests {
         }
     }
 
+    @Test(.enabled(if: isInstalled("curl"), "needs curl"))
+    func `what is cancelled is nothing more to wait for, and no figure goes back`() throws {
+        let server = try FaultyServer(.webDAV, name: "progress")
+        defer { server.stop() }
+        try server.request("MKCOL", "/")
+        try withVolume(.passthrough, store: server.address) { volume in
+            let container = try #require(volume.container)
+            let agent = try volume.agent()
+            agent.shell("mkdir d; head -c 60000 /dev/urandom > d/slow; echo text > d/text")
+            agent.end()
+            try volume.evictAll()
+            // 1 KiB/s.
+            try server.plan("GET slow")
+            let command = try RunningProgram(
+                [try BuiltPrograms.shapeedit(), "materialize", "\(volume.directory)/d", "--json"]
+                    .map { Array($0.utf8) }, environment: container.environment)
+            func hasCome(_ name: String, _ percent: Int) throws -> Bool {
+                let attribute = "user.shapeedit.progress"
+                let told = try volume.run("getfattr", "--only-values", "-n", attribute, name)
+                return Int(told.text) ?? 0 >= percent
+            }
+            for _ in 0..<600 where try !hasCome("d/slow", 10) { usleep(50_000) }
+            for _ in 0..<600 where try volume.state("d/text") != "local" { usleep(50_000) }
+            usleep(500_000)
+            try volume.shapeedit("cancel", "@d/slow")
+            let result = command.wait(seconds: 60)
+            #expect(result.text.contains("cancelled"), "\(result)")
+            let lines = result.errorText.split(separator: "\n").filter { $0.contains("doneBytes") }
+            func number(_ name: String, _ line: Substring) -> Int {
+                let rest = line.split(separator: "\"\(name)\": ").last ?? ""
+                return Int(rest.prefix { $0.isNumber }) ?? -1
+            }
+            for name in ["done", "doneBytes", "percent"] {
+                let numbers = lines.map { number(name, $0) }
+                #expect(numbers == numbers.sorted(), "\(name): \(result)")
+            }
+            let last = lines.last ?? ""
+            #expect(last.contains("\"documents\": 1, \"done\": 1,"), "\(result)")
+            #expect(last.contains("\"percent\": 100"), "\(result)")
+            #expect(number("doneBytes", last) == number("bytes", last), "\(result)")
+            try server.plan()
+        }
+    }
+
     @Test func `what cannot be looked at does not keep commands from the others`() throws {
         try withVolume(.passthrough, store: "folder") { volume in
             try volume.agent().shell("echo a > a; mkdir d; echo b > d/b; mkfifo pipe")

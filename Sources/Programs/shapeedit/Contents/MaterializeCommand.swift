@@ -23,13 +23,13 @@ struct MaterializeCommand: ParsableCommand {
 
     func run() throws {
         var report = ContentReport(json: targets.json)
-        var waiting: [DocumentContent] = []
+        var waiting: [(document: DocumentContent, came: Int64)] = []
         for document in targets.documents(&report) {
             do throws(Failure) {
                 let state = try document.state()
                 if state == "promise" || state == "downloading" {
                     try document.set(DocumentContent.stateAttribute, "local")
-                    waiting.append(document)
+                    waiting.append((document, 0))
                 } else {
                     report.add(document)
                 }
@@ -38,17 +38,18 @@ struct MaterializeCommand: ParsableCommand {
             }
         }
         var progress = TransferProgress(
-            "documents", count: waiting.count, bytes: waiting.reduce(0) { $0 + $1.size },
+            "documents", count: waiting.count, bytes: waiting.reduce(0) { $0 + $1.document.size },
             json: targets.json)
         while !waiting.isEmpty {
-            var left: [DocumentContent] = []
+            var left: [(document: DocumentContent, came: Int64)] = []
             var underWay: Int64 = 0
-            for document in waiting {
+            for (document, came) in waiting {
                 do throws(Failure) {
                     let state = try document.state()
                     if state == "downloading" {
-                        left.append(document)
-                        underWay += document.size / 100 * document.progress
+                        let came = max(came, document.size / 100 * document.progress)
+                        left.append((document, came))
+                        underWay += came
                         continue
                     }
                     // Nobody brings it any more.
@@ -59,7 +60,7 @@ struct MaterializeCommand: ParsableCommand {
                     progress.finish(document.size)
                     report.add(document)
                 } catch {
-                    // It is not done: what came of it does not count.
+                    progress.giveUp(document.size, came: came)
                     report.add(document, error)
                 }
             }

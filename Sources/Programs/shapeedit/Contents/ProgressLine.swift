@@ -72,13 +72,17 @@ struct ProgressLine {
     }
 }
 
-/// How far the contents of many are brought or taken elsewhere.
+/// How far the contents of many are brought or taken elsewhere. It never goes back: what turns out not to
+/// come is nothing more to wait for, and what came of it has come.
 struct TransferProgress {
     private let things: String
-    private let count: Int
-    private let bytes: Int64
+    /// Those that are here or are to come, and what is to come of all.
+    private var count: Int
+    private var bytes: Int64
     private var done = 0
     private var doneBytes: Int64 = 0
+    private var shownBytes: Int64 = 0
+    private let isEmpty: Bool
     private var line: ProgressLine
 
     /// - Parameter things: what they are called.
@@ -86,6 +90,7 @@ struct TransferProgress {
         self.things = things
         self.count = count
         self.bytes = bytes
+        isEmpty = count == 0
         line = ProgressLine(json: json)
     }
 
@@ -95,10 +100,21 @@ struct TransferProgress {
         doneBytes += size
     }
 
+    /// One of them does not come.
+    ///
+    /// - Parameter came: bytes of it that were told to be under way.
+    mutating func giveUp(_ size: Int64, came: Int64) {
+        count -= 1
+        bytes -= size - came
+        doneBytes += came
+    }
+
     /// - Parameter underWay: bytes of what is not whole yet.
     mutating func show(_ underWay: Int64 = 0) {
-        guard count > 0, line.isShown else { return }
-        let come = min(doneBytes + underWay, bytes)
+        guard !isEmpty, line.isShown else { return }
+        // What came and was damaged comes again.
+        let come = min(max(doneBytes + underWay, shownBytes), bytes)
+        shownBytes = come
         let percent = bytes == 0 ? 100 : come * 100 / bytes
         line.show(
             [
